@@ -1,0 +1,38 @@
+# `make demo` and `make test` are all a new user needs; both set up .venv by themselves.
+PYTHON ?= python3
+HERON_DATA ?= ../shared/data
+HERON_ENCODER ?= ../shared/models/me5-small-he-ro
+BIN := .venv/bin
+# Two processes share the cores in the tests: more threads each would only fight.
+TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
+
+.PHONY: demo test test-real lint format bench clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+# The stamp is newer than requirements.txt once installed: a second run installs nothing.
+.venv/installed: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
+	$(BIN)/heron demo
+
+test: .venv/installed  ## the fast tests
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2
+
+test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
+	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
+		$(BIN)/python -m pytest -m real -rs
+
+lint: .venv/installed  ## style and types
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: .venv/installed  ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+clean:  ## remove run folders and caches, keep the environment
+	rm -rf runs cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

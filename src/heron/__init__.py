@@ -1,0 +1,3 @@
+"""heron: Hebrew, Romanian, NLU."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,68 @@
+"""Errors a user can act on: what is wrong, where, what is allowed, how to fix it.
+
+Commands catch `HeronError`, print its message and leave with exit code 2; a traceback means a bug
+in heron, never a user's mistake.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class HeronError(Exception):
+    """A user's mistake or an unusable input; shown as its message alone."""
+
+
+class ConfigError(HeronError):
+    """A configuration key, option or value that heron does not know or cannot combine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in one place.
+
+    Args:
+        where: file and line (`train.csv:17`), or a guid.
+        what: what is wrong, with the offending value.
+        fix: what is allowed, or the config key that changes it; may be empty.
+    """
+
+    where: str
+    what: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" + (f" ({self.fix})" if self.fix else "")
+
+
+class DataError(HeronError):
+    """Rows or files that cannot be used; holds every problem found, not only the first.
+
+    Args:
+        problems: all problems, in file order.
+        limit: how many of them the message spells out.
+    """
+
+    def __init__(self, problems: Problem | Sequence[Problem], limit: int = 20):
+        self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+        lines = [str(problem) for problem in self.problems[:limit]]
+        if len(self.problems) > limit:
+            lines.append(f"... and {len(self.problems) - limit} more")
+        if len(self.problems) > 1:
+            lines.insert(0, f"{len(self.problems)} problems in the data:")
+        super().__init__("\n".join(lines))
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """Name the closest valid choices, ready to append to an error message.
+
+    Returns:
+        ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close.
+    """
+    choices = sorted(set(choices))
+    close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    if close:
+        return " Did you mean " + " or ".join(f"'{choice}'" for choice in close) + "?"
+    return f" Allowed: {', '.join(choices)}." if choices else ""

@@ -1,0 +1,1 @@
+"""What heron must know of a language: script, direction, and which Unicode variants are one."""
