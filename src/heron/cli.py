@@ -1,0 +1,145 @@
+"""`heron <command>`: finds the command and hands over; imports nothing heavy before it must."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from heron import __version__
+from heron.errors import ConfigError, HeronError, nearest
+
+
+class Command(NamedTuple):
+    """One sub-command: the module whose `run(arguments)` does it, and what its help says."""
+
+    module: str
+    summary: str
+    usage: str
+
+
+COMMANDS = {
+    "train": Command(
+        "heron.train",
+        "train, score and predict; with -m a whole sweep",
+        """\
+heron train [key=value ...] [-m] [--cfg job]
+
+Every key of the configuration can be overridden; `heron train --cfg job` prints them all.
+
+  heron train                                        the built-in corpus, a small encoder
+  heron train experiment=trc/ess seed=1 trainer.max_epochs=3
+  heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
+  heron train experiment=trc/window encoder.name=onlplab/alephbert-base paths.data=DIR
+  heron train --cfg job experiment=trc/ess           print the composed configuration
+  heron train --help-keys                            list every group, key and default
+
+The same command again goes on where it was stopped, and skips what is done.""",
+    ),
+    "predict": Command(
+        "heron.predict",
+        "label new rows with a trained run",
+        """\
+heron predict run=DIR input=FILE [out=FILE] [key=value ...]
+
+  heron predict run=runs/trc-ess/seed=0-1a2b3c4d input=rows.csv
+  heron predict run=DIR input=rows.jsonl out=labels.parquet
+
+FILE is CSV, JSONL or Parquet with a `text` column in the run's input form. Rows that cannot be
+used are reported by line; all others are predicted: guid, label, one probability per class.""",
+    ),
+    "evaluate": Command(
+        "heron.evaluate",
+        "score a trained run on a split or on another file",
+        """\
+heron evaluate run=DIR [split=test] [key=value ...]
+
+  heron evaluate run=DIR                             the run's own test split
+  heron evaluate run=DIR split=validation
+  heron evaluate run=DIR input=labelled.csv""",
+    ),
+    "score": Command(
+        "heron.score",
+        "score any system's predictions against gold labels",
+        """\
+heron score task=relation gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
+
+  heron score task=relation gold=test.csv predictions=mine.jsonl
+  heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
+
+Files are CSV, JSONL or Parquet; rows are joined on `guid`, or by position if neither has one.""",
+    ),
+    "report": Command(
+        "heron.reporting.report",
+        "tables, figures and an HTML page of a run or a sweep",
+        """\
+heron report DIR [out=DIR]
+
+  heron report runs/chronicle-relation               all runs of a sweep, side by side
+  heron report runs/trc-table4                       the paper's Tables 4 and 5, published beside""",
+    ),
+    "data": Command(
+        "heron.data.listing",
+        "list data sets: present, missing, licence, how to get them",
+        """\
+heron data [NAME] [paths.data=DIR]
+
+  heron data                                         every data set, one line each
+  heron data trc                                     one in full: files, hashes, licence, citation
+  heron data trc fetch=true                          download what is missing, verified""",
+    ),
+    "demo": Command(
+        "heron.demo",
+        "train on the built-in corpus offline and show the results",
+        """\
+heron demo [out=DIR]
+
+  heron demo                                         three minutes on two cores, no network""",
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 done, 2 a user's mistake, 130 interrupted)."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if arguments[0] in ("-V", "--version"):
+        print(f"heron {__version__}")
+        return 0
+    name, rest = arguments[0], arguments[1:]
+    try:
+        if name not in COMMANDS:
+            raise ConfigError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
+        if "-h" in rest or "--help" in rest:
+            print(f"{COMMANDS[name].summary}\n\nusage: {COMMANDS[name].usage}")
+            return 0
+        return importlib.import_module(COMMANDS[name].module).run(rest) or 0
+    except HeronError as error:
+        print(f"heron {name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\nheron {name}: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(
+        [
+            f"heron {__version__}: Hebrew, Romanian, NLU",
+            "",
+            "usage: heron <command> [key=value ...]",
+            "",
+            *lines,
+            "",
+            "Examples: heron demo",
+            "          heron train experiment=trc/ess seed=1",
+            "          heron <command> --help",
+        ]
+    )

@@ -1,0 +1,73 @@
+"""Files that are either whole or absent: atomic writes, content hashes, one lock per cache entry."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
+
+    Readers never see a half-written file, and after an error the old content is still there.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    encoding = None if "b" in mode else "utf-8"
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        newline = None if "b" in mode else ""
+        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as readable UTF-8 JSON, atomically; keys keep their order."""
+    with atomic_open(path) as file:
+        json.dump(value, file, ensure_ascii=False, indent=2)
+        file.write("\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read one JSON value."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def sha256_file(path: Path | str) -> str:
+    """Hash a file's bytes; returns the hexadecimal SHA-256."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fingerprint(*parts: Any) -> str:
+    """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key."""
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def locked(path: Path | str) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (created if absent); other processes wait.
+
+    The operating system releases it when the process ends, however it ends.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,91 @@
+"""The run folder: what a run leaves behind, and where. The contract that every reader relies on.
+
+    runs/<sweep>/<job>/
+      config.yaml  status.json  scores.json  metrics.csv
+      predictions/<split>.parquet   guid, gold, prediction, + probabilities
+      dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, logits
+      checkpoints/{best,last}.ckpt
+      model/                        Hugging Face export
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.errors import ConfigError
+from heron.files import read_json, write_json
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Paths inside one run folder; nothing here touches the disk until it is asked to."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved configuration, YAML."""
+        return self.path / "config.yaml"
+
+    @property
+    def status(self) -> Path:
+        """State, seconds, seed, provenance and error, JSON."""
+        return self.path / "status.json"
+
+    @property
+    def scores(self) -> Path:
+        """`{"<split>": {"<metric>": number}}`, fractions from 0 to 1, JSON."""
+        return self.path / "scores.json"
+
+    @property
+    def metrics(self) -> Path:
+        """Losses and validation scores per step and epoch, CSV."""
+        return self.path / "metrics.csv"
+
+    @property
+    def model(self) -> Path:
+        """Encoder, tokenizer and head in Hugging Face form."""
+        return self.path / "model"
+
+    @property
+    def best(self) -> Path:
+        """Weights of the epoch with the best validation score."""
+        return self.path / "checkpoints" / "best.ckpt"
+
+    @property
+    def last(self) -> Path:
+        """Everything needed to go on as if nothing had happened."""
+        return self.path / "checkpoints" / "last.ckpt"
+
+    def predictions(self, split: str) -> Path:
+        """Predictions on one split, Parquet."""
+        return self.path / "predictions" / f"{split}.parquet"
+
+    def dynamics(self, epoch: int) -> Path:
+        """Per-example training dynamics of one epoch (from 0), Parquet."""
+        return self.path / "dynamics" / f"epoch={epoch}.parquet"
+
+    def state(self) -> str:
+        """`absent`, `running`, `done` or `failed`, as `status.json` says."""
+        return read_json(self.status).get("state", "absent") if self.status.is_file() else "absent"
+
+    def update_status(self, **fields: Any) -> None:
+        """Merge `fields` into `status.json`, atomically."""
+        status = read_json(self.status) if self.status.is_file() else {}
+        write_json(self.status, {**status, **fields})
+
+
+def open_run(path: Path) -> RunFolder:
+    """Open an existing run folder.
+
+    Raises:
+        ConfigError: `path` holds no `config.yaml`, so it is no run folder.
+    """
+    folder = RunFolder(Path(path))
+    if not folder.config.is_file():
+        inside = sorted(entry.parent.name for entry in Path(path).glob("*/config.yaml"))
+        hint = f" It is a sweep folder; name one of its runs: {', '.join(inside)}" if inside else ""
+        raise ConfigError(f"{path} is not a run folder: it has no config.yaml.{hint}")
+    return folder
