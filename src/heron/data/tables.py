@@ -1,0 +1,327 @@
+"""Tables on disk: CSV, TSV, JSON Lines, JSON lists and Parquet, read row by row with line numbers.
+
+Every other part of heron reads and writes rows through here, so that a bad row is reported the
+same way everywhere: file, line, what is wrong, what would be right, all bad rows at once.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from heron.errors import DataError, Problem, nearest
+from heron.files import atomic_open
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+
+# Bytes that are not UTF-8 are decoded to these code points, which no valid UTF-8 can hold: one
+# bad byte then costs its own row and no other.
+_UNDECODABLE = re.compile("[\udc80-\udcff]")
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of one file.
+
+    Args:
+        path: the file, as the user named it.
+        columns: column names in file order; in JSON the union over rows.
+        rows: one dictionary per good row, every column present. CSV cells are strings; JSON and
+            Parquet values keep their type, and a key that a row leaves out is None.
+        lines: for each row the 1-based line where it begins (in Parquet the row's number).
+        problems: what could not be read; empty unless `bad_rows="report"`.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    lines: list[int]
+    problems: list[Problem]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def where(self, index: int) -> str:
+        """Name a row the way errors do: `train.csv:17`; `index` counts `rows` from 0."""
+        return f"{self.path}:{self.lines[index]}"
+
+    def values(self, column: str) -> list[Any]:
+        """Return one column, in row order."""
+        return [row[column] for row in self.rows]
+
+    def find(self, names: Sequence[str]) -> str | None:
+        """Return the first of `names` that is a column, or None."""
+        return next((name for name in names if name in self.columns), None)
+
+    def require(self, *columns: str) -> None:
+        """Check that `columns` are there and that there is at least one row.
+
+        Raises:
+            DataError: the missing columns, each with the nearest one there is; or, without any
+                row, what was wrong with the file.
+        """
+        if not self.rows:
+            raise DataError(self.problems)
+        missing = [
+            Problem(str(self.path), f"no column '{column}'.{nearest(column, self.columns)}")
+            for column in columns
+            if column not in self.columns
+        ]
+        if missing:
+            raise DataError([*self.problems, *missing])
+
+    def missing_values(self, column: str) -> list[Problem]:
+        """Report every row whose `column` holds nothing (see `is_missing`)."""
+        return [
+            Problem(self.where(index), f"'{column}' is empty", "fill it in or remove the row")
+            for index, row in enumerate(self.rows)
+            if is_missing(row[column])
+        ]
+
+    def duplicates(self, column: str) -> list[Problem]:
+        """Report every row that repeats an earlier value of `column`, naming both lines."""
+        first: dict[Any, int] = {}
+        problems = []
+        for value, line in zip(self.values(column), self.lines, strict=True):
+            if is_missing(value):
+                continue
+            if value in first:
+                what = f"{column} '{value}' is already on line {first[value]}"
+                problems.append(Problem(f"{self.path}:{line}", what, f"each {column} once"))
+            first.setdefault(value, line)
+        return problems
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`.
+
+    The last is what tools leave behind when they print a missing number into a CSV file.
+    """
+    if isinstance(value, str):
+        return value.strip() in ("", "nan", "NaN")
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise") -> Table:
+    """Read a table; its suffix names the format.
+
+    A byte-order mark, CRLF line ends, blank lines and quoted line breaks in CSV are fine.
+
+    Args:
+        path: a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, UTF-8. CSV and TSV
+            begin with a header and quote with `"`, doubled inside quotes.
+        bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
+            ones as `Table.problems`.
+
+    Raises:
+        DataError: with "raise", everything that was wrong: no such file, an empty one, rows with
+            too few or too many cells, broken JSON, text that is not UTF-8.
+    """
+    path = Path(path)
+    rows: list[dict[str, Any]] = []
+    lines: list[int] = []
+    problems: list[Problem] = []
+    for line, row in _read(path):
+        if isinstance(row, _Bad):
+            problems.append(Problem(f"{path}:{line}" if line else str(path), *row))
+        else:
+            rows.append(row)
+            lines.append(line)
+    if not rows and not problems:
+        problems.append(Problem(str(path), "has no rows", "at least one is needed"))
+    if problems and bad_rows == "raise":
+        raise DataError(problems)
+    columns = tuple(dict.fromkeys(column for row in rows for column in row))
+    for row in rows:
+        if len(row) < len(columns):
+            row.update({column: None for column in columns if column not in row})
+    return Table(path, columns, rows, lines, problems)
+
+
+def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write columns of equal length as .csv, .jsonl or .parquet, atomically.
+
+    Args:
+        path: its suffix names the format.
+        columns: lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None
+            as an empty cell.
+
+    Raises:
+        DataError: another suffix.
+    """
+    path = Path(path)
+    if path.suffix == ".parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        with atomic_open(path, "wb") as file:
+            pyarrow.parquet.write_table(pyarrow.table(dict(columns)), file)
+        return
+    # NumPy scalars are no JSON values; tolist() makes them plain numbers.
+    plain = [getattr(values, "tolist", lambda v=values: v)() for values in columns.values()]
+    rows = zip(*plain, strict=True)
+    with atomic_open(path) as file:
+        if path.suffix == ".csv":
+            # Python before 3.13 leaves a lone carriage return unquoted, which breaks the row.
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+            writer.writerow(columns)
+            writer.writerows(rows)
+        elif path.suffix == ".jsonl":
+            for row in rows:
+                json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)
+                file.write("\n")
+        else:
+            fix = "use .csv, .jsonl or .parquet"
+            raise DataError(Problem(str(path), f"cannot write a '{path.suffix}' file", fix))
+
+
+class _Bad(NamedTuple):
+    """A row, or (on line 0) a whole file, that cannot be read."""
+
+    what: str
+    fix: str = ""
+
+
+# What every format yields: the 1-based line, and the row or what is wrong with it.
+_Rows = Iterator[tuple[int, dict[str, Any] | _Bad]]
+
+
+def _read(path: Path) -> _Rows:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        yield 0, _Bad(f"unknown file type '{path.suffix}'", f"use one of {', '.join(SUFFIXES)}")
+        return
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        yield 0, _Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
+        return
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        yield 0, _Bad("the file is empty", "at least one row is needed")
+    elif suffix == ".parquet":
+        yield from _read_parquet(content)
+    elif content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        yield 0, _Bad("the text is UTF-16", "save it as UTF-8")
+    else:
+        text = content.decode("utf-8-sig", errors="surrogateescape")
+        if suffix == ".jsonl":
+            yield from _read_jsonl(text)
+        elif suffix == ".json":
+            yield from _read_json(text)
+        else:
+            yield from _read_csv(text, "," if suffix == ".csv" else "\t")
+
+
+def _read_csv(text: str, delimiter: str) -> _Rows:
+    csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
+    # strict: otherwise one quote that is never closed swallows the rest of the file in silence.
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, _Bad(f"broken quoting: {error}", 'write a quote inside quotes as ""')
+            continue
+        if not cells:
+            continue
+        bad = _undecodable(delimiter.join(cells))
+        if bad:
+            yield line, bad
+        elif not header:
+            header = [cell.strip() for cell in cells]
+            repeated = sorted({name for name in header if header.count(name) > 1})
+            if repeated:
+                yield line, _Bad(f"columns named twice: {', '.join(repeated)}", "rename one")
+                return
+            continue
+        elif len(cells) != len(header):
+            what = f"{len(cells)} cells where the header has {len(header)}"
+            yield line, _Bad(what, f"the columns are {', '.join(header)}")
+        else:
+            yield line, dict(zip(header, cells, strict=True))
+        if not header:  # a header that cannot be read: nothing below it has a name
+            return
+
+
+def _read_jsonl(text: str) -> _Rows:
+    # Not splitlines(): that also cuts at U+2028 and other characters which JSON strings may hold.
+    for line, content in enumerate(text.split("\n"), 1):
+        if content.strip():
+            yield line, _json_object(content)
+
+
+def _read_json(text: str) -> _Rows:
+    """Read a JSON list one element at a time, to know on which line each one begins."""
+    decoder = json.JSONDecoder()
+    line, counted = 1, 0
+    at, separator = _skip_space(text, 0), "["
+    while text[at : at + 1] == separator:
+        at = _skip_space(text, at + 1)
+        line, counted = line + text.count("\n", counted, at), at
+        if separator == "[" and text[at : at + 1] == "]":
+            return
+        try:
+            _, end = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            yield error.lineno, _Bad(f"broken JSON: {error.msg}", "nothing after it was read")
+            return
+        yield line, _json_object(text[at:end])
+        at, separator = _skip_space(text, end), ","
+    line += text.count("\n", counted, at)
+    if separator == "[":
+        yield line, _Bad("is not a JSON list", "write [{...}, {...}], or one object a line: .jsonl")
+    elif text[at : at + 1] != "]":
+        yield line, _Bad("broken JSON: expected ',' or ']'", "nothing after it was read")
+
+
+def _read_parquet(content: bytes) -> _Rows:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(io.BytesIO(content))
+    except (pyarrow.ArrowException, OSError) as error:
+        yield 0, _Bad(f"is not a readable Parquet file: {error}")
+        return
+    yield from enumerate(table.to_pylist(), 1)
+
+
+def _json_object(content: str) -> dict[str, Any] | _Bad:
+    bad = _undecodable(content)
+    if bad:
+        return bad
+    try:
+        value = json.loads(content)
+    except json.JSONDecodeError as error:
+        return _Bad(f"broken JSON at character {error.pos + 1}: {error.msg}")
+    if not isinstance(value, dict):
+        return _Bad(f"a JSON {type(value).__name__}, not an object", 'write {"column": value, ...}')
+    return value
+
+
+def _undecodable(text: str) -> _Bad | None:
+    found = _UNDECODABLE.search(text)
+    if not found:
+        return None
+    # surrogateescape maps byte 0x80 + n to U+DC80 + n.
+    byte = ord(found.group()) - 0xDC00
+    return _Bad(
+        f"not UTF-8: byte 0x{byte:02x} after {text[: found.start()][-20:]!r}", "save as UTF-8"
+    )
+
+
+def _skip_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

@@ -1,0 +1,202 @@
+"""What heron promises about files of rows."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.data.tables import Table, is_missing, read_table, write_table
+from heron.errors import DataError
+
+ROWS = [{"guid": "a", "text": "אמר"}, {"guid": "b", "text": "spune, „da”"}]
+
+
+def save(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def said(table: Table) -> list[str]:
+    return [str(problem).removeprefix(str(table.path)) for problem in table.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        ("t.csv", 'guid,text\na,אמר\nb,"spune, „da”"\n', [2, 3]),
+        ("t.tsv", "guid\ttext\na\tאמר\nb\tspune, „da”\n", [2, 3]),
+        ("t.jsonl", "\n".join(json.dumps(row) for row in ROWS), [1, 2]),
+        ("t.json", json.dumps(ROWS, ensure_ascii=False, indent=1), [2, 6]),
+        ("t.CSV", 'guid,text\na,אמר\nb,"spune, „da”"', [2, 3]),
+    ],
+)
+def test_every_text_format_gives_the_same_rows_and_their_lines(tmp_path, name, content, lines):
+    table = read_table(save(tmp_path, name, content))
+    assert table.rows == ROWS
+    assert table.columns == ("guid", "text")
+    assert table.lines == lines
+    assert table.where(1) == f"{tmp_path / name}:{lines[1]}"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+def test_byte_order_mark_and_crlf_change_nothing(tmp_path, name):
+    plain = {
+        "t.csv": "guid,text\na,x\nb,y\n",
+        "t.jsonl": '{"guid": "a", "text": "x"}\n{"guid": "b", "text": "y"}\n',
+        "t.json": '[\n{"guid": "a", "text": "x"},\n{"guid": "b", "text": "y"}\n]\n',
+    }[name]
+    expected = read_table(save(tmp_path, name, plain))
+    dressed = read_table(save(tmp_path, name, "\ufeff" + plain.replace("\n", "\r\n")))
+    assert dressed.rows == expected.rows
+    assert dressed.lines == expected.lines
+
+
+def test_a_row_with_quoted_line_breaks_has_the_line_where_it_begins(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", 'id,text\n1,"one\ntwo\n"\n\n2,three\n'))
+    assert table.rows[0]["text"] == "one\ntwo\n"
+    assert table.lines == [2, 6]
+
+
+def test_json_lines_may_hold_unicode_line_separators(tmp_path):
+    table = read_table(save(tmp_path, "t.jsonl", '{"text": "a\u2028b"}\n{"text": "c"}'))
+    assert table.values("text") == ["a\u2028b", "c"]
+
+
+def test_every_bad_csv_row_is_reported_and_the_others_are_read(tmp_path):
+    content = b'id,text\n1,good\n2\n3,a,b\n4,"x"y\n5,caf\xe9 noir\n6,good\n'
+    table = read_table(save(tmp_path, "t.csv", content), bad_rows="report")
+    assert table.values("id") == ["1", "6"]
+    assert said(table) == [
+        ":3: 1 cells where the header has 2 (the columns are id, text)",
+        ":4: 3 cells where the header has 2 (the columns are id, text)",
+        ":5: broken quoting: ',' expected after '\"' (write a quote inside quotes as \"\")",
+        ":6: not UTF-8: byte 0xe9 after '5,caf' (save as UTF-8)",
+    ]
+
+
+def test_every_bad_json_line_is_reported_and_the_others_are_read(tmp_path):
+    content = b'{"id": 1}\n{"id": 2\n[3]\n\n{"id": "\xff"}\n{"id": 5, "more": 6}\n'
+    table = read_table(save(tmp_path, "t.jsonl", content), bad_rows="report")
+    assert table.rows == [{"id": 1, "more": None}, {"id": 5, "more": 6}]
+    assert [problem.where.rsplit(":")[-1] for problem in table.problems] == ["2", "3", "5"]
+
+
+def test_by_default_one_error_holds_all_bad_rows(tmp_path):
+    path = save(tmp_path, "t.csv", "id,text\n1\n2\n3,good\n")
+    with pytest.raises(DataError, match=r"t\.csv:2: .*\n.*t\.csv:3: ") as error:
+        read_table(path)
+    assert len(error.value.problems) == 2
+
+
+def test_a_quote_that_is_never_closed_does_not_swallow_rows_in_silence(tmp_path):
+    path = save(tmp_path, "t.csv", 'id,text\n1,"open\n2,lost\n')
+    with pytest.raises(DataError, match=r"t\.csv:2: broken quoting"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "", "the file is empty"),
+        ("t.csv", "\ufeff\r\n", "the file is empty"),
+        ("t.csv", "id,text\n", "has no rows"),
+        ("t.json", "[]", "has no rows"),
+        ("t.csv", "id,id\n1,2\n", "columns named twice: id"),
+        ("t.csv", "id,text\n1,ש\n".encode("utf-16"), "UTF-16"),
+        ("t.csv", b"id,t\xff\n1,2\n", r":1: not UTF-8"),
+        ("t.json", '{"data": []}', r":1: is not a JSON list"),
+        ("t.json", '[{"a": 1},\n{"a": 2]', r":2: broken JSON"),
+        ("t.json", '[{"a": 1}\n{"a": 2}]', r":2: broken JSON: expected ','"),
+        ("t.parquet", "PAR1 no more", "not a readable Parquet"),
+        ("t.xlsx", "x", r"unknown file type '\.xlsx'"),
+    ],
+)
+def test_an_unusable_file_says_what_is_wrong_with_it(tmp_path, name, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(save(tmp_path, name, content))
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(DataError, match=r"none\.csv: cannot be read: no such file"):
+        read_table(tmp_path / "none.csv")
+    assert "is a directory" in said(read_table(tmp_path / "d.csv", bad_rows="report"))[0]
+
+
+def test_a_missing_column_names_the_nearest_one(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", "id,txt\n1,2\n"))
+    table.require("id")
+    with pytest.raises(DataError, match=r"no column 'text'\. Did you mean 'txt'\?"):
+        table.require("id", "text")
+    assert table.find(["guid", "id"]) == "id"
+    assert table.find(["guid"]) is None
+
+
+def test_require_on_a_table_without_rows_repeats_why(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", ""), bad_rows="report")
+    with pytest.raises(DataError, match="the file is empty"):
+        table.require("text")
+
+
+def test_empty_cells_and_repeated_ids_are_reported_with_their_lines(tmp_path):
+    path = save(tmp_path, "t.csv", "id,text\na,x\nb, \na,NaN\n,y\n")
+    table = read_table(path)
+    assert [str(p) for p in table.missing_values("text")] == [
+        f"{path}:3: 'text' is empty (fill it in or remove the row)",
+        f"{path}:4: 'text' is empty (fill it in or remove the row)",
+    ]
+    assert [str(p) for p in table.duplicates("id")] == [
+        f"{path}:4: id 'a' is already on line 2 (each id once)"
+    ]
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "", " \t", "nan", "NaN"])
+def test_nothing_counts_as_missing(value):
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, False, "NA", "None", "nannan", "-"])
+def test_something_does_not_count_as_missing(value):
+    assert not is_missing(value)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5), st.sampled_from(["csv", "jsonl"]))
+def test_any_text_survives_writing_and_reading(tmp_path_factory, pairs, kind):
+    path = tmp_path_factory.mktemp("t") / f"t.{kind}"
+    columns = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}
+    write_table(path, columns)
+    table = read_table(path)
+    assert {name: table.values(name) for name in table.columns} == columns
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_numbers_survive_writing_and_reading(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    write_table(path, {"guid": ["a", "b"], "p": np.array([0.25, 0.5]), "n": np.array([1, 2])})
+    table = read_table(path)
+    assert table.rows == [{"guid": "a", "p": 0.25, "n": 1}, {"guid": "b", "p": 0.5, "n": 2}]
+    assert table.lines == [1, 2]
+
+
+def test_parquet_keeps_single_precision(tmp_path):
+    import pyarrow.parquet
+
+    write_table(tmp_path / "t.parquet", {"p": np.zeros(1, dtype=np.float32)})
+    assert str(pyarrow.parquet.read_schema(tmp_path / "t.parquet").field("p").type) == "float"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = save(tmp_path, "t.csv", "a\nold\n")
+    with pytest.raises(ValueError, match="zip"):
+        write_table(path, {"a": [1, 2], "b": [1]})
+    with pytest.raises(DataError, match=r"cannot write a '\.txt' file"):
+        write_table(tmp_path / "t.txt", {"a": [1]})
+    assert path.read_text() == "a\nold\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]
