@@ -1,0 +1,206 @@
+"""`DataConfig`: what one YAML in `conf/data` says about a data set.
+
+Plain dataclasses with plain types, so that Hydra merges YAML and overrides into them. They are not
+frozen: OmegaConf makes frozen ones read-only, and `data.sample.fraction=0.25` could not be said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from heron.data.markers import Markers
+from heron.errors import ConfigError, nearest
+from heron.languages import get_language
+from heron.languages.unicode import UnicodeOptions
+
+FORMATS = ("marked_table",)
+TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
+
+
+@dataclass
+class FileConfig:
+    """One file: where it lies, where it comes from, and how to know that it is the right one.
+
+    Args:
+        path: relative to `paths.data`, or absolute.
+        url: https address of the pinned revision; None for a user's own file.
+        sha256: hexadecimal hash of its bytes; None accepts any content.
+        size: bytes.
+        rows: number of rows, without the header.
+    """
+
+    path: str
+    url: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+    rows: int | None = None
+
+
+@dataclass
+class Columns:
+    """Which column holds what.
+
+    Args:
+        text: the (marked) text.
+        label: the class name.
+        guid: the stable id; where a file has no column of the default name, the id is
+            `<file stem>:<line>`.
+        group: what a split must not cut (document, article); None when rows stand alone.
+        side: further columns to carry along in `Example.side`; models never see them.
+    """
+
+    text: str = "text"
+    label: str = "label"
+    guid: str = "guid"
+    group: str | None = None
+    side: list[str] = field(default_factory=list)
+
+
+@dataclass
+class JoinConfig:
+    """A second table that adds what the split files lack.
+
+    Args:
+        file: the table.
+        on: the column, present in both, whose values must be equal; unique in the second table.
+        take: what to take, as `{guid | group | name in Example.side: column}`.
+    """
+
+    file: FileConfig
+    on: str = "text"
+    take: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ValidationConfig:
+    """How to carve a validation split out of train when the data set ships none.
+
+    Args:
+        fraction: share of the training rows, at least; 0 carves nothing.
+        by: `group` never cuts a group (document) in two; `row` draws single rows.
+        seed: of the draw; independent of the training seed, so all seeds share one split.
+    """
+
+    fraction: float = 0.1
+    by: str = "group"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_choice("data.validation.by", self.by, ("group", "row"))
+        if not 0 <= self.fraction < 1:
+            raise ConfigError(f"data.validation.fraction={self.fraction}: must be in [0, 1)")
+
+
+@dataclass
+class SampleConfig:
+    """A share of the training split, for learning curves; a larger share contains the smaller.
+
+    Args:
+        fraction: share of the training rows to keep.
+        by: `pair` draws single rows; `window` draws texts, each with all of its event pairs.
+        seed: of the draw.
+    """
+
+    fraction: float = 1.0
+    by: str = "pair"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_choice("data.sample.by", self.by, ("pair", "window"))
+        if not 0 < self.fraction <= 1:
+            raise ConfigError(f"data.sample.fraction={self.fraction}: must be in (0, 1]")
+
+
+@dataclass
+class GeneratorConfig:
+    """How to write the built-in synthetic corpus; see `heron.data.chronicle.ChronicleConfig`.
+
+    Args:
+        size: rows in all splits together, 100 to 1,000,000.
+        seed: same seed and size give identical bytes.
+        label_noise: share of training rows whose label is flipped.
+        class_weights: wanted share of each class, in label order; None for the natural mix.
+    """
+
+    size: int = 2000
+    seed: int = 0
+    label_noise: float = 0.0
+    class_weights: list[float] | None = None
+
+
+@dataclass
+class DataConfig:
+    """One data set (`conf/data/<name>.yaml`).
+
+    Args:
+        name: short name, the one in `data=<name>`.
+        language: ISO 639-1 code, see `heron.languages`.
+        label_order: class names; a class's index here is its index in logits and files.
+        title, licence, citation, homepage: what to tell people about it.
+        task: the task its examples are for.
+        synthetic: generated text, never to be mixed into research results.
+        format: how rows become examples; `marked_table` is a table (CSV, JSONL, Parquet) with one
+            marked event pair per row.
+        columns: which column holds what.
+        files: the splits (`train`, `test`, perhaps `validation`) and their files; empty for a
+            generated data set.
+        counts: expected rows per class and split, asserted while `verify` is true.
+        join: a second table with guid and group, or None.
+        markers: the strings that open and close event 1, then event 2; empty for the language's.
+        unicode: which Unicode variants count as one.
+        validation: how to carve a validation split when `files` has none.
+        sample: which share of the training split to use.
+        generator: settings of the built-in corpus; None for data read from files.
+        verify: refuse a file whose hash, or rows whose counts, differ from the pinned ones.
+
+    Raises:
+        ConfigError: a value that heron does not know, with the nearest ones it does.
+    """
+
+    name: str
+    language: str
+    label_order: list[str]
+    title: str = ""
+    licence: str = ""
+    citation: str = ""
+    homepage: str = ""
+    task: str = "relation"
+    synthetic: bool = False
+    format: str = "marked_table"
+    columns: Columns = field(default_factory=Columns)
+    files: dict[str, FileConfig] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    join: JoinConfig | None = None
+    markers: list[str] = field(default_factory=list)
+    unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
+    validation: ValidationConfig = field(default_factory=ValidationConfig)
+    sample: SampleConfig = field(default_factory=SampleConfig)
+    generator: GeneratorConfig | None = None
+    verify: bool = True
+
+    def __post_init__(self) -> None:
+        get_language(self.language)
+        _check_choice("data.format", self.format, FORMATS)
+        for split in (*self.files, *self.counts):
+            _check_choice("data.files: split", split, SPLITS)
+        for split, counts in self.counts.items():
+            for label in counts:
+                _check_choice(f"data.counts.{split}: label", label, self.label_order)
+        if len(set(self.label_order)) < max(2, len(self.label_order)):
+            raise ConfigError(
+                f"data.label_order={self.label_order}: name each class once, at least two"
+            )
+        if len(self.markers) not in (0, 4):
+            raise ConfigError(
+                f"data.markers={self.markers}: name four strings (start and end of event 1, start "
+                "and end of event 2), or none for the language's own"
+            )
+
+    def event_markers(self) -> Markers:
+        """The four marker strings: the configured ones, else the language's."""
+        return Markers(*(self.markers or get_language(self.language).event_markers))
+
+
+def _check_choice(key: str, value: str, allowed: tuple[str, ...] | list[str]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"{key}={value}: unknown.{nearest(value, allowed)}")

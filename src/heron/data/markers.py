@@ -1,0 +1,158 @@
+"""Event markers in text: `… [א1] הוגשו [/א1] …` to plain text with character spans, and back.
+
+A marker owns one space: an opening marker the one after it, a closing marker the one before it.
+Taking both away gives the text that was annotated, so all event pairs of one window share it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from heron.data.examples import Span
+
+
+class Markers(NamedTuple):
+    """The four marker strings, in the order in which they are added to a tokenizer."""
+
+    start_1: str
+    end_1: str
+    start_2: str
+    end_2: str
+
+
+class MarkedText(NamedTuple):
+    """A text with markers, and where they are.
+
+    Args:
+        text: the marked text.
+        markers: character spans of `start_1`, `end_1`, `start_2`, `end_2` in `text`.
+        mentions: character spans of the mentions of event 1 and event 2 in `text`.
+    """
+
+    text: str
+    markers: tuple[Span, Span, Span, Span]
+    mentions: tuple[Span, Span]
+
+
+class MarkerError(ValueError):
+    """Markers that do not enclose exactly two separate mentions; the message says which."""
+
+
+def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
+    """Take the markers out of a text.
+
+    Args:
+        text: contains each marker exactly once; event 2 may come before event 1.
+        markers: the four marker strings.
+
+    Returns:
+        The plain text without outer white space, and the character spans of event 1 and event 2
+        in it, without white space at their edges.
+
+    Raises:
+        MarkerError: a marker is missing, repeated or before its partner, two mentions are crossed
+            or nested, or a mention is empty.
+    """
+    plain, offsets, cursor = "", {}, 0
+    for marker, span in sorted(_locate(text, markers).items(), key=lambda item: item[1]):
+        opens = marker in (markers.start_1, markers.start_2)
+        space_before = not opens and text[: span.start].endswith(" ")
+        space_after = opens and text.startswith(" ", span.end)
+        plain += text[cursor : span.start - space_before]
+        offsets[marker] = len(plain)
+        cursor = span.end + space_after
+    plain += text[cursor:]
+    indent = len(plain) - len(plain.lstrip())
+    start_1, end_1, start_2, end_2 = (offsets[marker] for marker in markers)
+    spans = _trim(plain, Span(start_1, end_1)), _trim(plain, Span(start_2, end_2))
+    for number, span in enumerate(spans, start=1):
+        if span.start == span.end:
+            raise MarkerError(f"event {number} is empty: nothing stands between its markers")
+    first, second = (Span(span.start - indent, span.end - indent) for span in spans)
+    return plain.strip(), (first, second)
+
+
+def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
+    """Put markers around two mentions; the inverse of `parse_marked`.
+
+    Args:
+        plain: text without markers.
+        spans: character spans of event 1 and event 2 in `plain`, not overlapping.
+        markers: the four marker strings.
+
+    Returns:
+        The marked text, with the character spans of the markers and of the mentions in it.
+
+    Raises:
+        MarkerError: the spans overlap, are empty or leave the text.
+    """
+    _check_spans(plain, spans)
+    text, cursor = "", 0
+    places: dict[str, Span] = {}
+    mentions: dict[int, Span] = {}
+    for event in sorted((0, 1), key=lambda event: spans[event]):
+        start, end = markers[2 * event : 2 * event + 2]
+        text += plain[cursor : spans[event].start]
+        places[start] = Span(len(text), len(text) + len(start))
+        text += start + " "
+        mentions[event] = Span(len(text), len(text) + spans[event].end - spans[event].start)
+        text += plain[spans[event].start : spans[event].end] + " "
+        places[end] = Span(len(text), len(text) + len(end))
+        text += end
+        cursor = spans[event].end
+    start_1, end_1, start_2, end_2 = (places[marker] for marker in markers)
+    return MarkedText(
+        text + plain[cursor:], (start_1, end_1, start_2, end_2), (mentions[0], mentions[1])
+    )
+
+
+def _locate(text: str, markers: Markers) -> dict[str, Span]:
+    """Find each marker's only occurrence; refuse every arrangement but two separate mentions."""
+    matches = list(_pattern(markers).finditer(text))
+    counts = Counter(match.group() for match in matches)
+    if missing := [marker for marker in markers if not counts[marker]]:
+        raise MarkerError(f"no {' and no '.join(missing)} in the text")
+    if repeated := [f"{marker} {count} times" for marker, count in counts.items() if count > 1]:
+        raise MarkerError(f"{', '.join(repeated)} in the text; once is allowed")
+    places = {match.group(): Span(*match.span()) for match in matches}
+    start_1, end_1, start_2, end_2 = (places[marker].start for marker in markers)
+    for (start, end), position in zip(
+        (markers[:2], markers[2:]), ((start_1, end_1), (start_2, end_2)), strict=True
+    ):
+        if position[1] < position[0]:
+            raise MarkerError(f"{end} stands before {start}")
+    if start_1 < start_2 < end_2 < end_1 or start_2 < start_1 < end_1 < end_2:
+        raise MarkerError("one event is nested in the other; mentions must be separate")
+    if not (end_1 < start_2 or end_2 < start_1):
+        raise MarkerError("the two events are crossed; mentions must be separate")
+    return places
+
+
+@lru_cache
+def _pattern(markers: Markers) -> re.Pattern[str]:
+    # The longest first: a marker may begin with another one's text.
+    return re.compile("|".join(re.escape(marker) for marker in sorted(markers, key=len)[::-1]))
+
+
+def _trim(text: str, span: Span) -> Span:
+    mention = text[span.start : span.end]
+    start = span.start + len(mention) - len(mention.lstrip())
+    return Span(start, max(start, span.start + len(mention.rstrip())))
+
+
+def _check_spans(plain: str, spans: Sequence[Span]) -> None:
+    if len(spans) != 2:
+        raise MarkerError(f"two mentions are needed, got {len(spans)}")
+    for number, (start, end) in enumerate(spans, start=1):
+        if not 0 <= start < end <= len(plain):
+            raise MarkerError(
+                f"event {number} is at characters {start} to {end}, "
+                f"outside a text of {len(plain)} characters or empty"
+            )
+    first, second = sorted(spans)
+    if second.start < first.end:
+        raise MarkerError("the two mentions overlap; they must be separate")

@@ -1,0 +1,103 @@
+"""Unicode variants of the same text: which of them heron unifies, each by its own switch.
+
+A model and a metric see characters, not what they look like: a decomposed "ă", a Turkish "ş" in
+Romanian or an invisible direction mark make a second word out of the first. Every text passes
+through `normalise` once, when it is read; spans and answers are counted in the normalised text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from heron.errors import ConfigError, nearest
+from heron.languages.language import Language
+
+_BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+# The combining marks of the Hebrew block: accents and points, without the punctuation among them
+# (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
+_NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+_HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
+_CEDILLA = {"\u015f": "ș", "\u015e": "Ș", "\u0163": "ț", "\u0162": "Ț"}
+
+_CHOICES = {
+    "bidi": ("strip", "keep"),
+    "niqqud": ("keep", "strip"),
+    "punctuation": ("keep", "unify"),
+    "cedilla": ("comma", "keep"),
+}
+
+
+@dataclass
+class UnicodeOptions:
+    """Which variants count as one (`data.unicode`).
+
+    Args:
+        nfc: compose letters and their diacritics into canonical form (NFC).
+        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates),
+            `keep` leaves them.
+        niqqud: `strip` removes Hebrew points and accents, `keep` leaves them.
+        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, the way most
+            Hebrew text is typed; `keep` leaves them.
+        cedilla: `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian
+            texts only (ş is a letter of Turkish names elsewhere); `keep` leaves them.
+
+    Raises:
+        ConfigError: a value that is none of the above.
+    """
+
+    nfc: bool = True
+    bidi: str = "strip"
+    niqqud: str = "keep"
+    punctuation: str = "keep"
+    cedilla: str = "comma"
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ConfigError(f"data.unicode.{name}={value}: unknown.{nearest(value, allowed)}")
+
+
+def normalise(text: str, language: Language, options: UnicodeOptions) -> str:
+    """Unify the Unicode variants of `text` that `options` name; letters are never dropped.
+
+    Applying it twice changes nothing more.
+
+    Args:
+        text: any text in `language`.
+        language: decides whether the cedilla switch applies.
+        options: which variants to unify.
+
+    Returns:
+        The normalised text; the same object when there was nothing to do.
+    """
+    if text.isascii():
+        return text
+    variants, replacements = _rules(
+        language.code, options.bidi, options.niqqud, options.punctuation, options.cedilla
+    )
+    # Removing a mark can bring a letter and its diacritic together, and composing can create a
+    # cedilla letter: hence until nothing changes. Ordinary text leaves at the first test.
+    while True:
+        if options.nfc and not unicodedata.is_normalized("NFC", text):
+            text = unicodedata.normalize("NFC", text)
+        if variants is None or not variants.search(text):
+            return text
+        text = variants.sub(lambda match: replacements.get(match.group(), ""), text)
+
+
+@lru_cache
+def _rules(
+    language: str, bidi: str, niqqud: str, punctuation: str, cedilla: str
+) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+    """Build the characters to replace and what by; those without a replacement are deleted."""
+    deleted = (_BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
+    replacements = {
+        **(_HEBREW_PUNCTUATION if punctuation == "unify" else {}),
+        **(_CEDILLA if cedilla == "comma" and language == "ro" else {}),
+    }
+    characters = deleted + "".join(replacements)
+    return (re.compile(f"[{characters}]") if characters else None), replacements
