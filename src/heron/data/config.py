@@ -62,12 +62,12 @@ class JoinConfig:
 
     Args:
         file: the table.
-        on: the column, present in both, whose values must be equal; unique in the second table.
+        key: the column, present in both, whose values must be equal; unique in the second table.
         take: what to take, as `{guid | group | name in Example.side: column}`.
     """
 
     file: FileConfig
-    on: str = "text"
+    key: str = "text"
     take: dict[str, str] = field(default_factory=dict)
 
 
@@ -150,6 +150,8 @@ class DataConfig:
         unicode: which Unicode variants count as one.
         validation: how to carve a validation split when `files` has none.
         sample: which share of the training split to use.
+        on_cut: what becomes of examples whose event the length limit cuts: `refuse` stops the run,
+            `drop` leaves them out and counts them.
         generator: settings of the built-in corpus; None for data read from files.
         verify: refuse a file whose hash, or rows whose counts, differ from the pinned ones.
 
@@ -157,9 +159,9 @@ class DataConfig:
         ConfigError: a value that heron does not know, with the nearest ones it does.
     """
 
-    name: str
-    language: str
-    label_order: list[str]
+    name: str = ""
+    language: str = "he"
+    label_order: list[str] = field(default_factory=list)
     title: str = ""
     licence: str = ""
     citation: str = ""
@@ -175,6 +177,7 @@ class DataConfig:
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     sample: SampleConfig = field(default_factory=SampleConfig)
+    on_cut: str = "refuse"
     generator: GeneratorConfig | None = None
     verify: bool = True
 
@@ -186,10 +189,9 @@ class DataConfig:
         for split, counts in self.counts.items():
             for label in counts:
                 _check_choice(f"data.counts.{split}: label", label, self.label_order)
-        if len(set(self.label_order)) < max(2, len(self.label_order)):
-            raise ConfigError(
-                f"data.label_order={self.label_order}: name each class once, at least two"
-            )
+        _check_choice("data.on_cut", self.on_cut, ("refuse", "drop"))
+        if len(set(self.label_order)) < len(self.label_order):
+            raise ConfigError(f"data.label_order={self.label_order}: name each class once")
         if len(self.markers) not in (0, 4):
             raise ConfigError(
                 f"data.markers={self.markers}: name four strings (start and end of event 1, start "

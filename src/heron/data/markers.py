@@ -25,17 +25,17 @@ class Markers(NamedTuple):
 
 
 class MarkedText(NamedTuple):
-    """A text with markers, and where they are.
+    """A text with markers, and where its events are.
 
     Args:
         text: the marked text.
-        markers: character spans of `start_1`, `end_1`, `start_2`, `end_2` in `text`.
-        mentions: character spans of the mentions of event 1 and event 2 in `text`.
+        spans: character spans of event 1 and event 2 in `text`, without their markers.
+        openings: character spans of the opening markers of event 1 and event 2 in `text`.
     """
 
     text: str
-    markers: tuple[Span, Span, Span, Span]
-    mentions: tuple[Span, Span]
+    spans: tuple[Span, Span]
+    openings: tuple[Span, Span]
 
 
 class MarkerError(ValueError):
@@ -85,29 +85,25 @@ def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
         markers: the four marker strings.
 
     Returns:
-        The marked text, with the character spans of the markers and of the mentions in it.
+        The marked text, with the character spans of events and opening markers in it.
 
     Raises:
         MarkerError: the spans overlap, are empty or leave the text.
     """
     _check_spans(plain, spans)
     text, cursor = "", 0
-    places: dict[str, Span] = {}
-    mentions: dict[int, Span] = {}
+    marked, openings = {}, {}
     for event in sorted((0, 1), key=lambda event: spans[event]):
-        start, end = markers[2 * event : 2 * event + 2]
+        opening, closing = markers[2 * event : 2 * event + 2]
+        mention = plain[spans[event].start : spans[event].end]
         text += plain[cursor : spans[event].start]
-        places[start] = Span(len(text), len(text) + len(start))
-        text += start + " "
-        mentions[event] = Span(len(text), len(text) + spans[event].end - spans[event].start)
-        text += plain[spans[event].start : spans[event].end] + " "
-        places[end] = Span(len(text), len(text) + len(end))
-        text += end
+        openings[event] = Span(len(text), len(text) + len(opening))
+        text += opening + " "
+        marked[event] = Span(len(text), len(text) + len(mention))
+        text += mention + " " + closing
         cursor = spans[event].end
-    start_1, end_1, start_2, end_2 = (places[marker] for marker in markers)
-    return MarkedText(
-        text + plain[cursor:], (start_1, end_1, start_2, end_2), (mentions[0], mentions[1])
-    )
+    text += plain[cursor:]
+    return MarkedText(text, (marked[0], marked[1]), (openings[0], openings[1]))
 
 
 def _locate(text: str, markers: Markers) -> dict[str, Span]:

@@ -1,0 +1,198 @@
+"""Where a data set's files come from: `paths.data`, then the cache, then their pinned URL.
+
+A file is used only when its bytes are the pinned ones, so a run on it means the same everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heron.data.config import SPLITS, DataConfig, FileConfig
+from heron.data.download import DownloadError, UnreachableError, download
+from heron.errors import ConfigError, DataError, Problem
+from heron.files import fingerprint, locked, sha256_file
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+JOIN = "join"  # the name of the joined table among a data set's files
+
+
+class State(Enum):
+    """What is known of a file."""
+
+    VERIFIED = "present, verified"
+    UNPINNED = "present, any content accepted"
+    CHANGED = "present, wrong content"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file of a data set, as it was found.
+
+    Args:
+        file: what the data set says about it.
+        path: where it lies, or where to put it when it is missing.
+        state: whether it is there, and the right one.
+        sha256: hash of what was found; empty when missing or not hashed.
+    """
+
+    file: FileConfig
+    path: Path
+    state: State
+    sha256: str = ""
+
+
+def default_data_dir() -> Path:
+    """Name the folder of the data sets: `$HERON_DATA`, else `data` in the current folder."""
+    return Path(os.environ.get("HERON_DATA") or "data")
+
+
+def default_cache_dir() -> Path:
+    """Name the cache folder: `$HERON_CACHE`, else `~/.cache/heron`."""
+    return Path(os.environ.get("HERON_CACHE") or Path.home() / ".cache" / "heron")
+
+
+def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
+    """Find every file of a data set; download or generate what is absent.
+
+    Args:
+        config: the data set.
+        data_dir: looked up first.
+        cache_dir: looked up next; downloads and generated corpora go there.
+
+    Returns:
+        `{split: path}`, and `join` where the data set joins a second table.
+
+    Raises:
+        ConfigError: the data set names no files.
+        DataError: every file that is missing, with its address and where to put it, and every file
+            whose content is not the pinned one.
+    """
+    if config.generator:
+        return _generate(config, cache_dir)
+    sources = inspect(config, data_dir, cache_dir)
+    if not sources:
+        raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
+    downloads = cache_dir / "downloads"
+    problems = [_changed(s) for s in sources.values() if s.state is State.CHANGED]
+    problems += fetch(sources, downloads)
+    if problems:
+        raise DataError(problems)
+    return {
+        name: downloads / source.file.path if source.state is State.MISSING else source.path
+        for name, source in sources.items()
+    }
+
+
+def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
+    """Look for every file of a data set on this computer, and hash what is pinned."""
+    files = dict(config.files) | ({JOIN: config.join.file} if config.join else {})
+    return {
+        name: _inspect(files[name], data_dir, cache_dir, config.verify)
+        for name in (*SPLITS, JOIN)
+        if name in files
+    }
+
+
+def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
+    """Download the missing ones among `sources` into `folder`, with a progress bar.
+
+    Returns:
+        One problem for each file that could not be fetched: why, and what to do by hand.
+    """
+    missing = [source for source in sources.values() if source.state is State.MISSING]
+    if not missing:
+        return []
+    if offline := _offline():
+        return [_missing(source, offline) for source in missing]
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    problems: list[Problem] = []
+    unreachable = ""
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for source in missing:
+            if unreachable:
+                problems.append(_missing(source, unreachable))
+                continue
+            try:
+                _fetch_one(source, folder, progress)
+            except DownloadError as error:
+                unreachable = str(error) if isinstance(error, UnreachableError) else ""
+                problems.append(_missing(source, str(error)))
+    return problems
+
+
+def _fetch_one(source: Source, folder: Path, progress: Progress) -> None:
+    task = progress.add_task(source.path.name, total=source.file.size)
+    download(
+        source.file,
+        folder / source.file.path,
+        lambda done, total: progress.update(task, completed=done, total=total),
+    )
+
+
+def _inspect(file: FileConfig, data_dir: Path, cache_dir: Path, verify: bool) -> Source:
+    places = [data_dir / file.path, cache_dir / "downloads" / file.path]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        return Source(file, places[0], State.MISSING)
+    if not verify or not file.sha256:
+        return Source(file, path, State.UNPINNED)
+    sha256 = sha256_file(path)
+    return Source(file, path, State.VERIFIED if sha256 == file.sha256 else State.CHANGED, sha256)
+
+
+def _offline() -> str:
+    """Say which variable forbids the network; empty when none does."""
+    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(name, "").lower() not in ("", "0", "false", "no"):
+            return f"offline: {name} is set"
+    return ""
+
+
+def _missing(source: Source, reason: str) -> Problem:
+    address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
+    fix = f"{address}, or set paths.data to the folder that holds {source.file.path}"
+    return Problem(str(source.path), f"missing; {reason}", fix)
+
+
+def _changed(source: Source) -> Problem:
+    size = source.path.stat().st_size
+    what = f"its sha256 is {source.sha256} ({size} bytes), expected {source.file.sha256}"
+    expected = f" ({source.file.size} bytes)" if source.file.size else ""
+    return Problem(
+        str(source.path), what + expected, "remove it to fetch it anew, or data.verify=false"
+    )
+
+
+def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
+    """Write the built-in corpus once per configuration and per version of the generator."""
+    from heron.data import chronicle
+
+    assert config.generator is not None
+    weights = config.generator.class_weights
+    settings = chronicle.ChronicleConfig(
+        task=config.task,
+        language=config.language,
+        size=config.generator.size,
+        seed=config.generator.seed,
+        label_noise=config.generator.label_noise,
+        class_weights=tuple(weights) if weights else None,
+    )
+    modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
+    key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
+    folder = cache_dir / "chronicle" / key[:16]
+    paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
+    with locked(folder / ".lock"):
+        if not all(path.is_file() for path in paths.values()):
+            chronicle.write(settings, folder)
+    return paths

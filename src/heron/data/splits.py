@@ -1,0 +1,77 @@
+"""Which examples train, validate and test: carving, and subsets for learning curves.
+
+Draws depend on nothing but the seed and the names of what is drawn (never on file order, process
+or Python version): each name is hashed with the seed, and the smallest hashes are taken. A larger
+share therefore always contains the smaller one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+from heron.data.config import SampleConfig, ValidationConfig
+from heron.data.examples import Example
+from heron.errors import DataError, Problem
+
+
+def carve(
+    examples: Sequence[Example], config: ValidationConfig
+) -> tuple[list[Example], list[Example]]:
+    """Part the training examples into train and validation, both in their given order.
+
+    Args:
+        examples: the training split as it was shipped.
+        config: how much, by what, and the seed. By group, examples without a group are held
+            together by their text, so that the pairs of one window never part.
+
+    Returns:
+        What is left to train on, and the validation split: the fewest whole groups that reach
+        `config.fraction` of the rows.
+
+    Raises:
+        DataError: nothing would be left to train on.
+    """
+    by_group = config.by == "group"
+    units = [(e.group or e.text) if by_group else e.guid for e in examples]
+    drawn = _draw(units, config.fraction, config.seed)
+    train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
+    if not train:
+        what = f"its {len(set(units))} {'groups' if by_group else 'rows'} leave none to validate on"
+        fix = "lower data.validation.fraction, or set data.validation.by=row"
+        raise DataError(Problem("train", what, fix))
+    return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
+
+
+def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
+    """Keep a share of the training examples, in their given order.
+
+    Args:
+        examples: the training split.
+        config: how much, by what, and the seed. By window, all pairs of a text come together.
+
+    Returns:
+        The fewest whole units that reach `config.fraction` of the rows.
+
+    Source: TRC paper, Figure 1 (15, 25, 50, 75, 100 % of the training data).
+    """
+    if config.fraction == 1:
+        return list(examples)
+    units = [e.text if config.by == "window" else e.guid for e in examples]
+    drawn = _draw(units, config.fraction, config.seed)
+    return [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
+
+
+def _draw(units: Sequence[str], fraction: float, seed: int) -> set[str]:
+    """Draw units until they hold `fraction` of the rows; one entry in `units` per row."""
+    rows = Counter(units)
+    wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
+    drawn: set[str] = set()
+    held = 0
+    for unit in sorted(rows, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest()):
+        if held >= wanted:
+            break
+        drawn.add(unit)
+        held += rows[unit]
+    return drawn
