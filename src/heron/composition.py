@@ -1,0 +1,136 @@
+"""Hydra, with heron's error messages: compose `conf/`, run one job or a sweep of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from hydra._internal.hydra import Hydra
+from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from heron.config import all_keys
+from heron.config_dir import conf_dir
+from heron.errors import ConfigError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """One composed job.
+
+    Args:
+        config: the configuration without Hydra's own keys.
+        overrides: the words that led to it, a sweep's values filled in.
+        choices: the option chosen in each group.
+    """
+
+    config: DictConfig
+    overrides: list[str]
+    choices: dict[str, Any]
+
+
+def compose_and_run(
+    name: str, arguments: Sequence[str], job: Callable[[Composition], Any]
+) -> None:
+    """Do what Hydra's command line would: run, sweep (-m) or show (--cfg, --info) a config.
+
+    Args:
+        name: the primary config, `conf/<name>.yaml`.
+        arguments: overrides and Hydra's flags.
+        job: called once per job.
+
+    Raises:
+        ConfigError: an override that does not fit; names the nearest key, group or option.
+    """
+    parser = get_args_parser()
+    arguments_, unknown = parser.parse_known_args(list(arguments))
+    flags = [word for word in unknown if word.startswith("-")]
+    if flags:
+        options = [o for action in parser._actions for o in action.option_strings]
+        raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
+    overrides = list(arguments_.overrides)
+    with _hydra(name) as hydra, _explained(hydra, name, overrides):
+        if arguments_.cfg:
+            hydra.show_cfg(
+                name, overrides, arguments_.cfg, package=arguments_.package, resolve=arguments_.resolve
+            )
+        elif arguments_.info is not None:
+            hydra.show_info(arguments_.info, config_name=name, overrides=overrides)
+        elif arguments_.hydra_help:
+            hydra.hydra_help(config_name=name, args_parser=parser, args=arguments_)
+        elif arguments_.shell_completion:
+            hydra.shell_completion(config_name=name, overrides=overrides)
+        elif arguments_.multirun or hydra.get_mode(name, overrides) == RunMode.MULTIRUN:
+            hydra.multirun(name, lambda config: job(_composition(config)), overrides)
+        else:
+            hydra.run(name, lambda config: job(_composition(config)), overrides)
+
+
+def _composition(config: DictConfig) -> Composition:
+    state = HydraConfig.get()
+    return Composition(config, list(state.overrides.task), dict(state.runtime.choices))
+
+
+@contextmanager
+def _hydra(name: str) -> Iterator[Hydra]:
+    GlobalHydra.instance().clear()
+    search_path = create_config_search_path(str(conf_dir()))
+    experiments = conf_dir().parent / "experiments"
+    for fork in sorted(experiments.glob("*/conf")):
+        search_path.append(provider=fork.parent.name, path=f"file://{fork}")
+    try:
+        yield Hydra.create_main_hydra2(task_name=name, config_search_path=search_path)
+    finally:
+        GlobalHydra.instance().clear()
+
+
+@contextmanager
+def _explained(hydra: Hydra, name: str, overrides: Sequence[str]) -> Iterator[None]:
+    """Turn Hydra's complaints into heron's: what is wrong, and what was probably meant."""
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(_explain(hydra, overrides, error)) from error
+
+
+def _explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
+    groups = [group for group in hydra.list_all_config_groups() if not group.startswith("hydra")]
+    for override in overrides:
+        key, _, value = override.lstrip("+~").partition("=")
+        key = key.split("@")[0]
+        if key in groups:
+            options = hydra.config_loader.get_group_options(key)
+            for option in value.split(","):
+                if option not in [*options, "null"] and "/" not in option:
+                    return f"{key}={option}: no such option.{nearest(option, options)}"
+                folder, _, leaf = f"{key}/{option}".rpartition("/")
+                nested = hydra.config_loader.get_group_options(folder)
+                if "/" in option and leaf not in nested:
+                    every = _nested_options(hydra, key)
+                    return f"{key}={option}: no such option.{nearest(option, every)}"
+        elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
+            return f"unknown key '{key}'.{nearest(key, [*all_keys(), *groups])}"
+    return re.sub(r"\s*\n\s*", " ", str(error))
+
+
+def _nested_options(hydra: Hydra, group: str) -> list[str]:
+    """List the options of a group's folders as `folder/option`."""
+    folders = hydra.list_all_config_groups(parent=group)
+    return [
+        f"{folder}/{option}".removeprefix(f"{group}/")
+        for folder in folders
+        for option in hydra.config_loader.get_group_options(folder)
+    ]
+
+
+def _open(key: str) -> bool:
+    """Tell whether a key lies in a mapping whose keys are the user's, such as data.files."""
+    return key.startswith(("data.files.", "data.counts.", "data.join."))

@@ -1,0 +1,157 @@
+"""One DataModule for every task: examples, features and batches of each split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader, Sampler
+
+from heron.config import Config, as_dict
+from heron.data.batching import plan_epoch, plan_evaluation
+from heron.data.collate import Collator
+from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.examples import Example
+from heron.data.feature_store import load_or_build
+from heron.data.features import (
+    FEATURES_VERSION,
+    FeatureOptions,
+    Features,
+    build_features,
+    require_none_refused,
+)
+from heron.data.readers import load
+from heron.files import fingerprint
+from heron.models.tokenizer import load_tokenizer
+
+
+class DataModule(pl.LightningDataModule):
+    """Reads a data set, tokenizes it once, and plans its batches.
+
+    Args:
+        config: the run's configuration.
+        examples: splits to use instead of reading `config.data`.
+        tokenizer: a tokenizer to use instead of loading the encoder's.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        examples: dict[str, list[Example]] | None = None,
+        tokenizer: Any = None,
+    ):
+        super().__init__()
+        self.config = config
+        self._cache = Path(config.paths.cache)
+        if examples is None:
+            examples = load(config.data, Path(config.paths.data), self._cache)
+        self.examples = examples
+        markers = config.data.event_markers()
+        if tokenizer is None:
+            added = markers if config.head.input == "marked" else ()
+            texts = (example.text for example in examples.get(TRAIN, []))
+            tokenizer = load_tokenizer(config.encoder, added, texts, self._cache)
+        self.tokenizer = tokenizer
+        self.options = FeatureOptions(
+            config.head.input, markers, config.encoder.max_length, tuple(config.data.label_order)
+        )
+        self.features = {split: self._featurize(split) for split in examples}
+
+    @property
+    def label_counts_C(self) -> np.ndarray:
+        """Train rows per class, int64."""
+        classes = len(self.config.data.label_order)
+        return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
+
+    def steps_per_epoch(self) -> list[int]:
+        """Count the optimizer steps of every epoch; bucket plans differ by a batch or two."""
+        accumulate = self.config.optim.accumulate
+        epochs = range(self.config.trainer.max_epochs)
+        return [-(-len(self.plan(epoch)) // accumulate) for epoch in epochs]
+
+    def plan(self, epoch: int) -> list[np.ndarray]:
+        """Plan the batches of one training epoch."""
+        lengths_S = self.features[TRAIN].lengths_S
+        return plan_epoch(lengths_S, self.config.batching, self.config.seed, epoch)
+
+    def train_dataloader(self) -> DataLoader:
+        """Load the current epoch, without the batches that were done before a resume."""
+        epoch, done = 0, 0
+        if self.trainer is not None:
+            epoch = self.trainer.current_epoch
+            done = _batches_done(self.trainer)
+        return self._loader(TRAIN, self.plan(epoch), done)
+
+    def val_dataloader(self) -> DataLoader | list[DataLoader]:
+        """Load the validation split, or nothing where there is none."""
+        return self.evaluation_loader(VALIDATION) if VALIDATION in self.features else []
+
+    def test_dataloader(self) -> DataLoader:
+        """Load the test split."""
+        return self.evaluation_loader(TEST)
+
+    def evaluation_loader(self, split: str) -> DataLoader:
+        """Load any split in order of length."""
+        lengths_S = self.features[split].lengths_S
+        return self._loader(split, plan_evaluation(lengths_S, self.config.batching.tokens), 0)
+
+    def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
+        return DataLoader(
+            _Indices(len(self.features[split].offsets_S) - 1),
+            batch_sampler=PlannedBatches(plan, done),
+            collate_fn=Collator(self.features[split], self.tokenizer.pad_token_id),
+            num_workers=self.config.batching.workers,
+        )
+
+    def _featurize(self, split: str) -> Features:
+        examples = self.examples[split]
+        content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in examples]
+        tokenizer = self.tokenizer.backend_tokenizer.to_str()
+        key = fingerprint(FEATURES_VERSION, content, tokenizer, as_dict(self.options))
+        features = load_or_build(
+            self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
+        )
+        if self.config.encoder.on_cut == "error":
+            require_none_refused(features, split)
+        return features
+
+
+class PlannedBatches(Sampler[np.ndarray]):
+    """Yields a plan's batches from the first one that is not done yet.
+
+    Its length is the whole plan's: Lightning counts the batches done before a resume as fetched.
+    """
+
+    def __init__(self, plan: Sequence[np.ndarray], done: int = 0):
+        self.plan = plan
+        self.done = done
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(self.plan[self.done :])
+
+    def __len__(self) -> int:
+        return len(self.plan)
+
+
+class _Indices:
+    """The identity: a batch sampler hands sequence indices straight to the collator."""
+
+    def __init__(self, length: int):
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
+def _batches_done(trainer: pl.Trainer) -> int:
+    """Count the batches of the current epoch that a resumed checkpoint has already trained on."""
+    progress = trainer.fit_loop.epoch_progress.current
+    if progress.ready == progress.processed:
+        return 0  # the checkpoint was written between two epochs
+    return int(trainer.fit_loop.epoch_loop.batch_progress.current.ready)

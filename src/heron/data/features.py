@@ -1,0 +1,168 @@
+"""`Features`: a tokenized split as flat arrays, and how examples become one.
+
+A *sequence* is what the encoder reads once; a *row* is what is classified. In the papers' marked
+form each row has a sequence of its own; in the window form all pairs of a text share one.
+
+Shape suffixes: T tokens of the split, S sequences, R rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heron.data.examples import Example, Span
+from heron.data.markers import Markers, mark
+from heron.errors import DataError, Problem
+
+FEATURES_VERSION = 1
+UNLABELLED = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """One tokenized split; the arrays may be memory-mapped.
+
+    Args:
+        tokens_T: token ids of all sequences, one after the other, int32.
+        offsets_S: where each sequence begins in `tokens_T`; one more entry than sequences, int64.
+        sequences_R: the sequence that each row lives in, int32, never falling.
+        spans_R4: first and last word piece of event 1, then of event 2 (both inclusive, counted
+            from the start of the sequence), int32.
+        markers_R2: the opening marker of each event, or -1 in the window form, int32.
+        labels_R: index into `label_order`, or `UNLABELLED`, int32.
+        guids: one per row.
+        refused: examples that could not be used, with the reason; they have no row.
+    """
+
+    tokens_T: np.ndarray
+    offsets_S: np.ndarray
+    sequences_R: np.ndarray
+    spans_R4: np.ndarray
+    markers_R2: np.ndarray
+    labels_R: np.ndarray
+    guids: list[str]
+    refused: list[Problem]
+
+    @property
+    def lengths_S(self) -> np.ndarray:
+        """Tokens per sequence, int64."""
+        return np.diff(self.offsets_S)
+
+    def __len__(self) -> int:
+        return len(self.guids)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureOptions:
+    """What decides how text becomes features; part of the cache key.
+
+    Args:
+        input: `marked` or `window`.
+        markers: opening and closing marker of event 1, then of event 2.
+        max_length: tokens per sequence at most, special tokens included.
+        label_order: class names; a label's index is its class id.
+    """
+
+    input: str
+    markers: Markers
+    max_length: int
+    label_order: tuple[str, ...]
+
+
+def build_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
+    """Tokenize a split of relation examples.
+
+    Args:
+        examples: each with two spans in its text.
+        tokenizer: a fast Hugging Face tokenizer that knows the markers as single tokens when
+            `options.input` is `marked`.
+        options: see `FeatureOptions`.
+
+    Returns:
+        The features; examples whose marker or mention is cut by `max_length`, or covers no token,
+        are in `refused` and have no row.
+    """
+    texts, sequences, spans, openings = _layout(examples, options)
+    encoded = tokenizer(
+        texts, truncation=True, max_length=options.max_length, return_offsets_mapping=True
+    )
+    offsets = [np.asarray(pairs, dtype=np.int64) for pairs in encoded["offset_mapping"]]
+    rows, refused = [], []
+    for index, example in enumerate(examples):
+        try:
+            located = [_locate(offsets[sequences[index]], span) for span in spans[index]]
+            opened = [_locate(offsets[sequences[index]], span)[0] for span in openings[index]]
+        except LookupError:
+            refused.append(_cut(example, len(offsets[sequences[index]]), options))
+            continue
+        rows.append((sequences[index], *located[0], *located[1], *(opened or (-1, -1)), index))
+    table = np.asarray(rows, dtype=np.int64).reshape(-1, 8)
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    ids = {label: index for index, label in enumerate(options.label_order)}
+    kept = [examples[index] for index in table[:, 7]]
+    lengths = [len(ids_) for ids_ in encoded["input_ids"]]
+    return Features(
+        tokens_T=np.fromiter((t for ids_ in encoded["input_ids"] for t in ids_), dtype=np.int32),
+        offsets_S=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        sequences_R=table[:, 0].astype(np.int32),
+        spans_R4=table[:, 1:5].astype(np.int32),
+        markers_R2=table[:, 5:7].astype(np.int32),
+        labels_R=np.asarray(
+            [UNLABELLED if e.label is None else ids[e.label] for e in kept], dtype=np.int32
+        ),
+        guids=[example.guid for example in kept],
+        refused=refused,
+    )
+
+
+def require_none_refused(features: Features, split: str) -> None:
+    """Stop when examples of a split were cut.
+
+    Raises:
+        DataError: lists every refused example by guid, and the keys that change it.
+    """
+    if features.refused:
+        fix = "raise encoder.max_length, or set encoder.on_cut=drop to leave such rows out, counted"
+        raise DataError([Problem(f"{split} {p.where}", p.what, fix) for p in features.refused])
+
+
+def _layout(
+    examples: Sequence[Example], options: FeatureOptions
+) -> tuple[list[str], list[int], list[tuple[Span, ...]], list[tuple[Span, ...]]]:
+    """Decide which text each example is read in, and where its mentions and markers stand there."""
+    if options.input == "window":
+        places: dict[str, int] = {}
+        sequences = [places.setdefault(example.text, len(places)) for example in examples]
+        return list(places), sequences, [e.spans for e in examples], [() for _ in examples]
+    texts, spans, openings = [], [], []
+    for example in examples:
+        marked = mark(example.text, example.spans, options.markers)
+        texts.append(marked.text)
+        spans.append(marked.mentions)
+        openings.append((marked.markers[0], marked.markers[2]))
+    return texts, list(range(len(texts))), spans, openings
+
+
+def _locate(offsets_L2: np.ndarray, span: Span) -> tuple[int, int]:
+    """Find the first and last token that overlap a span of characters.
+
+    Raises:
+        LookupError: no token does, or the text was cut before the span's end.
+    """
+    start_L, end_L = offsets_L2[:, 0], offsets_L2[:, 1]
+    tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
+    if not len(tokens) or end_L[tokens[-1]] < span.end:
+        raise LookupError
+    return int(tokens[0]), int(tokens[-1])
+
+
+def _cut(example: Example, length: int, options: FeatureOptions) -> Problem:
+    if length >= options.max_length:
+        return Problem(
+            example.guid, f"an event lies behind the first {options.max_length} tokens and is cut"
+        )
+    return Problem(example.guid, "an event's characters map to no token of this tokenizer")

@@ -1,0 +1,206 @@
+"""The encoder: any Hugging Face encoder by hub id or path, or a small one built from config.
+
+Shape suffixes: B sequences, L tokens, D hidden.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PreTrainedModel
+
+from heron.config import EncoderConfig
+from heron.data.collate import Batch
+from heron.errors import ConfigError
+
+
+class Encoder(nn.Module):
+    """Token ids to hidden states of the last layer in use.
+
+    Args:
+        model: a Hugging Face encoder, already resized to its tokenizer.
+        freeze: see `EncoderConfig.freeze`.
+    """
+
+    def __init__(self, model: PreTrainedModel, freeze: str = "none"):
+        super().__init__()
+        self.model = model
+        self.frozen = _freeze(model, freeze)
+
+    @property
+    def width(self) -> int:
+        """D, the width of the hidden states."""
+        return int(self.model.config.hidden_size)
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        """The transformer layers, in order."""
+        return find_layers(self.model)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Encode a batch.
+
+        Returns:
+            states_BLD, in the precision of the surrounding autocast.
+        """
+        # No token_type_ids: relation texts have one segment, and models default to segment 0.
+        output = self.model(input_ids=batch.tokens_BL, attention_mask=batch.mask_BL)
+        states_BLD: Tensor = output.last_hidden_state
+        return states_BLD
+
+    def train(self, mode: bool = True) -> Encoder:
+        """Set the mode; frozen parts stay in eval mode, so their dropout is off and they are exact.
+
+        `from_pretrained` returns eval mode and Lightning keeps it, which silently trains without
+        dropout: callers set the mode and `assert_mode` checks it.
+        """
+        super().train(mode)
+        for module in self.frozen:
+            module.eval()
+        return self
+
+    def assert_mode(self, training: bool) -> None:
+        """Fail when a module that should train is in eval mode, or the reverse."""
+        frozen = {inner for module in self.frozen for inner in module.modules()}
+        wrong = [
+            name
+            for name, module in self.model.named_modules()
+            if module not in frozen and module.training != training
+        ]
+        assert not wrong, f"modules not in {'train' if training else 'eval'} mode: {wrong[:5]}"
+
+
+def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
+    """Load or build the Hugging Face model behind `Encoder`.
+
+    Args:
+        config: see `EncoderConfig`.
+        vocabulary: tokens in the tokenizer, added markers included; embeddings are resized to it.
+        pad_id: the tokenizer's padding id.
+
+    Raises:
+        ConfigError: the name is neither a folder nor reachable on the hub, has fewer layers than
+            asked for, or fewer positions than `max_length`.
+    """
+    if config.name == "scratch":
+        model = _from_scratch(config, vocabulary, pad_id)
+    else:
+        model = _from_pretrained(config)
+    if len(model.get_input_embeddings().weight) < vocabulary:
+        # Default initialisation: the mean of the old embeddings with their covariance.
+        model.resize_token_embeddings(vocabulary)
+    if config.gradient_checkpointing:
+        model.gradient_checkpointing_enable()
+    return model
+
+
+def find_layers(model: nn.Module) -> nn.ModuleList:
+    """Find the stack of transformer layers: the longest list of modules of one class."""
+    stacks = [
+        module
+        for module in model.modules()
+        if isinstance(module, nn.ModuleList) and len({type(inner) for inner in module}) == 1
+    ]
+    if not stacks:
+        raise ConfigError(f"{type(model).__name__}: no stack of transformer layers found")
+    return max(stacks, key=len)
+
+
+def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
+    shape = config.scratch
+    dropout = 0.1 if config.dropout is None else config.dropout
+    model_config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=shape.hidden,
+        num_hidden_layers=config.num_layers or shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=shape.intermediate,
+        max_position_embeddings=shape.positions,
+        type_vocab_size=1,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        pad_token_id=pad_id,
+        attn_implementation=config.attention,
+    )
+    _check_positions(config, shape.positions)
+    return BertModel(model_config, add_pooling_layer=False)
+
+
+def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
+    try:
+        settings = AutoConfig.from_pretrained(
+            config.name, revision=config.revision, trust_remote_code=config.trust_remote_code
+        )
+    except (OSError, ValueError) as error:
+        raise unreachable(config.name, error) from error
+    if config.num_layers is not None:
+        if config.num_layers > settings.num_hidden_layers:
+            raise ConfigError(
+                f"encoder.num_layers={config.num_layers}: {config.name} has "
+                f"{settings.num_hidden_layers} layers"
+            )
+        settings.num_hidden_layers = config.num_layers
+    if config.dropout is not None:
+        settings.hidden_dropout_prob = config.dropout
+        settings.attention_probs_dropout_prob = config.dropout
+    _check_positions(config, getattr(settings, "max_position_embeddings", None))
+    options: dict[str, Any] = {
+        "config": settings,
+        "revision": config.revision,
+        "trust_remote_code": config.trust_remote_code,
+        "attn_implementation": config.attention,
+        "dtype": torch.float32,
+    }
+    model_class = AutoModel._model_mapping.get(type(settings), None)
+    if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
+        options["add_pooling_layer"] = False
+    # Layers above num_layers are in the file but not in the model: expected, so not worth a table.
+    logger = logging.getLogger("transformers.modeling_utils")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
+    except (OSError, ValueError) as error:
+        raise unreachable(config.name, error) from error
+    finally:
+        logger.setLevel(level)
+    return model
+
+
+def unreachable(name: str, error: Exception) -> ConfigError:
+    """Say why a model or tokenizer could not be loaded, and what to do."""
+    if Path(name).is_dir():
+        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
+    return ConfigError(
+        f"encoder.name={name}: neither a folder here nor to be had from the hub now. "
+        "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
+    )
+
+
+def _check_positions(config: EncoderConfig, positions: int | None) -> None:
+    if positions and config.max_length > positions:
+        raise ConfigError(
+            f"encoder.max_length={config.max_length}: {config.name} has {positions} positions"
+        )
+
+
+def _freeze(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
+    """Stop gradients below a depth; returns the frozen modules."""
+    if freeze == "none":
+        return []
+    if freeze == "all":
+        frozen: list[nn.Module] = [model]
+    else:
+        depth = 0 if freeze == "embeddings" else int(freeze)
+        layers = find_layers(model)
+        if depth > len(layers):
+            raise ConfigError(f"encoder.freeze={freeze}: the encoder uses {len(layers)} layers")
+        frozen = [getattr(model, "embeddings", model.get_input_embeddings()), *layers[:depth]]
+    for module in frozen:
+        module.requires_grad_(False)
+    return frozen

@@ -1,0 +1,106 @@
+"""AdamW with decay groups, and schedules as factors on the peak learning rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import nn
+from torch.optim import AdamW
+from torch.optim.lr_scheduler import LambdaLR
+
+from heron.config import OptimConfig
+from heron.models.encoder import Encoder
+
+
+def build_optimizer(encoder: Encoder, head: nn.Module, config: OptimConfig) -> AdamW:
+    """Group the trainable parameters by learning rate and weight decay.
+
+    Biases and normalisation weights (vectors) never decay; with `layer_decay` < 1, a layer that
+    is k layers below the head learns at `lr * layer_decay ** k`.
+    """
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    depths = _depths(encoder)
+    for name, parameter in encoder.named_parameters():
+        rate = config.lr * config.layer_decay ** depths(name)
+        _add(groups, parameter, rate, config.weight_decay)
+    for parameter in head.parameters():
+        _add(groups, parameter, config.head_lr or config.lr, config.weight_decay)
+    return AdamW(
+        [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()],
+        betas=(config.betas[0], config.betas[1]),
+        eps=config.eps,
+        fused=all(p.device.type in ("cpu", "cuda") for each in groups.values() for p in each),
+    )
+
+
+def build_schedule(optimizer: AdamW, config: OptimConfig, total_steps: int) -> LambdaLR:
+    """Warm up over a fraction of all optimizer steps, then follow `config.schedule`."""
+    return LambdaLR(optimizer, schedule(config.schedule, config.warmup, total_steps))
+
+
+def schedule(name: str, warmup: float, total_steps: int) -> Callable[[int], float]:
+    """Make the factor on the peak learning rate as a function of the steps already taken.
+
+    Args:
+        name: `constant`, `linear` (to 0 at the end) or `cosine` (half a wave, to 0 at the end).
+        warmup: fraction of `total_steps` over which the factor rises linearly from 0.
+        total_steps: optimizer steps of the whole run.
+    """
+    rising = math.ceil(warmup * total_steps)
+
+    def factor(step: int) -> float:
+        if step < rising:
+            return step / rising
+        progress = min(1.0, (step - rising) / max(1, total_steps - rising))
+        if name == "linear":
+            return 1.0 - progress
+        if name == "cosine":
+            return 0.5 * (1.0 + math.cos(math.pi * progress))
+        return 1.0
+
+    return factor
+
+
+def class_weights(kind: str, counts_C: torch.Tensor) -> torch.Tensor | None:
+    """Weigh classes in the loss by how often they occur in the train split.
+
+    Args:
+        kind: `none`; `balanced` is N / (C n_c); `one_minus_share` is 1 - n_c / N.
+        counts_C: train rows per class, int64.
+
+    Returns:
+        Weights, float32 [C], or None. Absent classes weigh as if they occurred once.
+    """
+    if kind == "none":
+        return None
+    counts_C = counts_C.clamp(min=1).float()
+    if kind == "balanced":
+        return counts_C.sum() / (len(counts_C) * counts_C)
+    return 1 - counts_C / counts_C.sum()
+
+
+def _add(
+    groups: dict[tuple[float, float], list[nn.Parameter]],
+    parameter: nn.Parameter,
+    rate: float,
+    decay: float,
+) -> None:
+    if parameter.requires_grad:
+        groups.setdefault((rate, decay if parameter.ndim > 1 else 0.0), []).append(parameter)
+
+
+def _depths(encoder: Encoder) -> Callable[[str], int]:
+    """Map an encoder parameter's name to its number of layers below the head."""
+    layers = list(encoder.layers)
+    place = {id(p): i for i, layer in enumerate(layers) for p in layer.parameters()}
+    names = {name: place.get(id(p), -1) for name, p in encoder.named_parameters()}
+
+    def depth(name: str) -> int:
+        # Modules outside the stack: embeddings lie below it, a final normalisation above.
+        if names[name] < 0:
+            return len(layers) if "embed" in name else 0
+        return len(layers) - 1 - names[name]
+
+    return depth

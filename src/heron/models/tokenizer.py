@@ -1,0 +1,89 @@
+"""Tokenizers: the encoder's own, or a small one trained on the train split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from heron.config import EncoderConfig
+from heron.errors import ConfigError
+from heron.files import fingerprint, locked
+
+
+def load_tokenizer(
+    config: EncoderConfig, markers: Sequence[str], texts: Iterable[str], cache: Path
+) -> PreTrainedTokenizerFast:
+    """Load the encoder's tokenizer and add the markers to it as special tokens.
+
+    Args:
+        config: see `EncoderConfig`; `name=scratch` trains a tokenizer.
+        markers: strings that become one token each; empty for inputs without markers.
+        texts: what `scratch` trains on: the train split alone. Not read otherwise.
+        cache: folder for trained tokenizers.
+
+    Raises:
+        ConfigError: the tokenizer cannot be found, or has no fast version (offsets need one).
+    """
+    if config.name == "scratch":
+        tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
+    else:
+        tokenizer = _pretrained(config)
+    # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
+    tokenizer.add_tokens(list(markers), special_tokens=True)
+    tokenizer.model_max_length = config.max_length
+    return tokenizer
+
+
+def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
+    # transformers is imported here as a whole only because the module needs it anyway.
+    from heron.models.encoder import unreachable
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            config.name, revision=config.revision, trust_remote_code=config.trust_remote_code
+        )
+    except (OSError, ValueError) as error:
+        raise unreachable(config.name, error) from error
+    if not tokenizer.is_fast:
+        raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
+    return tokenizer
+
+
+def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:
+    """Train a WordPiece tokenizer once per (texts, size) and keep it in the cache."""
+    folder = cache / "tokenizers" / fingerprint("wordpiece-1", vocabulary, texts)[:32]
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / "tokenizer_config.json").is_file():
+            tokenizer = PreTrainedTokenizerFast(
+                tokenizer_object=_train_wordpiece(texts, vocabulary),
+                pad_token="[PAD]",
+                unk_token="[UNK]",
+                cls_token="[CLS]",
+                sep_token="[SEP]",
+                mask_token="[MASK]",
+                model_input_names=["input_ids", "attention_mask"],
+            )
+            tokenizer.save_pretrained(folder)
+    loaded: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(folder)
+    return loaded
+
+
+def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    # No lower-casing and no accent stripping: Romanian letters and niqqud are kept as they are.
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocabulary, special_tokens=special, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
+    )
+    return tokenizer

@@ -1,0 +1,130 @@
+"""`last.ckpt`: everything a killed run needs to go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
+
+from heron.config import TrainerConfig
+from heron.runtime.history import History
+from heron.runtime.run_folder import RunFolder
+
+
+class LastCheckpoint(Checkpoint):
+    """Saves at the end of every epoch, and within one by the clock or by steps.
+
+    Lightning stores model, optimizer, schedule and loops; this adds the random states and the
+    rows of `metrics.csv`. Each save replaces the file in one move: a kill during a save leaves
+    the one before.
+
+    Args:
+        folder: the run folder.
+        config: `checkpoint_minutes` and `checkpoint_steps` say how often within an epoch.
+        history: the rows of `metrics.csv`.
+    """
+
+    def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
+        self.path = folder.last
+        self.config = config
+        self.history = history
+        self._saved_at = time.monotonic()
+        self._saved_step = 0
+        self._random: dict[str, Any] | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Capture the random states and the history."""
+        return {"random": _random_state(), "history": self.history.rows}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take the history back now, the random states when the first batch starts."""
+        self.history.rows = list(state_dict["history"])
+        self._random = state_dict["random"]
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        """Restore the random states as late as possible: setting up may have drawn numbers."""
+        if self._random is not None:
+            _restore_random_state(self._random)
+            self._random = None
+
+    def on_train_batch_end(
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        """Save within an epoch when it is time, at a whole optimizer step."""
+        last_batch = trainer.is_last_batch  # its checkpoint follows after validation
+        whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
+        if whole_step and not last_batch and self._is_due(trainer.global_step):
+            self._save(trainer)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Save when the epoch, its validation and its best checkpoint are done."""
+        self._save(trainer)
+
+    def _is_due(self, step: int) -> bool:
+        if self.config.checkpoint_steps is not None:
+            return step - self._saved_step >= self.config.checkpoint_steps
+        return time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
+
+    def _save(self, trainer: pl.Trainer) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.history.write()
+        temporary = self.path.with_suffix(".tmp")
+        trainer.save_checkpoint(temporary)
+        if trainer.is_global_zero:
+            os.replace(temporary, self.path)
+        self._saved_at = time.monotonic()
+        self._saved_step = trainer.global_step
+
+
+def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint:
+    """Keep the weights of the epoch with the highest `config.monitor` on validation."""
+    return ModelCheckpoint(
+        dirpath=folder.best.parent,
+        filename=folder.best.stem,
+        monitor=f"validation/{config.monitor}",
+        mode="max",
+        save_weights_only=True,
+        save_on_train_epoch_end=False,
+        enable_version_counter=False,
+    )
+
+
+def load_weights(module: pl.LightningModule, path: Path) -> None:
+    """Load a checkpoint's weights, tensors only."""
+    module.load_state_dict(torch.load(path, weights_only=True)["state_dict"])
+
+
+def _random_state() -> dict[str, Any]:
+    """Capture every generator as tensors and plain values, so that no pickle is needed."""
+    kind, keys, position, has_gauss, gauss = np.random.get_state()
+    version, internal, gauss_next = random.getstate()
+    return {
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "numpy": [kind, torch.from_numpy(keys.astype(np.int64)), position, has_gauss, gauss],
+        "python": [version, list(internal), gauss_next],
+    }
+
+
+def _restore_random_state(state: dict[str, Any]) -> None:
+    torch.set_rng_state(state["torch"])
+    if state["cuda"]:
+        torch.cuda.set_rng_state_all(state["cuda"])
+    kind, keys, position, has_gauss, gauss = state["numpy"]
+    np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
+    version, internal, gauss_next = state["python"]
+    random.setstate((version, tuple(internal), gauss_next))

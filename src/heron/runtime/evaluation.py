@@ -1,0 +1,93 @@
+"""Predictions over a whole split, and their scores.
+
+Shape suffixes: R rows, C classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+
+from heron.config import Config
+from heron.data.datamodule import DataModule
+from heron.data.features import UNLABELLED
+from heron.data.markers import mark
+from heron.metrics import bootstrap_intervals, score_task
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """A split's predictions, in the order of its `Features`.
+
+    Args:
+        guids: one per row.
+        probabilities_RC: float32.
+        gold_R: class ids, or `UNLABELLED`.
+    """
+
+    guids: list[str]
+    probabilities_RC: np.ndarray
+    gold_R: np.ndarray
+
+    @property
+    def predicted_R(self) -> np.ndarray:
+        """The most probable class of each row."""
+        return self.probabilities_RC.argmax(axis=1)
+
+
+def predict_split(
+    trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
+) -> Predictions:
+    """Run a split through the model, in order of length, and put the rows back in order."""
+    features = data.features[split]
+    outputs = trainer.predict(module, data.evaluation_loader(split)) if len(features) else []
+    logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
+    for output in outputs or []:
+        logits_RC[output.rows_R] = output.logits_RC.cpu()
+    return Predictions(
+        features.guids, logits_RC.softmax(dim=1).numpy(), np.asarray(features.labels_R)
+    )
+
+
+def score_predictions(predictions: Predictions, config: Config) -> dict[str, float]:
+    """Score the labelled rows, with bootstrap intervals where the configuration asks for them."""
+    labelled_R = predictions.gold_R != UNLABELLED
+    labels = config.data.label_order
+    names = np.asarray(labels, dtype=object)
+    gold = names[predictions.gold_R[labelled_R]]
+    predicted = names[predictions.predicted_R[labelled_R]]
+    scores = score_task(config.task.name, gold, predicted, labels, relaxed=config.task.relaxed)
+    if config.task.bootstrap:
+        scores |= bootstrap_intervals(
+            config.task.name,
+            gold,
+            predicted,
+            labels,
+            relaxed=config.task.relaxed,
+            resamples=config.task.bootstrap,
+        )
+    return scores
+
+
+def prediction_columns(predictions: Predictions, data: DataModule, split: str) -> dict[str, Any]:
+    """Lay predictions out as the columns of `predictions/<split>.parquet`."""
+    labels = data.config.data.label_order
+    texts = {
+        example.guid: mark(example.text, example.spans, data.options.markers).text
+        for example in data.examples[split]
+    }
+    gold = [None if g == UNLABELLED else labels[g] for g in predictions.gold_R]
+    return {
+        "guid": predictions.guids,
+        "gold": gold,
+        "prediction": [labels[p] for p in predictions.predicted_R],
+        **{
+            f"p/{label}": predictions.probabilities_RC[:, index].tolist()
+            for index, label in enumerate(labels)
+        },
+        "text": [texts[guid] for guid in predictions.guids],
+    }

@@ -1,0 +1,221 @@
+"""One run from configuration to run folder: read it top to bottom."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import EarlyStopping
+
+from heron.config import Config, to_yaml
+from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.datamodule import DataModule
+from heron.data.tables import write_table
+from heron.dynamics.recorder import Recorder
+from heron.errors import ConfigError
+from heron.files import atomic_open, read_json, write_json
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.export import export
+from heron.models.heads import Head
+from heron.models.optim import class_weights
+from heron.runtime.checkpointing import LastCheckpoint, best_checkpoint, load_weights
+from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
+from heron.runtime.history import History
+from heron.runtime.progress import progress_bar
+from heron.runtime.provenance import peak_rss_mb, provenance
+from heron.runtime.run_folder import RunFolder
+from heron.tasks.base import TaskModule
+from heron.tasks.classification import ClassificationModule
+
+Scores = dict[str, dict[str, float]]
+
+
+def run_job(config: Config, folder: RunFolder, overrides: Sequence[str] = ()) -> Scores:
+    """Train, choose the best epoch, predict, score and export; or go on where that was cut.
+
+    Args:
+        config: the resolved configuration.
+        folder: where everything goes; a finished run there is returned as it is.
+        overrides: what the user typed, for `status.json`.
+
+    Returns:
+        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
+
+    Raises:
+        ConfigError: the folder holds a run with another configuration.
+    """
+    prepare(config, folder)
+    if folder.state() == "done":
+        return read_scores(folder)
+    started = time.time()
+    spent = read_json(folder.status).get("seconds", 0.0) if folder.status.is_file() else 0.0
+    folder.update_status(
+        state="running", seed=config.seed, overrides=list(overrides), error=None, **provenance()
+    )
+    try:
+        scores = _train_and_score(config, folder)
+    except BaseException as error:
+        folder.update_status(
+            state="failed" if isinstance(error, Exception) else "interrupted",
+            seconds=round(spent + time.time() - started, 1),
+            error=f"{type(error).__name__}: {error}",
+            traceback=traceback.format_exc().splitlines()[-20:],
+        )
+        raise
+    seconds = round(spent + time.time() - started, 1)
+    folder.update_status(state="done", seconds=seconds, peak_rss_mb=peak_rss_mb())
+    return scores
+
+
+def read_scores(folder: RunFolder) -> Scores:
+    """Read the scores of a finished run."""
+    scores: Scores = read_json(folder.scores)
+    return scores
+
+
+def _train_and_score(config: Config, folder: RunFolder) -> Scores:
+    pl.seed_everything(config.seed, workers=True, verbose=False)
+    data = DataModule(config)
+    folder.update_status(data=_describe(data))
+
+    module = build_module(config, data)
+    history = History(folder.metrics)
+    trainer = build_trainer(config, folder, data, history)
+    trainer.fit(
+        module,
+        datamodule=data,
+        ckpt_path=folder.last if folder.last.is_file() else None,
+        weights_only=True,
+    )
+    if config.trainer.select == "best":
+        load_weights(module, folder.best)
+
+    scores: Scores = {}
+    for split in (VALIDATION, TEST):
+        if split in data.features:
+            predictions = predict_split(trainer, module, data, split)
+            columns = prediction_columns(predictions, data, split)
+            write_table(folder.predictions(split), columns)
+            scores[split] = score_predictions(predictions, config)
+            scores[split]["refused"] = len(data.features[split].refused)
+    write_json(folder.scores, scores)
+    if config.run.export:
+        export(
+            folder.model, module.encoder, module.head, data.tokenizer, config.data.label_order
+        )
+    return scores
+
+
+def build_module(config: Config, data: DataModule) -> TaskModule:
+    """Build encoder, head and task module for a prepared DataModule."""
+    tokenizer = data.tokenizer
+    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+    encoder = Encoder(model, config.encoder.freeze)
+    head = Head(config.head, encoder.width, len(config.data.label_order))
+    counts_C = torch.as_tensor(data.label_counts_C)
+    weights_C = class_weights(config.optim.class_weights, counts_C)
+    steps = sum(data.steps_per_epoch())
+    return ClassificationModule(config, encoder, head, steps, weights_C).train()
+
+
+def build_trainer(
+    config: Config, folder: RunFolder, data: DataModule, history: History
+) -> pl.Trainer:
+    """Assemble Lightning's Trainer: precision, callbacks, loggers."""
+    settings = config.trainer
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    if settings.select == "best":
+        callbacks.append(best_checkpoint(folder, settings))
+    if settings.patience is not None:
+        monitor = f"validation/{settings.monitor}"
+        callbacks.append(EarlyStopping(monitor, mode="max", patience=settings.patience))
+    if config.dynamics.enabled:
+        classes = len(config.data.label_order)
+        callbacks.append(Recorder(folder, data.features[TRAIN], classes))
+    callbacks += progress_bar(settings.progress)
+    return pl.Trainer(
+        max_epochs=settings.max_epochs,
+        accelerator=settings.accelerator,
+        devices=settings.devices,
+        strategy=settings.strategy,
+        precision=precision(settings.precision),  # type: ignore[arg-type]
+        accumulate_grad_batches=config.optim.accumulate,
+        gradient_clip_val=config.optim.clip or None,
+        deterministic=settings.deterministic,
+        logger=[history, *_wandb(config, folder)],
+        callbacks=callbacks,
+        default_root_dir=folder.path,
+        enable_model_summary=False,
+        enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
+        num_sanity_val_steps=0,
+        log_every_n_steps=10,
+        # Each epoch has its own plan; the sampler is heron's own and must not be wrapped.
+        reload_dataloaders_every_n_epochs=1,
+        use_distributed_sampler=False,
+    )
+
+
+def precision(name: str) -> str:
+    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
+    if name != "auto":
+        return name
+    if torch.cuda.is_available():
+        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
+    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return "bf16-mixed" if has_bf16 else "32-true"
+
+
+def prepare(config: Config, folder: RunFolder) -> None:
+    """Create the run folder, or make sure that the one there belongs to this configuration.
+
+    Raises:
+        ConfigError: the folder holds a run with another configuration; the message lists the
+            differing keys.
+    """
+    quiet()
+    text = to_yaml(config)
+    if folder.config.is_file():
+        found = folder.config.read_text(encoding="utf-8")
+        changed = sorted(set(found.splitlines()) ^ set(text.splitlines()))
+        if changed and config.run.job:
+            raise ConfigError(
+                f"{folder.path} holds a run with another configuration; differing lines: "
+                + "; ".join(line.strip() for line in changed[:6])
+            )
+    with atomic_open(folder.config) as file:
+        file.write(text)
+
+
+def quiet() -> None:
+    """Silence notices of libraries that heron has already dealt with."""
+    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
+    for message in (".*does not have many workers.*", ".*eval mode.*", ".*logging interval.*"):
+        warnings.filterwarnings("ignore", message)
+
+
+def _describe(data: DataModule) -> dict[str, Any]:
+    splits = {
+        split: {"rows": len(features), "sequences": len(features.lengths_S), "refused": len(features.refused)}
+        for split, features in data.features.items()
+    }
+    files = {
+        name: file.sha256 for name, file in data.config.data.files.items() if file.sha256
+    }
+    return {"splits": splits, "sha256": files}
+
+
+def _wandb(config: Config, folder: RunFolder) -> list[Any]:
+    if not config.logger.wandb:
+        return []
+    from heron.runtime.wandb_logger import wandb_logger
+
+    return [wandb_logger(config, folder)]

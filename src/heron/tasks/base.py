@@ -1,0 +1,91 @@
+"""`StepOutput` and `TaskModule`: what every task shares.
+
+Shape suffixes: R rows, C classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from heron.config import Config
+from heron.data.collate import Batch
+from heron.models.encoder import Encoder
+from heron.models.optim import build_optimizer, build_schedule
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """What one forward pass leaves for the recorder, the scores and the predictions.
+
+    Args:
+        loss: mean over the batch's rows, or None without labels.
+        logits_RC: float32.
+        labels_R: class ids, or `UNLABELLED`, int64.
+        rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
+    """
+
+    loss: Tensor | None
+    logits_RC: Tensor
+    labels_R: Tensor
+    rows_R: Tensor
+
+    def to(self, device: torch.device | str) -> StepOutput:
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
+        loss = None if self.loss is None else self.loss.detach().to(device)
+        rest = (self.logits_RC.detach(), self.labels_R, self.rows_R)
+        return StepOutput(loss, *(tensor.to(device) for tensor in rest))
+
+
+class TaskModule(pl.LightningModule):
+    """An encoder, a head and their optimizer; tasks add the loss and the scores.
+
+    Args:
+        config: the run's configuration.
+        encoder: see `Encoder`.
+        head: maps encoder states and batch to outputs.
+        total_steps: optimizer steps of the whole run, for the schedule.
+    """
+
+    def __init__(self, config: Config, encoder: Encoder, head: nn.Module, total_steps: int):
+        super().__init__()
+        self.config = config
+        self.encoder = encoder
+        self.head = head
+        self.total_steps = total_steps
+        self.latest: StepOutput | None = None
+
+    def step(self, batch: Batch) -> StepOutput:
+        """Run one batch forward."""
+        raise NotImplementedError
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """Train on one batch; the recorder reads `latest`."""
+        output = self.step(batch)
+        assert output.loss is not None
+        self.latest = output.to(output.loss.device)
+        self.log("train/loss", self.latest.loss, prog_bar=True, batch_size=len(batch))
+        return output.loss
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> StepOutput:
+        """Evaluate one batch."""
+        return self.step(batch)
+
+    def predict_step(self, batch: Batch, batch_idx: int) -> StepOutput:
+        """Predict one batch."""
+        return self.step(batch)
+
+    def on_train_start(self) -> None:
+        """Set train mode and make sure that it holds; see `Encoder.train`."""
+        self.train()
+        self.encoder.assert_mode(training=True)
+
+    def configure_optimizers(self) -> dict[str, object]:
+        """Build AdamW and its schedule, which moves once per optimizer step."""
+        optimizer: AdamW = build_optimizer(self.encoder, self.head, self.config.optim)
+        schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

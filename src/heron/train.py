@@ -1,0 +1,82 @@
+"""`heron train`: compose with Hydra, run one job or a sweep, report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from heron.composition import Composition, compose_and_run
+from heron.config import NEUTRAL, Config, as_dict, resolve
+from heron.errors import HeronError
+from heron.files import fingerprint
+from heron.runtime.run_folder import RunFolder
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Train as the command line says; returns the exit code."""
+    failures: list[str] = []
+    folders: list[RunFolder] = []
+
+    def job(composition: Composition) -> None:
+        config = resolve(composition.config)
+        config.experiment = composition.choices.get("experiment")
+        folder = RunFolder(run_path(config, composition.overrides))
+        folders.append(folder)
+        print(f"heron train: {folder.path}", flush=True)
+        try:
+            _run_job(config, folder, composition.overrides)
+        except HeronError as error:
+            # One job's mistake must not take the rest of a sweep with it.
+            failures.append(f"{folder.path.name}: {error}")
+            print(f"heron train: {error}", file=sys.stderr, flush=True)
+
+    compose_and_run("train", arguments, job)
+    finished = [folder for folder in folders if folder.state() == "done"]
+    if finished:
+        _report(finished)
+    return 2 if failures else 0
+
+
+def run_path(config: Config, overrides: Sequence[str]) -> Path:
+    """Name the run folder: readable overrides and a hash of all that can change the result."""
+    sweep = config.run.sweep or (
+        config.experiment.replace("/", "-")
+        if config.experiment
+        else f"{config.data.name}-{config.task.name}"
+    )
+    decisive = {key: value for key, value in as_dict(config).items() if key not in NEUTRAL}
+    decisive["trainer"] = {k: v for k, v in decisive["trainer"].items() if k != "progress"}
+    job = config.run.job or f"{_readable(overrides)}-{fingerprint(decisive)[:8]}"
+    return Path(config.paths.runs) / sweep / job
+
+
+def _readable(overrides: Sequence[str]) -> str:
+    """Join the overrides that say something about the run; paths shrink to their last part."""
+    words = []
+    for override in sorted(overrides):
+        key, _, value = override.lstrip("+").partition("=")
+        if key.split(".")[0] not in (*NEUTRAL, "experiment"):
+            words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
+    name = ",".join(words) or "default"
+    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]
+
+
+def _run_job(config: Config, folder: RunFolder, overrides: Sequence[str]) -> None:
+    # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
+    from heron.runtime.job import run_job
+
+    run_job(config, folder, overrides)
+
+
+def _report(folders: Sequence[RunFolder]) -> None:
+    from heron.reporting.report import write_report
+
+    for folder in folders:
+        write_report(folder.path)
+    if len(folders) > 1:
+        write_report(folders[0].path.parent)
+
+
+JobFunction = Callable[[Composition], Any]
