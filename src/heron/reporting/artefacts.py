@@ -1,0 +1,260 @@
+"""The larger files of a run folder, read for a report: predictions, learning curves, data map.
+
+Shape suffixes: N examples, C classes, E epochs.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heron.errors import DataError, Problem
+from heron.reporting.collect import RunRecord
+from heron.reporting.tables import SPLITS
+from heron.runtime.run_folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One predicted example; `probability` is that of the predicted class, None if not stored."""
+
+    guid: str
+    text: str
+    gold: str
+    prediction: str
+    probability: float | None
+
+    @property
+    def correct(self) -> bool:
+        """Whether the prediction is the gold label."""
+        return self.gold == self.prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One logged quantity over the epochs (from 0)."""
+
+    epochs: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DataMap:
+    """How each training example was learnt, in order of guid.
+
+    Args:
+        confidence: float64 [N], mean probability of the gold class over the epochs.
+        variability: float64 [N], population standard deviation of that probability.
+        correctness: float64 [N], fraction of epochs in which the prediction was right.
+        epochs: how many epochs were recorded.
+    """
+
+    guids: tuple[str, ...]
+    confidence: NDArray[np.float64]
+    variability: NDArray[np.float64]
+    correctness: NDArray[np.float64]
+    epochs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Artefacts:
+    """Everything a run's page shows beside its scores; what is absent is named in `missing`."""
+
+    split: str
+    classes: tuple[str, ...]
+    predictions: tuple[Prediction, ...]
+    curves: dict[str, Curve]
+    data_map: DataMap | None
+    missing: tuple[str, ...]
+
+
+def read_artefacts(run: RunRecord) -> Artefacts:
+    """Read what there is; a missing or unreadable file is named, and never stops the report."""
+    folder = RunFolder(run.path)
+    missing: list[str] = []
+    split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
+    if split != SPLITS[0]:
+        missing.append(f"no test predictions; the {split} split is shown")
+    predictions = _attempt(read_predictions, folder.predictions(split), missing) or ()
+    curves = _attempt(read_curves, folder.metrics, missing) or {}
+    data_map = _attempt(read_data_map, folder.path / "dynamics", missing)
+    if not run.scores:
+        missing.append("no scores.json: the run has not been scored")
+    elif SPLITS[0] not in run.scores:
+        missing.append("no test scores")
+    return Artefacts(
+        split, class_names(run, predictions), predictions, curves, data_map, tuple(missing)
+    )
+
+
+def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
+    """Read one artefact, or note in `missing` why there is none."""
+    try:
+        return read(path)
+    except FileNotFoundError:
+        missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
+    except DataError as error:
+        missing.append(str(error))
+    return None
+
+
+def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str, ...]:
+    """Order the classes as the data set does; classes it does not know come last.
+
+    Returns:
+        The class names; empty where the data set has no classes (answers, summaries).
+    """
+    order = run.setting("data.label_order")
+    if not order:
+        return ()
+    seen = sorted({label for row in predictions for label in (row.gold, row.prediction)})
+    return tuple(dict.fromkeys([*map(str, order), *seen]))
+
+
+def read_predictions(path: Path) -> tuple[Prediction, ...]:
+    """Read one split's predictions.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: the file is not Parquet, or lacks guid, gold or prediction.
+    """
+    columns = _read_columns(path, ("guid", "gold", "prediction"))
+    texts = columns.get("text") or [""] * len(columns["guid"])
+    rows = zip(columns["guid"], texts, columns["gold"], columns["prediction"], strict=True)
+    return tuple(
+        Prediction(
+            str(guid),
+            str(text or ""),
+            str(gold),
+            str(prediction),
+            columns[f"p/{prediction}"][index] if f"p/{prediction}" in columns else None,
+        )
+        for index, (guid, text, gold, prediction) in enumerate(rows)
+    )
+
+
+def _read_columns(path: Path, required: Sequence[str]) -> dict[str, list[Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # ParquetFile, not read_table: the latter would parse "epoch=3" as a partition column.
+    try:
+        columns = pq.ParquetFile(path).read().to_pydict()
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(Problem(f"{path.parent.name}/{path.name}", f"not readable: {error}")) from (
+            error
+        )
+    absent = [name for name in required if name not in columns]
+    if absent:
+        raise DataError(
+            Problem(
+                f"{path.parent.name}/{path.name}",
+                f"lacks the column {', '.join(absent)}",
+                f"it has {', '.join(columns)}",
+            )
+        )
+    return columns
+
+
+def confusion_counts(
+    predictions: Sequence[Prediction], classes: Sequence[str]
+) -> NDArray[np.int64]:
+    """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C]."""
+    position = {name: index for index, name in enumerate(classes)}
+    counts_CC = np.zeros((len(classes), len(classes)), np.int64)
+    for row in predictions:
+        counts_CC[position[row.gold], position[row.prediction]] += 1
+    return counts_CC
+
+
+def read_curves(path: Path) -> dict[str, Curve]:
+    """Read Lightning's `metrics.csv`: sparse rows become one value per epoch and column.
+
+    A training loss is the mean of what was logged in the epoch; everything else is measured once
+    an epoch, and the last value stands (a resumed run may have logged one twice).
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    values: dict[str, dict[int, list[float]]] = {}
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            epoch = _number(row.pop("epoch", None))
+            for name, text in row.items():
+                value = _number(text)
+                if epoch is not None and value is not None and name not in (None, "step"):
+                    values.setdefault(name, {}).setdefault(int(epoch), []).append(value)
+    curves = {}
+    for name, by_epoch in values.items():
+        epochs = tuple(sorted(by_epoch))
+        one = _mean if name.startswith("train/") else _last
+        curves[name] = Curve(epochs, tuple(one(by_epoch[epoch]) for epoch in epochs))
+    return curves
+
+
+def _number(text: Any) -> float | None:
+    """A finite number, or None for an empty, broken or non-finite cell."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _last(values: Sequence[float]) -> float:
+    return values[-1]
+
+
+def read_data_map(folder: Path) -> DataMap:
+    """Summarise the training dynamics of all recorded epochs, one point per example.
+
+    Raises:
+        FileNotFoundError: no epoch was recorded.
+        DataError: an epoch's file cannot be read.
+
+    Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
+    """
+    paths = sorted(folder.glob("epoch=*.parquet"))
+    if not paths:
+        raise FileNotFoundError(folder)
+    guids, p_gold, correct = [], [], []
+    for path in paths:
+        columns = _read_columns(path, ("guid", "p_gold", "correct"))
+        # Oversampling repeats an example within an epoch: its first appearance counts.
+        names, first = np.unique(np.asarray(columns["guid"], str), return_index=True)
+        guids.append(names)
+        p_gold.append(np.asarray(columns["p_gold"], np.float64)[first])
+        correct.append(np.asarray(columns["correct"], np.float64)[first])
+    return _data_map(np.concatenate(guids), np.concatenate(p_gold), np.concatenate(correct), paths)
+
+
+def _data_map(
+    guids_X: NDArray[np.str_],
+    p_gold_X: NDArray[np.float64],
+    correct_X: NDArray[np.float64],
+    paths: Sequence[Path],
+) -> DataMap:
+    """Average the concatenated epochs (X rows) by guid; an example may miss some epochs."""
+    names, row_X, count_N = np.unique(guids_X, return_inverse=True, return_counts=True)
+    confidence_N = np.bincount(row_X, p_gold_X) / count_N
+    spread_X = (p_gold_X - confidence_N[row_X]) ** 2
+    return DataMap(
+        tuple(names.tolist()),
+        confidence_N,
+        np.sqrt(np.bincount(row_X, spread_X) / count_N),
+        np.bincount(row_X, correct_X) / count_N,
+        len(paths),
+    )

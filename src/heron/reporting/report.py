@@ -1,0 +1,165 @@
+"""`heron report DIR`: tables, a figure and an HTML page from what a run or a sweep left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.errors import ConfigError
+from heron.files import atomic_open
+from heron.options import parse_options
+from heron.reporting.cells import Table, to_csv, to_markdown, to_rich
+from heron.reporting.collect import RunRecord, collect, is_run
+from heron.reporting.papers import PaperView, find_published, paper_view
+from heron.reporting.tables import class_table, group_table, runs_table, score_table
+
+
+@dataclass
+class ReportOptions:
+    """Options of `heron report`.
+
+    Args:
+        folder: a run folder or a sweep folder.
+        out: where the report goes; default: into `folder`.
+        published: a paper's published numbers; default: found by the runs' `report` key.
+    """
+
+    folder: Path
+    out: Path | None = None
+    published: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """What was written, and what could not be shown and why."""
+
+    html: Path
+    figure: Path
+    tables: tuple[Path, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `heron report DIR [out=DIR] [published=FILE]`; returns the exit code."""
+    if not arguments:
+        raise ConfigError("name a run or a sweep: heron report runs/<sweep>")
+    first, *rest = arguments
+    # A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
+    named = first.startswith("folder=")
+    options = parse_options(ReportOptions, [first if named else f"folder={first}", *rest])
+    files = write_report(options.folder, options.out, options.published)
+    for path in (files.html, files.figure, *files.tables):
+        print(path)
+    return 0
+
+
+def write_report(
+    folder: Path, out: Path | None = None, published: Path | None = None
+) -> ReportFiles:
+    """Write the report of a run or a sweep and print its tables.
+
+    Args:
+        folder: a run folder or a sweep folder.
+        out: where the files go; default: into `folder`.
+        published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
+
+    Returns:
+        Paths of `report.html` and `report.png`; for a sweep also `table.csv`, `table.md` and a
+        CSV file for each table of the paper.
+
+    Raises:
+        ConfigError: `folder` holds no run.
+    """
+    folder = Path(folder)
+    runs = collect(folder)
+    target = Path(out) if out else folder
+    target.mkdir(parents=True, exist_ok=True)
+    if is_run(folder):
+        files = _write_run(runs[0], target)
+    else:
+        if out is None:
+            _write_run_pages(runs)
+        files = _write_sweep(folder.resolve().name, runs, target, published)
+    for line in files.missing:
+        print(f"missing: {line}")
+    return files
+
+
+def _write_run(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:
+    from heron.reporting.artefacts import read_artefacts
+    from heron.reporting.figures import run_figure
+    from heron.reporting.html import run_page
+
+    artefacts = read_artefacts(run)
+    scores, classes = score_table(run), class_table(run, artefacts.split)
+    if not quiet:
+        _print([scores, classes])
+    figure = run_figure(run, artefacts)
+    page = run_page(run, artefacts, scores, classes, figure)
+    html = _write(target / "report.html", page)
+    return ReportFiles(html, _write(target / "report.png", figure), (), artefacts.missing)
+
+
+def _write_run_pages(runs: Sequence[RunRecord]) -> None:
+    """Write the page of every run that changed since its page was written."""
+    for run in runs:
+        page, status = run.path / "report.html", run.path / "status.json"
+        fresh = page.is_file() and status.is_file()
+        if not fresh or page.stat().st_mtime < status.stat().st_mtime:
+            _write_run(run, run.path, quiet=True)
+
+
+def _write_sweep(
+    name: str, runs: Sequence[RunRecord], target: Path, published: Path | None
+) -> ReportFiles:
+    from heron.reporting.figures import fraction_figure, sweep_figure
+    from heron.reporting.html import sweep_page
+
+    missing = [f"{run.job}: {run.state}" for run in runs if not run.done]
+    view = _paper_view(runs, published, missing)
+    groups = [group_table(runs, split) for split in _splits(runs)]
+    shown = [*groups, *view.tables.values()]
+    _print(shown)
+    figure = fraction_figure(view) if view.curves else sweep_figure(runs)
+    page = sweep_page(name, runs, [*shown, runs_table(runs)], figure, missing, target)
+    tables = [
+        _write(target / "table.csv", to_csv(groups[0])),
+        _write(target / "table.md", "\n".join(map(to_markdown, shown))),
+        *(_write(target / f"{part}.csv", to_csv(table)) for part, table in view.tables.items()),
+    ]
+    html = _write(target / "report.html", page)
+    image = _write(target / "report.png", figure)
+    return ReportFiles(html, image, tuple(tables), tuple(missing))
+
+
+def _splits(runs: Sequence[RunRecord]) -> list[str]:
+    present = {split for run in runs for split in run.scores}
+    return [split for split in ("test", "validation") if split in present] or ["test"]
+
+
+def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list[str]) -> PaperView:
+    """Set the runs beside the paper's numbers, if their configuration asks for it."""
+    wanted = next((str(run.setting("report")) for run in runs if run.setting("report")), "")
+    if not wanted:
+        return PaperView({})
+    path = published or find_published(wanted)
+    if path is None:
+        missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
+        return PaperView({})
+    return paper_view(wanted, runs, path)
+
+
+def _print(tables: Sequence[Table]) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables:
+        if table.rows:
+            console.print(to_rich(table))
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
+        file.write(content)
+    return path

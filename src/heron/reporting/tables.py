@@ -1,0 +1,183 @@
+"""Tables of one run and of a sweep: what varied, how often it was run, how well it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from heron.config import NEUTRAL
+from heron.reporting.cells import Cell, Interval, Summary, Table, summarize
+from heron.reporting.collect import RunRecord
+
+SPLITS = ("test", "validation")
+SYNTHETIC = "synthetic data: not a research result"
+
+_HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
+_PER_CLASS = ("precision", "recall", "f1", "support")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that differ in nothing but their seeds.
+
+    Args:
+        settings: the values of the keys that vary between groups, `{"head": "ess"}`.
+        runs: all runs of the group, finished or not.
+    """
+
+    settings: Mapping[str, str]
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def label(self) -> str:
+        """The group's settings on one line."""
+        return ", ".join(f"{key}={value}" for key, value in self.settings.items()) or "all runs"
+
+    def values(self, split: str, metric: str) -> list[float]:
+        """The metric in each finished run that has it."""
+        scores = (run.scores.get(split, {}) for run in self.runs if run.done)
+        return [split_scores[metric] for split_scores in scores if metric in split_scores]
+
+    def summary(self, split: str, metric: str) -> Summary | None:
+        """Mean, sample standard deviation and n over the finished runs."""
+        return summarize(self.values(split, metric))
+
+
+def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
+    """Name the overridden keys whose values are not the same in all runs, in given order.
+
+    Keys that cannot change a result (`paths`, `logger`, ...) are left out.
+    """
+    keys = dict.fromkeys(key for run in runs for key in run.overrides())
+    return [
+        key for key in keys if not _is_neutral(key) and len({_value(run, key) for run in runs}) > 1
+    ]
+
+
+def _is_neutral(key: str) -> bool:
+    return any(f"{key}.".startswith(f"{neutral}.") for neutral in NEUTRAL)
+
+
+def is_seed(key: str) -> bool:
+    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`)."""
+    return key.rpartition(".")[2] == "seed"
+
+
+def _value(run: RunRecord, key: str) -> str:
+    """What `key` is in this run, also where it was left at its default.
+
+    The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
+    (`head=ess`) resolves to a mapping, whose name is the override itself or the mapping's.
+    """
+    value = run.setting(key)
+    if isinstance(value, Mapping):
+        value = run.overrides().get(key) or value.get("name")
+    return str(run.overrides().get(key, "–") if value is None else value)
+
+
+def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
+    """Group runs by everything that varies but seeds, ordered by their settings."""
+    keys = [key for key in varying_keys(runs) if not is_seed(key)]
+    groups: dict[tuple[str, ...], list[RunRecord]] = {}
+    for run in runs:
+        groups.setdefault(tuple(_value(run, key) for key in keys), []).append(run)
+    return [
+        Group(dict(zip(keys, values, strict=True)), tuple(groups[values]))
+        for values in sorted(groups, key=lambda values: [_natural(value) for value in values])
+    ]
+
+
+def _natural(value: str) -> tuple[int, float, str]:
+    """Sort numbers by size and before words."""
+    try:
+        return (0, float(value), "")
+    except ValueError:
+        return (1, 0.0, value)
+
+
+def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
+    """Name the scores that head a report: the known ones present, else all that are not parts."""
+    present = dict.fromkeys(name for run in runs for split in run.scores.values() for name in split)
+    known = [name for name in _HEADLINE if name in present]
+    return known or [name for name in present if is_whole(name)]
+
+
+def is_whole(metric: str) -> bool:
+    """Whether a metric is a score of the whole split, not of one class nor an interval's bound."""
+    return "/" not in metric and not metric.endswith(("_low", "_high"))
+
+
+def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
+    """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
+    groups, metrics = group_runs(runs), headline_metrics(runs)
+    keys = tuple(groups[0].settings)
+    rows = [
+        (
+            *group.settings.values(),
+            count_states(group.runs),
+            *(group.summary(split, metric) for metric in metrics),
+        )
+        for group in groups
+    ]
+    notes = ["Mean ± sample standard deviation (number of finished runs)."]
+    if any(run.synthetic for run in runs):
+        notes.append(f"{SYNTHETIC.capitalize()}.")
+    return Table(f"{split}: scores", (*keys, "runs", *metrics), tuple(rows), " ".join(notes))
+
+
+def count_states(runs: Iterable[RunRecord]) -> str:
+    """Count runs by state, `2 done, 1 failed`."""
+    states = [run.state for run in runs]
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+
+
+def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
+    """List every run with its state, minutes and headline scores."""
+    metrics = headline_metrics(runs)
+    rows = [
+        (run.job, run.state, _minutes(run), *(_score(run, split, metric) for metric in metrics))
+        for run in runs
+    ]
+    return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
+
+
+def _minutes(run: RunRecord) -> float | None:
+    seconds = run.status.get("seconds")
+    return None if seconds is None else round(seconds / 60, 1)
+
+
+def _score(run: RunRecord, split: str, metric: str) -> Cell:
+    """The score, with its interval where the run stored one."""
+    scores = run.scores.get(split, {})
+    bounds = scores.get(f"{metric}_low"), scores.get(f"{metric}_high")
+    if metric in scores and None not in bounds:
+        return Interval(scores[metric], *bounds)  # type: ignore[arg-type]
+    return scores.get(metric)
+
+
+def score_table(run: RunRecord) -> Table:
+    """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
+    splits = [split for split in (*SPLITS, *run.scores) if split in run.scores]
+    splits = list(dict.fromkeys(splits))
+    rows = [
+        (metric, *(_score(run, split, metric) for split in splits))
+        for metric in headline_metrics([run])
+    ]
+    notes = ["[low, high]: 95 % bootstrap interval over the split's rows."]
+    if run.synthetic:
+        notes.append(f"{SYNTHETIC.capitalize()}.")
+    return Table("Scores", ("metric", *splits), tuple(rows), " ".join(notes))
+
+
+def class_table(run: RunRecord, split: str = "test") -> Table:
+    """Show precision, recall, F1 and support (rows) of each class on one split."""
+    scores = run.scores.get(split, {})
+    columns = [part for part in _PER_CLASS if any(name.startswith(f"{part}/") for name in scores)]
+    names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
+    rows = [(name, *(_per_class(scores, part, name) for part in columns)) for name in names]
+    return Table(f"{split}: classes", ("class", *columns), tuple(rows))
+
+
+def _per_class(scores: Mapping[str, float], part: str, name: str) -> Cell:
+    value = scores.get(f"{part}/{name}")
+    return int(value) if part == "support" and value is not None else value
