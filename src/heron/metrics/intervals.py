@@ -1,0 +1,68 @@
+"""Percentile bootstrap intervals, computed on confusion matrices instead of on rows.
+
+Drawing N rows with replacement and counting them is one multinomial draw over the C x C cells of
+the confusion matrix: the same distribution, a thousand times in a few milliseconds.
+
+Rows are not always independent: the event pairs of one window share their text, its events and
+its annotator. The cluster bootstrap draws whole groups (windows, documents) instead of rows; its
+intervals are the honest ones then, and usually wider.
+
+Legend: R resamples, C classes, G groups.
+Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 1997, section 3.8
+(resampling whole groups).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from heron.metrics.confusion import Counts, Fractions
+
+
+def resample_rows(matrix_CC: Counts, resamples: int, seed: int) -> Counts:
+    """Draw as many rows as there are, with replacement, `resamples` times.
+
+    Returns:
+        int64 `[R, C, C]`; the same seed gives the same draws.
+    """
+    rows = int(matrix_CC.sum())
+    shares = matrix_CC.ravel() / max(rows, 1)
+    draws = np.random.default_rng(seed).multinomial(rows, shares, size=resamples)
+    return draws.reshape(resamples, *matrix_CC.shape)
+
+
+def resample_groups(matrix_GCC: Counts, resamples: int, seed: int) -> Counts:
+    """Draw as many groups as there are, with replacement; all rows of a group come together.
+
+    Returns:
+        int64 `[R, C, C]`; resamples differ in their number of rows.
+    """
+    random = np.random.default_rng(seed)
+    groups = len(matrix_GCC)
+    # One resample at a time: R x G draws at once would not fit for large splits.
+    draws = (random.integers(groups, size=groups) for _ in range(resamples))
+    cells_GK = matrix_GCC.reshape(groups, -1)
+    sums_RK = [np.bincount(draw, minlength=groups) @ cells_GK for draw in draws]
+    return np.stack(sums_RK).reshape(resamples, *matrix_GCC.shape[1:])
+
+
+def percentile_intervals(
+    scores_R: Mapping[str, Fractions], level: float = 0.95
+) -> dict[str, float]:
+    """Take the middle `level` of each score's resamples.
+
+    Args:
+        scores_R: for each score its value on every resample, `[R]`.
+        level: fraction of resamples inside the interval.
+
+    Returns:
+        `<name>_low` and `<name>_high` of each score.
+    """
+    tail = (1 - level) / 2
+    bounds: dict[str, float] = {}
+    for name, values in scores_R.items():
+        low, high = np.quantile(values, [tail, 1 - tail])
+        bounds |= {f"{name}_low": float(low), f"{name}_high": float(high)}
+    return bounds
