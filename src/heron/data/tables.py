@@ -88,15 +88,16 @@ class Table:
 
     def duplicates(self, column: str) -> list[Problem]:
         """Report every row that repeats an earlier value of `column`, naming both lines."""
-        first: dict[Any, int] = {}
+        first: dict[str, int] = {}
         problems = []
         for value, line in zip(self.values(column), self.lines, strict=True):
             if is_missing(value):
                 continue
-            if value in first:
-                what = f"{column} '{value}' is already on line {first[value]}"
+            text = cell_text(value)
+            if text in first:
+                what = f"{column} '{text}' is already on line {first[text]}"
                 problems.append(Problem(f"{self.path}:{line}", what, f"each {column} once"))
-            first.setdefault(value, line)
+            first.setdefault(text, line)
         return problems
 
 
@@ -108,6 +109,13 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip() in ("", "nan", "NaN")
     return value is None or (isinstance(value, float) and value != value)
+
+
+def cell_text(value: Any) -> str:
+    """Write a cell as trimmed text; 3 and 3.0 are `3`, so files of different formats agree."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
 
 
 def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise") -> Table:

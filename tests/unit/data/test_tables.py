@@ -154,6 +154,11 @@ def test_empty_cells_and_repeated_ids_are_reported_with_their_lines(tmp_path):
     ]
 
 
+def test_an_id_is_the_same_as_number_and_as_text(tmp_path):
+    table = read_table(save(tmp_path, "t.jsonl", '{"id": 3}\n{"id": "3"}\n{"id": 3.0}\n'))
+    assert len(table.duplicates("id")) == 2
+
+
 @pytest.mark.parametrize("value", [None, float("nan"), "", " \t", "nan", "NaN"])
 def test_nothing_counts_as_missing(value):
     assert is_missing(value)

@@ -1,0 +1,289 @@
+"""`heron score`: the scores of any system's predictions against gold labels, from two files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.files import write_json
+from heron.metrics import bootstrap_intervals, confusion_matrix, score_matrix
+from heron.metrics.classification import headline
+from heron.metrics.relation import RELATIONS
+from heron.options import parse_options
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+GUID_COLUMNS = ("guid", "id")
+# `named_label` first: where a file has it, its `label` is a number.
+GOLD_COLUMNS = ("named_label", "label", "gold")
+PREDICTION_COLUMNS = ("prediction", "label", "pred")
+
+
+@dataclass
+class Options:
+    """Options of `heron score`.
+
+    Args:
+        task: `relation` or `classification`.
+        gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
+        predictions: table of predicted labels.
+        labels: all labels, in order; averages run over all of them. With it, labels may also be
+            written as their positions in this order, from 0. Default: the gold labels that occur.
+        relaxed: what `relaxed_macro_f1` and `relaxed_weighted_f1` stand for: `recode`, `drop` or
+            `matres_micro`.
+        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
+        name: the name in that file; default: the predictions file's, without its suffix.
+        guid_column: the column, in both files, that rows are joined on.
+        gold_column: the gold labels' column.
+        prediction_column: the predicted labels' column.
+        group_column: a column of the gold table (window, document); intervals then come from the
+            cluster bootstrap, which draws whole groups.
+        resamples: bootstrap resamples; 0 computes no intervals.
+        seed: of the resamples.
+    """
+
+    task: str
+    gold: Path
+    predictions: Path
+    labels: list[str] | None = None
+    relaxed: str = "recode"
+    out: Path | None = None
+    name: str | None = None
+    guid_column: str | None = None
+    gold_column: str | None = None
+    prediction_column: str | None = None
+    group_column: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Gold labels and predictions, row by row.
+
+    Args:
+        gold: N class names.
+        prediction: N class names.
+        labels: all class names, in order.
+        groups: N group names, or None.
+        how: what the rows were joined on, for the reader.
+    """
+
+    gold: list[str]
+    prediction: list[str]
+    labels: list[str]
+    groups: list[str] | None
+    how: str
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Score, print and, with `out=`, write; returns the exit code.
+
+    Raises:
+        ConfigError: unknown options, tasks, modes or labels that cannot be read without `labels=`.
+        DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
+    """
+    options = parse_options(Options, arguments)
+    _check(options)
+    joined = load(options)
+    matrix = confusion_matrix(joined.gold, joined.prediction, joined.labels)
+    scores = score_matrix(options.task, matrix, joined.labels, relaxed=options.relaxed)
+    if options.resamples:
+        scores |= bootstrap_intervals(
+            options.task,
+            joined.gold,
+            joined.prediction,
+            joined.labels,
+            relaxed=options.relaxed,
+            groups=joined.groups,
+            resamples=options.resamples,
+            seed=options.seed,
+        )
+    _print(options, joined, scores, matrix.tolist())
+    if options.out:
+        write_json(options.out, {options.name or options.predictions.stem: scores})
+        print(f"scores written to {options.out}")
+    return 0
+
+
+def _check(options: Options) -> None:
+    """Refuse what cannot be scored before any file is read."""
+    labels = options.labels or []
+    headline(options.task, labels, options.relaxed)
+    if options.resamples < 0:
+        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
+
+
+def load(options: Options) -> Joined:
+    """Read both tables, join them, and turn their labels into class names.
+
+    Raises:
+        ConfigError: labels that are numbers where a relation needs names.
+        DataError: everything wrong with the rows of both files, at once.
+    """
+    gold = read_table(options.gold, bad_rows="report")
+    predictions = read_table(options.predictions, bad_rows="report")
+    if gold.problems or predictions.problems:
+        raise DataError(gold.problems + predictions.problems)
+    gold_column = _column(gold, options.gold_column, GOLD_COLUMNS, "gold_column")
+    prediction_column = _column(
+        predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
+    )
+    if options.group_column:
+        gold.require(options.group_column)
+    order, how = _join(gold, predictions, options.guid_column)
+    labels = options.labels or _labels_found(gold, gold_column, options.task)
+    problems: list[Problem] = []
+    gold_names = _names(gold, gold_column, labels, problems)
+    prediction_names = _names(predictions, prediction_column, labels, problems)
+    if problems:
+        raise DataError(problems)
+    groups = None
+    if options.group_column:
+        groups = [cell_text(value) for value in gold.values(options.group_column)]
+    return Joined(gold_names, [prediction_names[row] for row in order], labels, groups, how)
+
+
+def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
+    """Find the column that `option` names, or the first of the usual ones."""
+    if chosen:
+        table.require(chosen)
+        return chosen
+    found = table.find(known)
+    if found is None:
+        what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
+        raise DataError(Problem(str(table.path), what, f"name one with {option}=..."))
+    return found
+
+
+def _join(gold: Table, predictions: Table, chosen: str | None) -> tuple[list[int], str]:
+    """Find, for each gold row, the number of its prediction row, and say how."""
+    if chosen:
+        gold.require(chosen)
+        predictions.require(chosen)
+    columns = [chosen or table.find(GUID_COLUMNS) for table in (gold, predictions)]
+    if columns[0] and columns[1]:
+        return _join_on_guid(gold, columns[0], predictions, columns[1]), f"on {columns[0]}"
+    if len(gold) != len(predictions):
+        what = f"{len(predictions)} predictions for the {len(gold)} rows of {gold.path}"
+        fix = "without a guid column in both files, rows are joined by position"
+        raise DataError(Problem(str(predictions.path), what, fix))
+    return list(range(len(gold))), "by position"
+
+
+def _join_on_guid(
+    gold: Table, gold_column: str, predictions: Table, prediction_column: str
+) -> list[int]:
+    tables = ((gold, gold_column), (predictions, prediction_column))
+    problems = [
+        problem
+        for table, column in tables
+        for problem in (*table.missing_values(column), *table.duplicates(column))
+    ]
+    gold_rows, prediction_rows = (
+        {cell_text(guid): row for row, guid in enumerate(table.values(column))}
+        for table, column in tables
+    )
+    for guid, row in gold_rows.items():
+        if guid not in prediction_rows:
+            what = f"guid '{guid}' has no prediction in {predictions.path}"
+            problems.append(Problem(gold.where(row), what))
+    for guid, row in prediction_rows.items():
+        if guid not in gold_rows:
+            what = f"guid '{guid}' is not in {gold.path}"
+            problems.append(Problem(predictions.where(row), what))
+    if problems:
+        raise DataError(problems)
+    return [prediction_rows[guid] for guid in gold_rows]
+
+
+def _labels_found(gold: Table, column: str, task: str) -> list[str]:
+    """Collect the gold labels that occur: relations in their usual order, others sorted."""
+    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    if task == "relation":
+        if all(label.isdecimal() for label in found):
+            raise ConfigError(
+                f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
+                f"with labels={','.join(RELATIONS)} (0 is the first), or name another column with "
+                "gold_column=..."
+            )
+        if found <= set(RELATIONS):
+            return [label for label in RELATIONS if label in found]
+    return sorted(found)
+
+
+def _names(table: Table, column: str, labels: list[str], problems: list[Problem]) -> list[str]:
+    """Turn one column into class names; what is none of `labels` is added to `problems`."""
+    problems += table.missing_values(column)
+    names = []
+    for row, value in enumerate(table.values(column)):
+        name = cell_text(value)
+        if name not in labels and name.isdecimal() and int(name) < len(labels):
+            name = labels[int(name)]
+        if name not in labels and not is_missing(value):
+            what = f"unknown {column} '{name}'.{nearest(name, labels)}"
+            fix = f"allowed: {', '.join(labels)}; labels=... sets them"
+            problems.append(Problem(table.where(row), what, fix))
+        names.append(name)
+    return names
+
+
+def _print(
+    options: Options, joined: Joined, scores: dict[str, float], matrix: list[list[int]]
+) -> None:
+    from rich.console import Console
+
+    console = Console(markup=False, emoji=False, highlight=False)
+    console.print(_overall(options, joined, scores))
+    console.print(_per_class(joined.labels, scores))
+    console.print(_confusion(joined.labels, matrix))
+    console.print(f"rows joined {joined.how}")
+
+
+def _overall(options: Options, joined: Joined, scores: dict[str, float]) -> Grid:
+    grid = _grid(f"{options.task}, {len(joined.gold)} rows", "score", ["value"])
+    if options.resamples:
+        grid.add_column("95 % interval", justify="center")
+        drawn = f"groups ({options.group_column})" if joined.groups else "rows"
+        grid.caption = f"{options.resamples} bootstrap resamples of {drawn}"
+    for name, value in scores.items():
+        if "/" in name or name.endswith(("_low", "_high")):
+            continue
+        cells = [name, f"{value:.3f}"]
+        if options.resamples:
+            cells.append(f"{scores[f'{name}_low']:.3f} to {scores[f'{name}_high']:.3f}")
+        grid.add_row(*cells)
+    return grid
+
+
+def _per_class(labels: list[str], scores: dict[str, float]) -> Grid:
+    names = ("precision", "recall", "f1")
+    grid = _grid("labels", "label", [*names, "support"])
+    for label in labels:
+        fractions = [f"{scores[f'{name}/{label}']:.3f}" for name in names]
+        grid.add_row(label, *fractions, str(scores[f"support/{label}"]))
+    return grid
+
+
+def _confusion(labels: list[str], matrix: list[list[int]]) -> Grid:
+    grid = _grid("confusion matrix", "gold \\ predicted", labels)
+    for label, counts in zip(labels, matrix, strict=True):
+        grid.add_row(label, *map(str, counts))
+    return grid
+
+
+def _grid(title: str, first: str, numbers: Sequence[str]) -> Grid:
+    from rich.table import Table as Grid
+
+    grid = Grid(first, title=title)
+    for heading in numbers:
+        grid.add_column(heading, justify="right")
+    return grid

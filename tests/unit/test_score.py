@@ -1,0 +1,205 @@
+"""`heron score`: any system's files in, scores out; a wrong file gives one clear message."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from heron.cli import main
+from heron.data.tables import write_table
+from heron.files import read_json
+from heron.metrics import bootstrap_intervals, score_task
+
+RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
+PREDICTED = ["BEFORE", "BEFORE", "EQUAL", "AFTER", "VAGUE", "AFTER"]
+GUIDS = [f"d{i // 3}.{i}" for i in range(6)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A working folder with gold.csv and predictions.jsonl, the latter in another order."""
+    monkeypatch.chdir(tmp_path)
+    documents = [guid[:2] for guid in GUIDS]
+    write_table("gold.csv", {"guid": GUIDS, "label": GOLD, "document": documents})
+    write_table("predictions.jsonl", {"id": GUIDS[::-1], "prediction": PREDICTED[::-1]})
+    return tmp_path
+
+
+def score(*options, gold="gold.csv", predictions="predictions.jsonl", task="relation"):
+    """Run the command; returns its exit code and the scores it wrote, if any."""
+    words = ["score", f"task={task}", f"gold={gold}", f"predictions={predictions}", *options]
+    code = main([*words, "out=out/scores.json"])
+    return code, read_json("out/scores.json") if code == 0 else None
+
+
+@pytest.mark.usefixtures("files")
+def test_rows_joined_on_guid_give_the_scores_of_score_task(capsys):
+    code, written = score()
+    expected = score_task("relation", GOLD, PREDICTED, RELATIONS)
+    expected |= bootstrap_intervals("relation", GOLD, PREDICTED, RELATIONS)
+    assert code == 0
+    assert written == {"predictions": expected}
+    shown = capsys.readouterr().out
+    assert "rows joined on guid" in shown
+    assert f"{expected['relaxed_macro_f1']:.3f}" in shown
+
+
+@pytest.mark.usefixtures("files")
+def test_the_table_shows_intervals_classes_and_the_confusion_matrix(capsys):
+    score("group_column=document", "resamples=50", "name=test")
+    shown = capsys.readouterr().out
+    assert "50 bootstrap resamples of groups (document)" in shown
+    assert "gold \\ predicted" in shown
+    assert all(shown.count(label) >= 3 for label in RELATIONS)
+    expected = bootstrap_intervals(
+        "relation", GOLD, PREDICTED, RELATIONS, groups=[g[:2] for g in GUIDS], resamples=50
+    )
+    written = read_json("out/scores.json")["test"]
+    assert {name: written[name] for name in expected} == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_every_format_scores_the_same(kind):
+    write_table(f"p.{kind}", {"guid": GUIDS, "label": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", predictions=f"p.{kind}")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_label_numbers_are_read_in_the_order_of_labels(kind):
+    write_table(f"p.{kind}", {"guid": GUIDS, "pred": [RELATIONS.index(p) for p in PREDICTED]})
+    _, expected = score("name=x")
+    assert score("name=x", "labels=" + ",".join(RELATIONS), predictions=f"p.{kind}")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_without_guids_rows_are_joined_by_position(capsys):
+    write_table("p.csv", {"prediction": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", predictions="p.csv")[1] == expected
+    assert "rows joined by position" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+def test_columns_can_be_named():
+    write_table("g.csv", {"key": GUIDS, "label": PREDICTED, "truth": GOLD})
+    write_table("p.csv", {"key": GUIDS[::-1], "label": GOLD, "answer": PREDICTED[::-1]})
+    columns = ["guid_column=key", "gold_column=truth", "prediction_column=answer"]
+    _, expected = score("name=x")
+    assert score("name=x", *columns, gold="g.csv", predictions="p.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_named_labels_are_preferred_to_label_numbers():
+    numbers = [RELATIONS.index(label) for label in GOLD]
+    write_table("g.csv", {"guid": GUIDS, "label": numbers, "named_label": GOLD})
+    assert score(gold="g.csv") == score()
+
+
+@pytest.mark.usefixtures("files")
+def test_a_classification_takes_its_labels_from_the_gold_file_sorted(capsys):
+    write_table("g.csv", {"label": ["n", "e", "c"]})
+    write_table("p.csv", {"label": ["n", "n", "c"]})
+    _, written = score("resamples=0", task="classification", gold="g.csv", predictions="p.csv")
+    assert written == {"p": score_task("classification", list("nec"), list("nnc"), list("cen"))}
+    assert "interval" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+def test_the_relaxed_mode_can_be_chosen():
+    scores = score("relaxed=drop")[1]["predictions"]
+    assert scores["relaxed_macro_f1"] == scores["relaxed_drop_macro_f1"]
+
+
+def refused(capsys, *options, **files):
+    """Run a command that must fail; returns what it said."""
+    code, _ = score(*options, **files)
+    assert code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("files")
+def test_missing_extra_and_repeated_guids_are_all_listed(capsys):
+    write_table("p.csv", {"guid": [*GUIDS[1:5], "x", "d0.1"], "label": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert "gold.csv:2: guid 'd0.0' has no prediction in p.csv" in said
+    assert "gold.csv:7: guid 'd1.5' has no prediction in p.csv" in said
+    assert "p.csv:6: guid 'x' is not in gold.csv" in said
+    assert "p.csv:7: guid 'd0.1' is already on line 2" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_unknown_and_empty_labels_of_both_files_are_all_listed(capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": [*GOLD[:5], "LATER"]})
+    write_table("p.csv", {"guid": GUIDS, "label": [None, "AFTRE", *PREDICTED[2:]]})
+    labels = "labels=" + ",".join(RELATIONS)
+    said = refused(capsys, labels, gold="g.csv", predictions="p.csv")
+    assert "g.csv:7: unknown label 'LATER'" in said
+    assert "p.csv:2: 'label' is empty" in said
+    assert "p.csv:3: unknown label 'AFTRE'. Did you mean 'AFTER'?" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_by_position_both_files_need_the_same_length(capsys):
+    write_table("p.csv", {"prediction": PREDICTED[:4]})
+    assert "4 predictions for the 6 rows of gold.csv" in refused(capsys, predictions="p.csv")
+
+
+@pytest.mark.usefixtures("files")
+def test_relation_numbers_without_labels_ask_for_their_order(capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": [0, 1, 2, 3, 0, 1]})
+    assert "labels=BEFORE,AFTER,EQUAL,VAGUE" in refused(capsys, gold="g.csv")
+
+
+@pytest.mark.usefixtures("files")
+def test_unreadable_rows_of_both_files_are_listed(capsys, files):
+    (files / "g.csv").write_text("guid,label\na\n")
+    said = refused(capsys, gold="g.csv", predictions="none.csv")
+    assert "g.csv:2: 1 cells" in said
+    assert "none.csv: cannot be read" in said
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["task=relations"], "task' is given twice"),
+        (["labls=A"], "Did you mean 'labels'"),
+        (["relaxed=droop"], "Did you mean 'drop'"),
+        (["resamples=-1"], "expected 0 or more"),
+        (["labels=A,B,A"], "names A more than once"),
+        (["gold_column=lable"], "no column 'lable'. Did you mean 'label'"),
+        (["prediction_column=predicted"], "Did you mean 'prediction'"),
+        (["group_column=documents"], "Did you mean 'document'"),
+        (["guid_column=gid"], "no column 'gid'"),
+    ],
+)
+def test_a_wrong_option_names_what_is_allowed(capsys, options, message):
+    assert message in refused(capsys, *options)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_without_a_known_column_lists_those_it_has(capsys):
+    write_table("p.csv", {"guid": GUIDS, "answer": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert "none of the columns prediction, label, pred; it has guid, answer" in said
+    assert "prediction_column=..." in said
+
+
+def test_scoring_loads_neither_torch_nor_transformers(files):
+    code = (
+        "import sys; from heron.cli import main; "
+        "main(['score', 'task=relation', 'gold=gold.csv', 'predictions=predictions.jsonl']); "
+        "import json; print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True
+    )
+    modules = json.loads(done.stdout.splitlines()[-1])
+    heavy = {"torch", "transformers", "pyarrow", "sklearn", "scipy", "matplotlib", "hydra"}
+    assert "rich" in modules
+    assert heavy.isdisjoint(modules)
