@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
@@ -17,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.config import all_keys
+from heron.config import Config, all_keys
 from heron.config_dir import conf_dir
 from heron.errors import ConfigError, nearest
 
@@ -82,6 +83,7 @@ def _composition(config: DictConfig) -> Composition:
 @contextmanager
 def _hydra(name: str) -> Iterator[Hydra]:
     GlobalHydra.instance().clear()
+    ConfigStore.instance().store(name="schema", node=Config)
     search_path = create_config_search_path(str(conf_dir()))
     experiments = conf_dir().parent / "experiments"
     for fork in sorted(experiments.glob("*/conf")):

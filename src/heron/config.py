@@ -78,8 +78,6 @@ class EncoderConfig:
         name: hub id or folder; `scratch` builds one from config.
         revision: branch, tag or commit on the hub.
         max_length: longest sequence, in tokens, special tokens included.
-        on_cut: what happens to an example whose event lies behind `max_length`: `error` stops,
-            `drop` leaves it out and counts it, in training and in scores.
         num_layers: use the first k layers; null uses all.
         freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
         dropout: probability for hidden states and attention; null keeps the encoder's own.
@@ -91,7 +89,6 @@ class EncoderConfig:
     name: str = "scratch"
     revision: str | None = None
     max_length: int = 512
-    on_cut: str = "error"
     num_layers: int | None = None
     freeze: str = "none"
     dropout: float | None = None
@@ -275,7 +272,6 @@ CHOICES = {
     "protocol": PROTOCOLS,
     "task.name": ("relation",),
     "task.relaxed": ("recode", "drop"),
-    "encoder.on_cut": ("error", "drop"),
     "head.input": ("marked", "window"),
     "head.pooling": ("cls", "event_start", "mention_pool", "span_ends"),
     "head.classifier": ("linear", "mlp", "per_event"),

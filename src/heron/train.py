@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from heron.composition import Composition, compose_and_run
 from heron.config import NEUTRAL, Config, as_dict, resolve
@@ -73,10 +72,4 @@ def _run_job(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Non
 def _report(folders: Sequence[RunFolder]) -> None:
     from heron.reporting.report import write_report
 
-    for folder in folders:
-        write_report(folder.path)
-    if len(folders) > 1:
-        write_report(folders[0].path.parent)
-
-
-JobFunction = Callable[[Composition], Any]
+    write_report(folders[0].path if len(folders) == 1 else folders[0].path.parent)

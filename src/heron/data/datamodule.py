@@ -100,8 +100,9 @@ class DataModule(pl.LightningDataModule):
 
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
         return DataLoader(
-            _Indices(len(self.features[split].offsets_S) - 1),
-            batch_sampler=PlannedBatches(plan, done),
+            plan,  # type: ignore[arg-type]  # a sequence of batches is all that is needed
+            batch_size=None,
+            sampler=RestOfPlan(len(plan), done),
             collate_fn=Collator(self.features[split], self.tokenizer.pad_token_id),
             num_workers=self.config.batching.workers,
         )
@@ -114,39 +115,26 @@ class DataModule(pl.LightningDataModule):
         features = load_or_build(
             self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
         )
-        if self.config.encoder.on_cut == "error":
+        if self.config.data.on_cut == "refuse":
             require_none_refused(features, split)
         return features
 
 
-class PlannedBatches(Sampler[np.ndarray]):
-    """Yields a plan's batches from the first one that is not done yet.
+class RestOfPlan(Sampler[int]):
+    """The batches of a plan that are not done yet, in order.
 
     Its length is the whole plan's: Lightning counts the batches done before a resume as fetched.
     """
 
-    def __init__(self, plan: Sequence[np.ndarray], done: int = 0):
-        self.plan = plan
+    def __init__(self, length: int, done: int = 0):
+        self.length = length
         self.done = done
 
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(self.plan[self.done :])
-
-    def __len__(self) -> int:
-        return len(self.plan)
-
-
-class _Indices:
-    """The identity: a batch sampler hands sequence indices straight to the collator."""
-
-    def __init__(self, length: int):
-        self.length = length
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.done, self.length))
 
     def __len__(self) -> int:
         return self.length
-
-    def __getitem__(self, index: int) -> int:
-        return index
 
 
 def _batches_done(trainer: pl.Trainer) -> int:

@@ -126,7 +126,7 @@ def require_none_refused(features: Features, split: str) -> None:
         DataError: lists every refused example by guid, and the keys that change it.
     """
     if features.refused:
-        fix = "raise encoder.max_length, or set encoder.on_cut=drop to leave such rows out, counted"
+        fix = "raise encoder.max_length, or set data.on_cut=drop to leave such rows out, counted"
         raise DataError([Problem(f"{split} {p.where}", p.what, fix) for p in features.refused])
 
 
@@ -142,8 +142,8 @@ def _layout(
     for example in examples:
         marked = mark(example.text, example.spans, options.markers)
         texts.append(marked.text)
-        spans.append(marked.mentions)
-        openings.append((marked.markers[0], marked.markers[2]))
+        spans.append(marked.spans)
+        openings.append(marked.openings)
     return texts, list(range(len(texts))), spans, openings
 
 

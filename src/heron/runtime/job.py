@@ -13,6 +13,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import EarlyStopping
+from transformers.utils.logging import disable_progress_bar
 
 from heron.config import Config, to_yaml
 from heron.data.config import TEST, TRAIN, VALIDATION
@@ -197,8 +198,10 @@ def prepare(config: Config, folder: RunFolder) -> None:
 
 def quiet() -> None:
     """Silence notices of libraries that heron has already dealt with."""
-    logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-    for message in (".*does not have many workers.*", ".*eval mode.*", ".*logging interval.*"):
+    for library in ("pytorch_lightning", "transformers"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    disable_progress_bar()  # of weights loading from local disk; training has its own
+    for message in (".*many workers.*", ".*eval mode.*", ".*logging interval.*", ".*LeafSpec.*"):
         warnings.filterwarnings("ignore", message)
 
 

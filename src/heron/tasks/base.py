@@ -89,3 +89,13 @@ class TaskModule(pl.LightningModule):
         optimizer: AdamW = build_optimizer(self.encoder, self.head, self.config.optim)
         schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: int | float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip by norm; Lightning refuses fused AdamW under autocast, where bf16 needs no scaler."""
+        if gradient_clip_val:
+            torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
