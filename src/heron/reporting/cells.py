@@ -11,7 +11,7 @@ import io
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -33,7 +33,17 @@ class Interval(NamedTuple):
     high: float
 
 
-Cell = str | int | float | Summary | Interval | None
+class Formatted(NamedTuple):
+    """A number with a format of its own: `.2f` for what a paper printed, `+.3f` for a change."""
+
+    value: float
+    spec: str
+
+
+_LONGEST_WORD = 24  # longer ones (a job's name) may break, or little else would fit
+_GAP = 3  # characters between two columns
+
+Cell = str | int | float | Summary | Interval | Formatted | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,8 @@ def show(cell: Cell) -> str:
             return f"{mean:.3f} ± {sd:.3f} ({n})"
         case Interval(value, low, high):
             return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+        case Formatted(value, spec):
+            return format(value, spec)
         case float():
             return f"{cell:.3f}"
         case int():
@@ -84,28 +96,48 @@ def sort_value(cell: Cell) -> float | str:
     match cell:
         case None:
             return ""
-        case Summary() | Interval():
+        case Summary() | Interval() | Formatted():
             return cell[0]
         case _:
             return cell
 
 
-def to_rich(table: Table) -> RichTable:
-    """Build the table for the terminal."""
+def to_rich(table: Table, width: int) -> RichTable:
+    """Build the table for a terminal of `width` characters; its note is for the caller to print.
+
+    Lines break between words. A table that does not fit even then is wider than `width`: rich
+    itself would rather drop columns, a line that the terminal wraps loses nothing.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
-    shown = RichTable(
-        title=Text(table.title), caption=Text(table.note), box=SIMPLE_HEAD, title_justify="left"
-    )
-    for index, name in enumerate(table.columns):
+    shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    shown.title, shown.title_justify = Text(table.title, "bold"), "left"
+    headings = [name.replace("_", " ") for name in table.columns]
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    widths = _fit([*zip(headings, *rows, strict=True)], width)
+    for index, heading in enumerate(headings):
         words = any(isinstance(row[index], str) for row in table.rows)
-        shown.add_column(Text(name), justify="left" if words else "right", overflow="fold")
-    for row in table.rows:
-        shown.add_row(*(Text(show(cell)) for cell in row))
+        justify: Literal["left", "right"] = "left" if words else "right"
+        shown.add_column(Text(heading), justify=justify, width=widths[index], overflow="fold")
+    for cells in rows:
+        shown.add_row(*map(Text, cells))
     return shown
+
+
+def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Choose column widths: no line breaks where there is room, from the left."""
+    words = [[word for cell in column for word in cell.split()] for column in columns]
+    widths = [min(max(map(len, each), default=1), _LONGEST_WORD) for each in words]
+    spare = width - sum(widths) - _GAP * (len(widths) - 1)
+    for index, column in enumerate(columns):
+        more = max(map(len, column)) - widths[index]
+        if more <= spare:
+            widths[index] += more
+            spare -= more
+    return widths
 
 
 def to_markdown(table: Table) -> str:
@@ -150,6 +182,7 @@ def _csv_parts(cells: Iterable[Cell]) -> tuple[str, ...]:
 
 
 def _csv_values(cell: Cell, width: int) -> list[str | int | float]:
+    cell = cell.value if isinstance(cell, Formatted) else cell
     values = cell if isinstance(cell, Summary | Interval) else (cell,)
     filled = ["" if value is None else value for value in values]
     return filled + [""] * (width - len(filled))

@@ -138,6 +138,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
 def _draw_curve(axes: Axes, curve: Curve, label: str, colour: str, style: str) -> None:
     epochs = [epoch + 1 for epoch in curve.epochs]
     axes.plot(epochs, curve.values, style, color=colour, label=label, marker="o", markersize=3.5)
+    axes.set_xlim(epochs[0] - 0.5, epochs[-1] + 0.5)
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
 
@@ -165,8 +166,8 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
     epochs = "epoch" if data_map.epochs == 1 else "epochs"
     axes.set_title(f"Data map, {len(data_map.guids):,} examples, {data_map.epochs} {epochs}")
-    for x, y, name in ((0.5, 0.95, "easy to learn"), (0.5, 0.03, "hard to learn")):
-        axes.text(x, y, name, ha="right", color=QUIET, style="italic")
+    for height, name in ((0.96, "← easy to learn"), (0.03, "← hard to learn")):
+        axes.text(0.5, height, name, ha="right", color=QUIET, style="italic")
     return None
 
 
@@ -180,14 +181,17 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     groups = group_runs(runs)
     metrics = headline_metrics(runs)[:4]
     with matplotlib.rc_context(_STYLE):
-        height = 1.3 + 0.36 * len(groups)
+        height = 1.3 + 0.42 * len(groups)
         figure = Figure(figsize=(2.2 + 2.9 * max(len(metrics), 1), height), layout="constrained")
         panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
         if not metrics:
             _say_missing(panels[0], f"{split}: scores", "no run has scores yet")
         for axes, metric in zip(panels, metrics, strict=False):
             _draw_groups(axes, groups, split, metric)
-        title = _title(f"{split}: mean ± sd over seeds", any(run.synthetic for run in runs))
+        title = _title(
+            f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)",
+            any(run.synthetic for run in runs),
+        )
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
         return _png(figure)
 
@@ -197,7 +201,8 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
         values, summary = group.values(split, metric), group.summary(split, metric)
         if summary is None:
             continue
-        axes.plot(values, [row] * len(values), "o", color=BLUE, alpha=0.35, markersize=4, mew=0)
+        below = [row + 0.24] * len(values)
+        axes.plot(values, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
         axes.errorbar(
             summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
         )

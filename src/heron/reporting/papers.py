@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.errors import ConfigError, nearest
-from heron.reporting.cells import Cell, Summary, Table
+from heron.reporting.cells import Cell, Formatted, Summary, Table
 from heron.reporting.collect import RunRecord, read_yaml
 from heron.reporting.tables import Group, group_runs
 
@@ -113,19 +113,18 @@ def _score_table(
             others = _other_settings(group) if group else ""
             pairs = (_pair(scores.get(part), group, metrics[part]) for part in metrics)
             rows.append((f"{encoder} {others}".strip(), head, *(cell for p in pairs for cell in p)))
-    columns = [
-        column for part in metrics for column in (f"{part} F1, paper", "heron", "difference")
-    ]
-    caption = f"heron: mean ± sample standard deviation over seeds (number of runs). {note}".strip()
+    columns = [column for part in metrics for column in (f"{part} F1, paper", "heron", "Δ")]
+    caption = f"heron: mean ± sample sd (number of runs); Δ: heron - paper. {note}".strip()
     return Table(table["title"], ("encoder", "head", *columns), tuple(rows), caption)
 
 
 def _pair(published: float | None, group: Group | None, metric: str) -> tuple[Cell, Cell, Cell]:
     """Published, ours and the difference; the paper's two decimals are kept as printed."""
     ours = group.summary("test", metric) if group else None
-    printed = None if published is None else f"{published:.2f}"
-    both = ours is not None and published is not None
-    return printed, ours, f"{ours.mean - published:+.3f}" if both else None  # type: ignore
+    if published is None:
+        return None, ours, None
+    change = Formatted(ours.mean - published, "+.3f") if ours else None
+    return Formatted(published, ".2f"), ours, change
 
 
 def _encoder(group: Group, encoders: Mapping[str, str]) -> str:
@@ -169,17 +168,9 @@ def _share_table(figure: Mapping[str, Any], curves: Sequence[FractionCurve], not
     published_sd = {float(key): value for key, value in figure["published_sd"].items()}
     ours = [dict(curve.points) for curve in curves]
     shares = sorted({*published_sd, *(share for curve in ours for share in curve)})
-    rows = tuple(
-        (
-            f"{share:.0%}",
-            _printed_sd(published_sd.get(share)),
-            *(curve.get(share) for curve in ours),
-        )
-        for share in shares
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for share in shares:
+        sd = Formatted(published_sd[share], ".2f") if share in published_sd else None
+        rows.append((f"{share:.0%}", sd, *(curve.get(share) for curve in ours)))
     columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
     return Table(figure["title"], columns, tuple(rows), note)
-
-
-def _printed_sd(value: float | None) -> str | None:
-    return None if value is None else f"± {value:.2f}"

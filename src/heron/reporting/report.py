@@ -14,6 +14,8 @@ from heron.reporting.collect import RunRecord, collect, is_run
 from heron.reporting.papers import PaperView, find_published, paper_view
 from heron.reporting.tables import class_table, group_table, runs_table, score_table
 
+_LOG_WIDTH = 120  # characters, where the output is a file or a pipe
+
 
 @dataclass
 class ReportOptions:
@@ -151,12 +153,16 @@ def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list
 
 
 def _print(tables: Sequence[Table]) -> None:
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
+    from rich.text import Text
 
     console = Console()
-    for table in tables:
-        if table.rows:
-            console.print(to_rich(table))
+    width = console.width if console.is_terminal else _LOG_WIDTH
+    for table in filter(lambda table: table.rows, tables):
+        shown = to_rich(table, width)
+        needed = console.measure(shown, options=console.options.update(width=10_000)).maximum
+        console.size = ConsoleDimensions(max(width, needed), console.height)
+        console.print(shown, Text(table.note, "dim"), "", sep="\n")
 
 
 def _write(path: Path, content: str | bytes) -> Path:

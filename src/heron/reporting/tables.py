@@ -157,16 +157,15 @@ def _score(run: RunRecord, split: str, metric: str) -> Cell:
 
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
-    splits = [split for split in (*SPLITS, *run.scores) if split in run.scores]
-    splits = list(dict.fromkeys(splits))
-    rows = [
+    splits = [split for split in dict.fromkeys((*SPLITS, *run.scores)) if split in run.scores]
+    rows = tuple(
         (metric, *(_score(run, split, metric) for split in splits))
         for metric in headline_metrics([run])
-    ]
-    notes = ["[low, high]: 95 % bootstrap interval over the split's rows."]
-    if run.synthetic:
-        notes.append(f"{SYNTHETIC.capitalize()}.")
-    return Table("Scores", ("metric", *splits), tuple(rows), " ".join(notes))
+    )
+    notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
+    if any(isinstance(cell, Interval) for row in rows for cell in row):
+        notes.append("[low, high]: 95 % bootstrap interval over the split's rows.")
+    return Table("Scores", ("metric", *splits), rows, " ".join(notes))
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:
