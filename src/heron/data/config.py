@@ -7,6 +7,7 @@ frozen: OmegaConf makes frozen ones read-only, and `data.sample.fraction=0.25` c
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from heron.data.markers import Markers
 from heron.errors import ConfigError, nearest
@@ -192,15 +193,34 @@ class DataConfig:
         _check_choice("data.on_cut", self.on_cut, ("refuse", "drop"))
         if len(set(self.label_order)) < len(self.label_order):
             raise ConfigError(f"data.label_order={self.label_order}: name each class once")
-        if len(self.markers) not in (0, 4):
+        if self.markers and len(set(self.markers)) != len(Markers._fields):
             raise ConfigError(
-                f"data.markers={self.markers}: name four strings (start and end of event 1, start "
-                "and end of event 2), or none for the language's own"
+                f"data.markers={self.markers}: name four different strings (start and end of "
+                "event 1, start and end of event 2), or none for the language's own"
             )
 
     def event_markers(self) -> Markers:
         """The four marker strings: the configured ones, else the language's."""
         return Markers(*(self.markers or get_language(self.language).event_markers))
+
+
+def read_config(path: Path) -> DataConfig:
+    """Read one YAML of `conf/data` without Hydra.
+
+    Raises:
+        ConfigError: not YAML, an unknown key, or a value that its key cannot have.
+    """
+    import yaml
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        config = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(path))
+        value = OmegaConf.to_object(config)
+    except (OmegaConfBaseException, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
+    assert isinstance(value, DataConfig)
+    return value
 
 
 def _check_choice(key: str, value: str, allowed: tuple[str, ...] | list[str]) -> None:

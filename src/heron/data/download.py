@@ -44,6 +44,7 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
     Raises:
         DownloadError: no usable address, an answer other than the file, another hash or size, or a
             connection that keeps breaking.
+        OSError: the target's folder cannot be written.
     """
     url = _checked(file.url)
     part = target.with_name(f"{target.name}.part")
@@ -82,7 +83,7 @@ def _receive(url: str, part: Path, report: Report) -> bool:
         raise DownloadError(f"{url} answers {error.code} {error.reason}") from error
     except urllib.error.URLError as error:
         raise UnreachableError(f"cannot reach {_host(url)}: {error.reason}") from error
-    except (http.client.HTTPException, OSError):
+    except (http.client.HTTPException, ConnectionError, TimeoutError):
         return False
 
 

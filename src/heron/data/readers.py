@@ -18,7 +18,7 @@ from heron.data.markers import MarkerError, parse_marked
 from heron.data.sources import JOIN, locate
 from heron.data.splits import carve, sample
 from heron.data.tables import Table, is_missing, read_table
-from heron.errors import ConfigError, DataError, Problem
+from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
@@ -113,7 +113,15 @@ def _read(
     joined: _Joined | None = None,
 ) -> Rows:
     table = read_table(path, bad_rows="report")
-    table.require(*required)
+    table.require()
+    if missing := [column for column in required if column not in table.columns]:
+        fix = "data.columns says which column holds what"
+        raise DataError(
+            [
+                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
+                for column in missing
+            ]
+        )
     reader = _RowReader(table, config, labels, joined)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
     return Rows(examples, sorted([*table.problems, *reader.problems], key=_line))

@@ -55,8 +55,8 @@ def default_data_dir() -> Path:
 
 
 def default_cache_dir() -> Path:
-    """Name the cache folder: `$HERON_CACHE`, else `~/.cache/heron`."""
-    return Path(os.environ.get("HERON_CACHE") or Path.home() / ".cache" / "heron")
+    """Name the cache folder: `$HERON_CACHE`, else `cache` in the current folder."""
+    return Path(os.environ.get("HERON_CACHE") or "cache")
 
 
 def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
@@ -128,6 +128,8 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
             except DownloadError as error:
                 unreachable = str(error) if isinstance(error, UnreachableError) else ""
                 problems.append(_missing(source, str(error)))
+            except OSError as error:
+                problems.append(_missing(source, f"cannot write into {folder}: {error.strerror}"))
     return problems
 
 

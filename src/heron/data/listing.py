@@ -1,0 +1,147 @@
+"""`heron data`: which data sets there are, what is present, and how to get the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.config_dir import conf_dir
+from heron.data.config import DataConfig, read_config
+from heron.data.examples import Example
+from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
+from heron.errors import ConfigError, DataError, nearest
+from heron.languages import get_language
+from heron.options import parse_options
+
+
+@dataclass
+class Options:
+    """`heron data [name] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
+
+    name: str | None = None
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+    fetch: bool = False
+
+
+def run(arguments: Sequence[str]) -> int:
+    """List all data sets, or show one in full; with `fetch=true` download what it lacks."""
+    options = _parse(arguments)
+    data_dir = options.paths_data or default_data_dir()
+    cache_dir = options.paths_cache or default_cache_dir()
+    configs = _configs()
+    if options.name is None:
+        if options.fetch:
+            raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
+        print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
+        return 0
+    if options.name not in configs:
+        raise ConfigError(f"no data set '{options.name}'.{nearest(options.name, configs)}")
+    config = read_config(configs[options.name])
+    if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
+        raise DataError(problems)
+    print(describe(config, data_dir, cache_dir))
+    return 0
+
+
+def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> str:
+    """Set all data sets side by side, one line each."""
+    rows = [["name", "task", "language", "files present", "rows", "licence"]]
+    for config in configs:
+        sources = inspect(config, data_dir, cache_dir).values()
+        present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
+        files = "generated" if config.generator else f"{present} of {len(sources)}"
+        licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
+        language = get_language(config.language).name
+        rows.append([config.name, config.task, language, files, _row_count(config), licence])
+    return f"{_aligned(rows)}\n\nlooked in {data_dir} and {cache_dir}"
+
+
+def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
+    """Show one data set in full: what it is, each file's state, and its splits when readable."""
+    sources = inspect(config, data_dir, cache_dir)
+    facts = {
+        "task": config.task,
+        "language": get_language(config.language).name,
+        "synthetic": "yes: never report results on it as research" if config.synthetic else "no",
+        "classes": ", ".join(config.label_order),
+        "licence": config.licence,
+        "citation": config.citation,
+        "homepage": config.homepage,
+        "rows": _row_count(config),
+    }
+    lines = [f"{config.name}: {config.title}", ""]
+    lines += _aligned([[name, value] for name, value in facts.items() if value]).splitlines()
+    for name, source in sources.items():
+        lines += ["", *_describe_file(name, source)]
+    if config.generator:
+        lines += ["", "generated on first use; nothing to download"]
+    elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
+        from heron.data.readers import load
+
+        splits = load(config, data_dir, cache_dir)
+        lines += ["", "splits as a run sees them", _split_table(splits, config.label_order)]
+    return "\n".join(lines)
+
+
+def _configs() -> dict[str, Path]:
+    """Find the data sets of heron and of the forks beside it, the way Hydra's search path does."""
+    forks = sorted((conf_dir().parent / "experiments").glob("*/conf"))
+    paths = [path for conf in (conf_dir(), *forks) for path in sorted(conf.glob("data/*.yaml"))]
+    # The first of a name counts, so it is entered last.
+    return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
+
+
+def _parse(arguments: Sequence[str]) -> Options:
+    """Read the options; the first word may be a name, and `paths.data` is no Python name."""
+    words = [word if "=" in word else f"name={word}" for word in arguments]
+    try:
+        return parse_options(Options, [word.replace("paths.", "paths_", 1) for word in words])
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("paths_", "paths.")) from error
+
+
+def _describe_file(name: str, source: Source) -> list[str]:
+    file = source.file
+    known = [
+        f"{file.rows:,} rows" if file.rows else "",
+        f"{file.size:,} bytes" if file.size else "",
+    ]
+    place = "put it at" if source.state is State.MISSING else "path"
+    facts = {
+        place: str(source.path),
+        "fetch it from" if source.state is State.MISSING else "from": file.url or "",
+        "sha256": file.sha256 or "",
+        "found": source.sha256 if source.state is State.CHANGED else "",
+    }
+    rows = [[f"  {key}", value] for key, value in facts.items() if value]
+    title = ", ".join(part for part in (f"{name}: {source.state.value}", *known) if part)
+    return [title, *_aligned(rows).splitlines()]
+
+
+def _split_table(splits: Mapping[str, Sequence[Example]], labels: Sequence[str]) -> str:
+    table = [["", "rows", "groups", "texts", *labels]]
+    for split, examples in splits.items():
+        counts = Counter(example.label for example in examples)
+        distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
+        numbers = [len(examples), *distinct, *(counts[label] for label in labels)]
+        table.append([split, *(f"{number:,}" for number in numbers)])
+    return _aligned(table)
+
+
+def _row_count(config: DataConfig) -> str:
+    if config.generator:
+        return f"{config.generator.size:,}"
+    rows = [file.rows for file in config.files.values()]
+    return f"{sum(filter(None, rows)):,}" if all(rows) else ""
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Pad every column but the last to its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,66 @@
+"""The YAML of a data set is checked before anything is read."""
+
+import pytest
+from omegaconf import OmegaConf
+
+from heron.config_dir import conf_dir
+from heron.data.config import DataConfig, SampleConfig, ValidationConfig, read_config
+from heron.errors import ConfigError
+
+
+@pytest.mark.parametrize("path", sorted((conf_dir() / "data").glob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_data_set_reads_and_is_named_after_its_file(path):
+    config = read_config(path)
+    assert config.name == path.stem
+    assert len(config.label_order) >= 2
+    for file in config.files.values():
+        assert not file.url or (file.url.startswith("https://") and file.sha256 and file.size)
+    for split, counts in config.counts.items():
+        assert sum(counts.values()) == config.files[split].rows
+
+
+def test_defaults_can_be_merged_and_overridden_by_omegaconf():
+    config = OmegaConf.structured(DataConfig)
+    config.sample.fraction = 0.25
+    assert OmegaConf.to_object(config).sample.fraction == 0.25
+
+
+def test_markers_default_to_those_of_the_language():
+    assert DataConfig(language="he").event_markers().start_1 == "[א1]"
+    assert DataConfig(language="ro").event_markers().start_1 == "[E1]"
+    own = ["<a>", "</a>", "<b>", "</b>"]
+    assert list(DataConfig(markers=own).event_markers()) == own
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: DataConfig(language="hebrew"), r"data\.language=hebrew"),
+        (lambda: DataConfig(format="marked_tabel"), r"data\.format.*'marked_table'"),
+        (lambda: DataConfig(on_cut="skip"), r"data\.on_cut=skip"),
+        (lambda: DataConfig(markers=["<a>"]), "four different strings"),
+        (lambda: DataConfig(markers=["<a>", "</a>", "<a>", "</a>"]), "four different"),
+        (lambda: DataConfig(label_order=["A", "A"]), "each class once"),
+        (lambda: DataConfig(counts={"trian": {}}), "'train'"),
+        (lambda: DataConfig(label_order=["A", "B"], counts={"train": {"C": 1}}), "label=C"),
+        (lambda: ValidationConfig(fraction=1.0), r"must be in \[0, 1\)"),
+        (lambda: ValidationConfig(by="document"), r"data\.validation\.by"),
+        (lambda: SampleConfig(fraction=0.0), r"must be in \(0, 1\]"),
+        (lambda: SampleConfig(by="windows"), "'window'"),
+    ],
+)
+def test_value_that_heron_does_not_know_names_key_and_nearest(make, message):
+    with pytest.raises(ConfigError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["nmae: x", "label_order: {", "sample: {fraction: much}"],
+    ids=["key", "yaml", "type"],
+)
+def test_broken_yaml_is_an_error_that_names_the_file(tmp_path, content):
+    path = tmp_path / "mine.yaml"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=r"mine\.yaml: "):
+        read_config(path)

@@ -1,0 +1,98 @@
+"""`heron data` says what is there, what is missing and where it goes."""
+
+import hashlib
+
+import pytest
+
+from heron.cli import main
+from heron.data import listing
+from heron.data.config import DataConfig, FileConfig, GeneratorConfig, ValidationConfig
+
+TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
+    "it [E1] began [/E1] as it [E2] ended [/E2],B\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HERON_OFFLINE", "1")
+    monkeypatch.setenv("HERON_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def config(tmp_path) -> DataConfig:
+    (tmp_path / "train.csv").write_text(TEXT)
+    sha256 = hashlib.sha256(TEXT.encode()).hexdigest()
+    return DataConfig(
+        name="own",
+        title="A corpus",
+        language="en",
+        licence="MIT",
+        label_order=["A", "B"],
+        files={"train": FileConfig("train.csv", "https://example.org/train.csv", sha256, rows=2)},
+        validation=ValidationConfig(fraction=0),
+    )
+
+
+def test_overview_has_one_line_for_every_data_set(capsys, tmp_path):
+    assert main(["data"]) == 0
+    out = capsys.readouterr().out
+    trc = next(line for line in out.splitlines() if line.startswith("trc "))
+    assert "Hebrew" in trc
+    assert "0 of 3" in trc
+    assert "7,260" in trc
+    chronicle = next(line for line in out.splitlines() if line.startswith("chronicle "))
+    assert "generated" in chronicle
+    assert "synthetic" in chronicle
+    assert f"looked in {tmp_path / 'data'}" in out
+
+
+def test_missing_files_are_shown_with_address_and_place(capsys, tmp_path):
+    assert main(["data", "trc", f"paths.data={tmp_path}/elsewhere"]) == 0
+    out = capsys.readouterr().out
+    assert out.count(": missing") == 3
+    assert f"put it at      {tmp_path}/elsewhere/trc/training-data/split/train.csv" in out
+    assert "fetch it from  https://raw.githubusercontent.com/" in out
+
+
+def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
+    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    assert "own: A corpus" in shown
+    assert "train: present, verified, 2 rows" in shown
+    assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
+
+
+def test_changed_file_shows_both_hashes(config, tmp_path):
+    (tmp_path / "train.csv").write_text(TEXT + TEXT)
+    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    assert "train: present, wrong content" in shown
+    assert str(config.files["train"].sha256) in shown
+    assert hashlib.sha256((TEXT + TEXT).encode()).hexdigest() in shown
+    assert "0 of 1" in listing.overview([config], tmp_path, tmp_path / "cache")
+
+
+def test_generated_corpus_is_marked_synthetic(tmp_path):
+    config = DataConfig(name="toy", synthetic=True, generator=GeneratorConfig(size=300))
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "never report results on it as research" in shown
+    assert "generated on first use" in shown
+
+
+def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
+    assert main(["data", "trc", "fetch=true"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("missing; offline: HERON_OFFLINE is set") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["trk"], "Did you mean 'trc'"),
+        (["trc", "path.data=x"], "Did you mean 'paths.data'"),
+        (["fetch=true"], "needs a name"),
+    ],
+)
+def test_misspelt_words_name_the_nearest(capsys, words, message):
+    assert main(["data", *words]) == 2
+    assert message in capsys.readouterr().err

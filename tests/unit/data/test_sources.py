@@ -1,0 +1,213 @@
+"""Files come from paths.data, the cache or the network, whole and verified, or with one error."""
+
+import hashlib
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from heron.data.config import DataConfig, FileConfig, JoinConfig
+from heron.data.download import DownloadError, download
+from heron.data.sources import JOIN, State, inspect, locate
+from heron.errors import ConfigError, DataError
+
+CONTENT = bytes(range(256)) * 1000  # longer than one block
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def online(monkeypatch):
+    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture
+def server():
+    """Serve CONTENT at every address but /gone; `cuts` answers break off after 1,000 bytes."""
+    state = SimpleNamespace(cuts=0, ranges=True, requested=[])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            if self.path == "/gone":
+                return self.send_error(404)
+            asked = self.headers.get("Range")
+            state.requested.append(asked)
+            start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and state.ranges else 0
+            if start >= len(CONTENT):
+                return self.send_error(416)
+            self.send_response(206 if start else 200)
+            self.send_header("Content-Length", str(len(CONTENT) - start))
+            self.end_headers()
+            state.cuts -= 1
+            self.wfile.write(CONTENT[start : start + 1000 if state.cuts >= 0 else None])
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
+        thread.start()
+        state.url = f"http://127.0.0.1:{httpd.server_port}"
+        yield state
+        httpd.shutdown()
+        thread.join()
+
+
+def served(server, path="set/train.csv", sha256=SHA256, name="train.csv") -> FileConfig:
+    return FileConfig(path, url=f"{server.url}/{name}", sha256=sha256, size=len(CONTENT))
+
+
+def data_set(**files: FileConfig) -> DataConfig:
+    return DataConfig(name="set", label_order=["A", "B"], files=files)
+
+
+def ignore(done: int, total: int | None) -> None:
+    pass
+
+
+def test_paths_data_comes_before_the_cache(tmp_path):
+    for folder in ("data", "cache/downloads"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.csv").write_text("x")
+    config = data_set(train=FileConfig("a.csv"))
+    found = locate(config, tmp_path / "data", tmp_path / "cache")
+    assert found == {"train": tmp_path / "data/a.csv"}
+    (tmp_path / "data/a.csv").unlink()
+    found = locate(config, tmp_path / "data", tmp_path / "cache")
+    assert found == {"train": tmp_path / "cache/downloads/a.csv"}
+
+
+def test_missing_file_is_downloaded_once_into_the_cache(server, tmp_path):
+    config = data_set(train=served(server))
+    for _ in range(2):
+        found = locate(config, tmp_path / "data", tmp_path / "cache")
+        assert found["train"].read_bytes() == CONTENT
+    assert server.requested == [None]
+    assert not list(tmp_path.rglob("*.part"))
+    assert inspect(config, tmp_path / "data", tmp_path / "cache")["train"].state is State.VERIFIED
+
+
+def test_cut_connection_is_resumed_where_it_broke(server, tmp_path):
+    server.cuts = 2
+    download(served(server), tmp_path / "a", ignore)
+    assert (tmp_path / "a").read_bytes() == CONTENT
+    assert server.requested == [None, "bytes=1000-", "bytes=2000-"]
+
+
+def test_later_process_goes_on_from_the_part_file(server, tmp_path):
+    (tmp_path / "a.part").write_bytes(CONTENT[:5000])
+    download(served(server), tmp_path / "a", ignore)
+    assert (tmp_path / "a").read_bytes() == CONTENT
+    assert server.requested == ["bytes=5000-"]
+
+
+def test_server_without_ranges_starts_over(server, tmp_path):
+    server.ranges = False
+    (tmp_path / "a.part").write_bytes(CONTENT[:5000])
+    download(served(server), tmp_path / "a", ignore)
+    assert (tmp_path / "a").read_bytes() == CONTENT
+
+
+def test_part_file_that_is_already_too_long_starts_over(server, tmp_path):
+    (tmp_path / "a.part").write_bytes(CONTENT + b"x")
+    download(served(server), tmp_path / "a", ignore)
+    assert (tmp_path / "a").read_bytes() == CONTENT
+
+
+def test_connection_that_keeps_breaking_keeps_what_arrived(server, tmp_path):
+    server.cuts = 100
+    with pytest.raises(DownloadError, match="broke 5 times"):
+        download(served(server), tmp_path / "a", ignore)
+    assert (tmp_path / "a.part").stat().st_size == 5000
+    assert not (tmp_path / "a").exists()
+
+
+def test_download_with_the_wrong_hash_leaves_nothing_behind(server, tmp_path):
+    with pytest.raises(DownloadError, match=f"sha256 {SHA256}.*expected.*sha256 {'0' * 64}"):
+        download(served(server, sha256="0" * 64), tmp_path / "a", ignore)
+    assert not (tmp_path / "a").exists()
+    assert not (tmp_path / "a.part").exists()
+
+
+def test_progress_ends_at_the_whole_file(server, tmp_path):
+    reports = []
+    download(served(server), tmp_path / "a", lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (len(CONTENT), len(CONTENT))
+
+
+@pytest.mark.parametrize("url", ["http://example.org/a.csv", "ftp://example.org/a", None])
+def test_only_https_addresses_are_fetched(url, tmp_path):
+    with pytest.raises(DownloadError, match=r"not https|no address"):
+        download(FileConfig("a", url=url), tmp_path / "a", ignore)
+
+
+@pytest.mark.parametrize("variable", ["HERON_OFFLINE", "HF_HUB_OFFLINE"])
+def test_offline_lists_every_missing_file_with_address_and_place(
+    server, tmp_path, monkeypatch, variable
+):
+    monkeypatch.setenv(variable, "1")
+    config = data_set(train=served(server), test=served(server, "set/test.csv", name="test.csv"))
+    config.join = JoinConfig(FileConfig("set/all.csv"))
+    with pytest.raises(DataError) as error:
+        locate(config, tmp_path / "data", tmp_path / "cache")
+    assert len(error.value.problems) == 3
+    for name in ("train.csv", "test.csv"):
+        assert f"{tmp_path}/data/set/{name}: missing; offline: {variable}" in str(error.value)
+        assert f"fetch {server.url}/{name}" in str(error.value)
+    assert f"{tmp_path}/data/set/all.csv: missing" in str(error.value)
+    assert server.requested == []
+
+
+def test_unreachable_server_is_asked_once_and_every_file_listed(tmp_path, monkeypatch):
+    urls = {split: f"http://127.0.0.1:1/{split}.csv" for split in ("train", "test")}
+    config = data_set(**{s: FileConfig(f"{s}.csv", url=url) for s, url in urls.items()})
+    with pytest.raises(DataError, match=r"cannot reach 127\.0\.0\.1") as error:
+        locate(config, tmp_path / "data", tmp_path / "cache")
+    assert all(url in str(error.value) for url in urls.values())
+
+
+def test_address_that_is_gone_says_so_and_the_others_are_still_fetched(server, tmp_path):
+    config = data_set(train=served(server, "a.csv", name="gone"), test=served(server, "b.csv"))
+    with pytest.raises(DataError, match="answers 404") as error:
+        locate(config, tmp_path / "data", tmp_path / "cache")
+    assert len(error.value.problems) == 1
+    assert (tmp_path / "cache/downloads/b.csv").is_file()
+
+
+def test_present_file_with_the_wrong_hash_names_both_and_the_key_that_accepts_it(tmp_path):
+    (tmp_path / "a.csv").write_text("changed")
+    config = data_set(train=FileConfig("a.csv", sha256=SHA256, size=9))
+    with pytest.raises(DataError) as error:
+        locate(config, tmp_path, tmp_path / "cache")
+    for part in (hashlib.sha256(b"changed").hexdigest(), SHA256, "data.verify=false", "a.csv"):
+        assert part in str(error.value)
+    config.verify = False
+    assert locate(config, tmp_path, tmp_path / "cache") == {"train": tmp_path / "a.csv"}
+
+
+def test_cache_that_cannot_be_written_is_an_error_not_a_traceback(server, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    with pytest.raises(DataError, match="cannot write into"):
+        locate(data_set(train=served(server)), tmp_path / "data", tmp_path / "cache")
+
+
+def test_absolute_path_is_taken_as_it_is(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x")
+    config = data_set(train=FileConfig(str(path)))
+    assert locate(config, Path("elsewhere"), tmp_path / "cache") == {"train": path}
+
+
+def test_joined_table_is_among_the_files(tmp_path):
+    (tmp_path / "all.csv").write_text("x")
+    config = data_set()
+    config.join = JoinConfig(FileConfig("all.csv"))
+    assert locate(config, tmp_path, tmp_path) == {JOIN: tmp_path / "all.csv"}
+
+
+def test_data_set_without_files_is_an_error():
+    with pytest.raises(ConfigError, match=r"data\.files is empty"):
+        locate(data_set(), Path("data"), Path("cache"))

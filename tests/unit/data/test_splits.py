@@ -1,0 +1,102 @@
+"""Splits never cut a group, depend on nothing but seed and names, and nest."""
+
+import itertools
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.data.config import SampleConfig, ValidationConfig
+from heron.data.examples import Example
+from heron.data.splits import carve, sample
+from heron.errors import DataError
+
+FRACTIONS = (0.15, 0.25, 0.5, 0.75, 1.0)
+
+
+def corpus(documents: int, windows: int = 3, pairs: int = 4) -> list[Example]:
+    return [
+        Example(f"{d}.{w}.{p}", text=f"window {w} of {d}", group=f"document {d}")
+        for d in range(documents)
+        for w in range(windows)
+        for p in range(pairs)
+    ]
+
+
+def guids(examples: list[Example]) -> list[str]:
+    return [example.guid for example in examples]
+
+
+@given(st.integers(2, 30), st.floats(0.01, 0.5), st.integers(0, 5))
+def test_carving_keeps_every_row_once_and_every_group_whole(documents, fraction, seed):
+    examples = corpus(documents)
+    train, validation = carve(examples, ValidationConfig(fraction, "group", seed))
+    assert sorted(guids(train + validation)) == sorted(guids(examples))
+    assert not {e.group for e in train} & {e.group for e in validation}
+    assert len(validation) >= fraction * len(examples) - 1e-6
+
+
+def test_carving_takes_no_more_groups_than_needed():
+    _, validation = carve(corpus(20), ValidationConfig(0.1))
+    assert len({e.group for e in validation}) == 2
+
+
+def test_same_seed_carves_the_same_rows_whatever_their_order():
+    examples = corpus(20)
+    shuffled = random.Random(1).sample(examples, len(examples))
+    one, other = (carve(rows, ValidationConfig(0.2))[1] for rows in (examples, shuffled))
+    assert set(guids(one)) == set(guids(other))
+    assert guids(one) == [guid for guid in guids(examples) if guid in guids(one)]
+
+
+def test_another_seed_carves_other_groups():
+    drawn = {
+        frozenset(guids(carve(corpus(20), ValidationConfig(0.1, "group", seed))[1]))
+        for seed in range(5)
+    }
+    assert len(drawn) > 1
+
+
+def test_rows_without_a_group_are_held_together_by_their_text():
+    examples = [Example(str(i), text=f"text {i // 3}") for i in range(30)]
+    train, validation = carve(examples, ValidationConfig(0.2))
+    assert not {e.text for e in train} & {e.text for e in validation}
+
+
+def test_carving_by_row_takes_exactly_the_fraction():
+    train, validation = carve(corpus(10), ValidationConfig(0.1, "row"))
+    assert (len(train), len(validation)) == (108, 12)
+
+
+def test_carving_everything_away_is_an_error_that_says_what_to_do():
+    with pytest.raises(DataError, match=r"1 groups.*data\.validation\.by=row"):
+        carve(corpus(1), ValidationConfig(0.1))
+
+
+@pytest.mark.parametrize("by", ["pair", "window"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_larger_share_contains_the_smaller(by, seed):
+    examples = corpus(25)
+    shares = [set(guids(sample(examples, SampleConfig(f, by, seed)))) for f in FRACTIONS]
+    for smaller, larger in itertools.pairwise(shares):
+        assert smaller < larger
+    assert len(shares[-1]) == len(examples)
+
+
+def test_sampling_by_pair_is_exact():
+    sizes = [len(sample(corpus(25), SampleConfig(f))) for f in FRACTIONS]
+    assert sizes == [45, 75, 150, 225, 300]
+
+
+def test_sampling_by_window_takes_all_of_its_pairs():
+    examples = corpus(25)
+    kept = sample(examples, SampleConfig(0.25, "window"))
+    texts = {e.text for e in kept}
+    assert guids(kept) == guids([e for e in examples if e.text in texts])
+
+
+def test_a_draw_stays_the_same_from_version_to_version():
+    # Hash order is part of the contract: a changed draw would change every published split.
+    kept = sample(corpus(4, 1, 2), SampleConfig(0.5, "pair", seed=0))
+    assert guids(kept) == ["0.0.1", "1.0.1", "3.0.0", "3.0.1"]

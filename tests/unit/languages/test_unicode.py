@@ -1,0 +1,109 @@
+"""Unicode variants: what is unified, what is kept, and that doing it twice changes nothing."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from heron.errors import ConfigError
+from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN, get_language
+from heron.languages.unicode import UnicodeOptions, normalise
+
+KEEP_ALL = UnicodeOptions(nfc=False, bidi="keep", cedilla="keep")
+
+# Letters, marks and controls that interact: plain text from hypothesis would rarely meet them.
+tricky = st.text(
+    st.one_of(
+        st.sampled_from("אבגשםs tŞşţșţ\u0327\u0326\u0301\u05b8\u05c1\u05be״׳-'\"\u200f\u202b"),
+        st.sampled_from(["\ufb2a", "\u0592", "\u05bf", "\u2066", "é", "a"]),
+        st.characters(exclude_categories=["Cs"]),
+    )
+)
+options = st.builds(
+    UnicodeOptions,
+    nfc=st.booleans(),
+    bidi=st.sampled_from(["strip", "keep"]),
+    niqqud=st.sampled_from(["strip", "keep"]),
+    punctuation=st.sampled_from(["unify", "keep"]),
+    cedilla=st.sampled_from(["comma", "keep"]),
+)
+languages = st.sampled_from(list(LANGUAGES.values()))
+
+
+@given(tricky, languages, options)
+@example("s\u200f\u0327", ROMANIAN, UnicodeOptions())  # stripping makes a cedilla letter
+@example("\ufb2a", HEBREW, UnicodeOptions(niqqud="strip"))  # composing brings out a point
+def test_normalising_twice_changes_nothing_more(text, language, options):
+    once = normalise(text, language, options)
+    assert normalise(once, language, options) == once
+
+
+@given(tricky, languages)
+def test_nfc_alone_is_what_unicodedata_does(text, language):
+    only_nfc = UnicodeOptions(nfc=True, bidi="keep", cedilla="keep")
+    assert normalise(text, language, only_nfc) == unicodedata.normalize("NFC", text)
+
+
+@given(tricky, languages)
+def test_all_switches_off_change_nothing(text, language):
+    assert normalise(text, language, KEEP_ALL) == text
+
+
+@given(tricky, languages, options)
+def test_no_letter_is_lost(text, language, options):
+    def letters(value: str) -> list[str]:
+        decomposed = unicodedata.normalize("NFD", value)
+        return [c for c in decomposed if unicodedata.category(c).startswith("L")]
+
+    assert letters(normalise(text, language, options)) == letters(text)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "before", "after"),
+    [
+        ("nfc", True, "a\u0306", "ă"),
+        ("bidi", "strip", "\u200fשלום\u202c", "שלום"),
+        ("niqqud", "strip", "שָׁלוֹם", "שלום"),
+        ("punctuation", "unify", "בית־ספר צה״ל ג׳", "בית-ספר צה\"ל ג'"),
+        ("cedilla", "comma", "şi ţară ŞŢ", "și țară ȘȚ"),
+    ],
+)
+def test_each_switch_does_its_part_and_no_other(option, value, before, after):
+    settings = {"nfc": False, "bidi": "keep", "cedilla": "keep", option: value}
+    assert normalise(before, ROMANIAN, UnicodeOptions(**settings)) == after
+    assert normalise(before, ROMANIAN, KEEP_ALL) == before
+
+
+def test_stripping_niqqud_keeps_hebrew_punctuation():
+    text = "בית־ספר׃ ׀ ׆"
+    assert normalise(text, HEBREW, UnicodeOptions(niqqud="strip")) == text
+
+
+def test_cedilla_letters_stay_outside_romanian():
+    assert normalise("Şükrü", ENGLISH, UnicodeOptions()) == "Şükrü"
+    assert normalise("Şükrü", ROMANIAN, UnicodeOptions()) == "Șükrü"
+
+
+@pytest.mark.parametrize("text", ["plain ascii", "שלום עולם", "și țară"])
+def test_clean_text_is_returned_as_the_same_object(text):
+    assert normalise(text, ROMANIAN, UnicodeOptions()) is text
+
+
+def test_unknown_value_names_what_is_allowed():
+    with pytest.raises(ConfigError, match=r"data\.unicode\.bidi=stripp.*'strip'"):
+        UnicodeOptions(bidi="stripp")
+
+
+def test_unknown_language_names_those_there_are():
+    with pytest.raises(ConfigError, match="en, he, ro"):
+        get_language("xx")
+
+
+@pytest.mark.parametrize("language", LANGUAGES.values(), ids=lambda language: language.code)
+def test_every_language_spells_with_canonical_letters_of_its_own(language):
+    assert len(set(language.alphabet)) == len(language.alphabet)
+    assert normalise(language.alphabet, language, UnicodeOptions()) == language.alphabet
+    assert all(unicodedata.category(letter).startswith("L") for letter in language.alphabet)
+    assert language.direction in ("rtl", "ltr")
+    assert len(set(language.event_markers)) == 4
