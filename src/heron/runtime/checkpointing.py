@@ -65,9 +65,12 @@ class LastCheckpoint(Checkpoint):
         batch_idx: int,
     ) -> None:
         """Save within an epoch when it is time, at a whole optimizer step."""
+        step = trainer.global_step
         last_batch = trainer.is_last_batch  # its checkpoint follows after validation
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
-        if whole_step and not last_batch and self._is_due(trainer.global_step):
+        # Lightning logs a step after this hook: a checkpoint now would miss that row for good.
+        logged_next = step % trainer.log_every_n_steps == 0
+        if whole_step and not last_batch and not logged_next and self._is_due(step):
             self._save(trainer)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -1,0 +1,29 @@
+"""Weights & Biases beside `metrics.csv`: one W&B run per run folder, continued on resume."""
+
+from __future__ import annotations
+
+from pytorch_lightning.loggers import WandbLogger
+
+from heron.config import Config, as_dict
+from heron.files import fingerprint
+from heron.runtime.run_folder import RunFolder
+
+
+def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
+    """Open the W&B run of a run folder.
+
+    The id follows from the sweep and the job, so a resumed job goes on in the same W&B run.
+    """
+    sweep, job = folder.path.parent.name, folder.path.name
+    return WandbLogger(
+        name=job,
+        group=sweep,
+        id=fingerprint(sweep, job)[:16],
+        project=config.logger.project,
+        save_dir=folder.path,
+        mode=config.logger.mode,
+        resume="allow",
+        job_type="train",
+        tags=[config.task.name, config.data.language, config.head.name, f"protocol={config.protocol}"],
+        config=as_dict(config),
+    )
