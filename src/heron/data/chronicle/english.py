@@ -1,0 +1,160 @@
+"""English for the built-in corpus."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from heron.data.chronicle import english_words as words
+from heron.data.chronicle import world
+from heron.data.chronicle.telling import Teller, TimeWords
+from heron.data.chronicle.world import Entity, Event
+
+
+class English(Teller):
+    """Tells a story in British English."""
+
+    templates: ClassVar = {
+        "single": ("{0}", "{0} {when}"),
+        "after": (
+            "{gap} after {1:perfect}, {0}",
+            "{gap} after {1:past}, {0}",
+            "{0} {gap} after {1:perfect}",
+            "{0} {gap} after {1:past}",
+        ),
+        "before": ("{gap} before {1:past}, {0}", "{0} {gap} before {1:past}"),
+        "same": (
+            "at the very moment when {1:past}, {0}",
+            "just as {1:past}, {0}",
+            "{0} at the very moment when {1:past}",
+            "{0} just as {1:past}",
+        ),
+        "from_moment": (
+            "from the moment {0}, {1:progressive}",
+            "{1:progressive} from the moment {0}",
+        ),
+        "then": (
+            "{0}, and {gap} later {1:past}",
+            "{0}, and {gap} after that {1:past}",
+            "{0}; {gap} later, {1:past}",
+        ),
+        "earlier": (
+            "{0}, but {gap} earlier {1:perfect}",
+            "{0}; {gap} before that, {1:perfect}",
+        ),
+        "then_also": (
+            "{0} and {gap} later {1:past.bare}",
+            "{0} and {gap} after that {1:past.bare}",
+        ),
+        "earlier_also": ("{0}, but {gap} earlier {1:perfect.bare}",),
+        "who_had": ("{who}, who {1:perfect.bare} {gap} earlier, {0:.bare}",),
+        "who_would": ("{who}, who {1:would.bare} {gap} later, {0:.bare}",),
+        "because": (
+            "{0} because {1:perfect} earlier that day",
+            "because {1:perfect} earlier that day, {0}",
+        ),
+        "until": (
+            "{1:progressive} from early morning until {0}",
+            "until {0}, {1:continuous} since early morning",
+        ),
+        "under_way": (
+            "{1:continuous} for {gap} when {0:past}",
+            "when {0:past}, {1:continuous} for {gap}",
+        ),
+        "clock_later": (
+            "{0} at {time0}, and {1:past} at {time1}",
+            "{1:past} at {time1}, and {0} at {time0}",
+            "at {time1} {1:past}, while {0} at {time0}",
+        ),
+        "said_past": (
+            "{0} that {1:perfect} earlier that day",
+            "“{1:past} earlier today,” {0} {when}",
+        ),
+        "said_future": (
+            "{0} that {1:would} later that day",
+            "“{1:will} later today,” {0} {when}",
+        ),
+        "said_maybe": (
+            "{0} that {1:might}",
+            "{0} that perhaps {1:would}",
+            "“perhaps {1:will},” {0} {when}",
+        ),
+        "said_if": (
+            "{0} that if {1:past}, {2:would}",
+            "{0} that {2:would} only if {1:past}",
+        ),
+        "denied": (
+            "{0}, but {1:negated}",
+            "although {1:negated}, {0}",
+            "{0}, although {1:negated}",
+            "while {1:negated}, {0}",
+        ),
+        "undated": (
+            "{0}; {1:past} on a date that was not disclosed",
+            "{0}, while {1:past} on an unknown date",
+        ),
+    }
+    templates["clock_earlier"] = templates["clock_later"]
+    when_words: ClassVar[TimeWords] = {
+        "days_later": ("{amount} later", "{amount} after that"),
+        "days_earlier": ("{amount} earlier", "{amount} before that"),
+        "hours_later": ("", "then", "later that day", "{amount} later", "{amount} after that"),
+        "hours_earlier": ("earlier that day", "{amount} earlier", "{amount} before that"),
+        "same": ("at that very moment", "at exactly the same time"),
+    }
+    gap_words: ClassVar = {
+        10: ("ten minutes", "a short while"),
+        30: ("half an hour", "a short while"),
+        60: ("an hour",),
+        120: ("two hours",),
+        180: ("three hours",),
+    }
+    day_words: ClassVar = {
+        1: "a day", 2: "two days", 3: "three days", 4: "four days", 5: "five days",
+        7: "a week", 14: "two weeks",
+    }  # fmt: skip
+
+    def subject(self, entity: Entity) -> str:
+        """Name an entity; a person by title and name at first, then by either."""
+        if entity.kind == world.PERSON:
+            name, role = words.NAMES[entity.gender][entity.word], words.ROLES[entity.role]
+            if entity not in self.known:
+                self.known.add(entity)
+                return f"{role.capitalize()} {name}"
+            return name if self.rng.random() < 0.6 else f"the {role}"
+        if entity.kind == world.ORGANISATION:
+            return words.ORGANISATIONS[entity.word][0]
+        if entity.kind == world.PLACE:
+            return words.PLACES[entity.word]
+        noun = words.NOUNS[entity.kind][entity.word]
+        return f"the {noun}" if entity.count == 1 else f"{words.NUMBERS[entity.count]} {noun}s"
+
+    def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
+        """Inflect the verb; auxiliaries stand before the marked word."""
+        base = event.frame.name
+        forms, _, preposition = words.VERBS[base].partition("|")
+        past, participle = forms.split() or [base.removesuffix("e") + "ed"] * 2
+        plural = (
+            event.subject.kind == world.ORGANISATION
+            and words.ORGANISATIONS[event.subject.word][-1] == "p"
+        )
+        was = "were" if plural else "was"
+        verb = {
+            "past": mark + past,
+            "perfect": f"had {mark}{participle}",
+            "would": f"would {mark}{base}",
+            "will": f"will {mark}{base}",
+            "might": f"might {mark}{base}",
+            "negated": f"did not {mark}{base}",
+            "progressive": f"{was} {mark}{base.removesuffix('e')}ing",
+            "continuous": f"had been {mark}{base.removesuffix('e')}ing",
+        }[tense]
+        complements = [preposition]
+        if event.object:
+            complements.append(self.subject(event.object))
+        if event.place is not None:
+            complements.append(f"in {words.PLACES[event.place]}")
+        return verb, " ".join(filter(None, complements))
+
+    def date(self, day: int, month: int) -> str:
+        """Word a date: on 3 May."""
+        return f"on {day} {words.MONTHS[month - 1]}"
