@@ -95,6 +95,7 @@ def test_learning_curve_shares_nest(config, splits, by, tmp_path):
         train = load(config, Path(DATA), tmp_path)["train"]
         share = {example.guid for example in train}
         assert smaller < share
-        assert 0 <= len(share) / len(splits["train"]) - fraction < 0.005
+        # The last window drawn may bring several dozen pairs more than were wanted.
+        assert 0 <= len(share) / len(splits["train"]) - fraction < 0.02
         smaller = share
     config.sample = SampleConfig()

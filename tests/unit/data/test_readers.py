@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from heron.data.config import Columns, DataConfig, FileConfig, JoinConfig, SampleConfig
+from heron.config_dir import conf_dir
+from heron.data.config import (
+    Columns,
+    DataConfig,
+    FileConfig,
+    GeneratorConfig,
+    JoinConfig,
+    SampleConfig,
+    read_config,
+)
 from heron.data.readers import load, read_rows
 from heron.errors import ConfigError, DataError
 
@@ -277,3 +286,20 @@ def test_own_file_raises_all_problems_when_asked_to(write, tmp_path, config):
     write("text", "no markers", "none here either")
     with pytest.raises(DataError, match="2 problems"):
         read_rows(tmp_path / "train.csv", config)
+
+
+@pytest.mark.parametrize("language", ["he", "ro", "en"])
+def test_built_in_corpus_loads_in_every_language_with_its_noise_in_side_columns(tmp_path, language):
+    config = read_config(conf_dir() / "data" / "chronicle.yaml")
+    config.language = language
+    config.generator = GeneratorConfig(size=200, label_noise=0.1)
+    splits = load(config, tmp_path, tmp_path / "cache")
+    assert {split: len(examples) for split, examples in splits.items()} == {
+        "train": 140,
+        "validation": 20,
+        "test": 40,
+    }
+    flipped = [e for e in splits["train"] if e.side["flipped"]]
+    assert len(flipped) == 14
+    assert all(e.label != e.side["true_label"] for e in flipped)
+    assert all(e.group for e in splits["train"])

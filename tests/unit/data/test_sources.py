@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from heron.data.config import DataConfig, FileConfig, JoinConfig
+from heron.data.config import DataConfig, FileConfig, GeneratorConfig, JoinConfig
 from heron.data.download import DownloadError, download
 from heron.data.sources import JOIN, State, inspect, locate
 from heron.errors import ConfigError, DataError
@@ -211,3 +211,21 @@ def test_joined_table_is_among_the_files(tmp_path):
 def test_data_set_without_files_is_an_error():
     with pytest.raises(ConfigError, match=r"data\.files is empty"):
         locate(data_set(), Path("data"), Path("cache"))
+
+
+def test_built_in_corpus_is_generated_once_and_again_when_its_settings_change(tmp_path):
+    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    first = locate(config, tmp_path / "data", tmp_path / "cache")
+    written = {path: path.stat().st_mtime_ns for path in first.values()}
+    assert locate(config, tmp_path / "data", tmp_path / "cache") == first
+    assert {path: path.stat().st_mtime_ns for path in first.values()} == written
+    config.generator = GeneratorConfig(size=100, seed=1)
+    assert not set(locate(config, tmp_path / "data", tmp_path / "cache").values()) & set(written)
+
+
+def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
+    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    paths = locate(config, tmp_path / "data", tmp_path / "cache")
+    before = paths["test"].read_bytes()
+    paths["test"].unlink()
+    assert locate(config, tmp_path / "data", tmp_path / "cache")["test"].read_bytes() == before
