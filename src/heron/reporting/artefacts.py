@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.errors import DataError, Problem
+from heron.metrics.confusion import confusion_matrix
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SPLITS
 from heron.runtime.run_folder import RunFolder
@@ -140,47 +141,41 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
     )
 
 
-def _read_columns(path: Path, required: Sequence[str]) -> dict[str, list[Any]]:
+def _read_columns(path: Path, required: Sequence[str], others: bool = True) -> dict[str, list[Any]]:
+    """Read a Parquet file's columns as lists: the required ones and, if asked for, all others."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # ParquetFile, not read_table: the latter would parse "epoch=3" as a partition column.
+    where = f"{path.parent.name}/{path.name}"
     try:
-        columns = pq.ParquetFile(path).read().to_pydict()
+        # ParquetFile, not read_table: the latter takes "epoch=3" for a partition column.
+        with pq.ParquetFile(path) as file:
+            present = file.schema_arrow.names
+            table = file.read(None if others else list(required))
     except FileNotFoundError:
         raise
     except (OSError, pa.ArrowException) as error:
-        raise DataError(Problem(f"{path.parent.name}/{path.name}", f"not readable: {error}")) from (
-            error
-        )
-    absent = [name for name in required if name not in columns]
+        raise DataError(Problem(where, f"not readable: {error}")) from error
+    absent = [name for name in required if name not in present]
     if absent:
-        raise DataError(
-            Problem(
-                f"{path.parent.name}/{path.name}",
-                f"lacks the column {', '.join(absent)}",
-                f"it has {', '.join(columns)}",
-            )
-        )
-    return columns
+        what = f"lacks the column {', '.join(absent)}"
+        raise DataError(Problem(where, what, f"it has {', '.join(present)}"))
+    return table.to_pydict()
 
 
 def confusion_counts(
     predictions: Sequence[Prediction], classes: Sequence[str]
 ) -> NDArray[np.int64]:
     """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C]."""
-    position = {name: index for index, name in enumerate(classes)}
-    counts_CC = np.zeros((len(classes), len(classes)), np.int64)
-    for row in predictions:
-        counts_CC[position[row.gold], position[row.prediction]] += 1
-    return counts_CC
+    gold = [row.gold for row in predictions]
+    return confusion_matrix(gold, [row.prediction for row in predictions], classes)
 
 
 def read_curves(path: Path) -> dict[str, Curve]:
-    """Read Lightning's `metrics.csv`: sparse rows become one value per epoch and column.
+    """Read `metrics.csv`: sparse rows become one value per epoch and column.
 
     A training loss is the mean of what was logged in the epoch; everything else is measured once
-    an epoch, and the last value stands (a resumed run may have logged one twice).
+    an epoch, and the last value stands.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -232,7 +227,7 @@ def read_data_map(folder: Path) -> DataMap:
         raise FileNotFoundError(folder)
     guids, p_gold, correct = [], [], []
     for path in paths:
-        columns = _read_columns(path, ("guid", "p_gold", "correct"))
+        columns = _read_columns(path, ("guid", "p_gold", "correct"), others=False)
         # Oversampling repeats an example within an epoch: its first appearance counts.
         names, first = np.unique(np.asarray(columns["guid"], str), return_index=True)
         guids.append(names)

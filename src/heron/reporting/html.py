@@ -153,7 +153,9 @@ def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Flatten what is known of a run's origin: code, data, versions, machine's time and memory."""
     names = [name for name in _PROVENANCE if name in status]
     names += [name for name in status if name not in (*_PROVENANCE, "state", "error")]
-    return [(name.replace("_", " "), _flat(status[name])) for name in names]
+    return [
+        (name.replace("_", " "), _flat(status[name])) for name in names if status[name] is not None
+    ]
 
 
 def _flat(value: Any) -> str:

@@ -31,11 +31,12 @@ if (filters) {
     const words = search.value.trim().toLowerCase();
     let shown = 0;
     for (const row of rows) {
-      row.hidden =
+      row.hidden = Boolean(
         (gold.value && row.dataset.gold !== gold.value) ||
         (prediction.value && row.dataset.prediction !== prediction.value) ||
         (wrong.checked && !row.classList.contains("wrong")) ||
-        (words && !row.textContent.toLowerCase().includes(words));
+        (words && !row.textContent.toLowerCase().includes(words)),
+      );
       shown += !row.hidden;
     }
     count.textContent = `${shown} shown`;
