@@ -38,7 +38,8 @@ def carve(
     drawn = _draw(units, config.fraction, config.seed)
     train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
     if not train:
-        what = f"its {len(set(units))} {'groups' if by_group else 'rows'} leave none to validate on"
+        kind = "groups" if by_group else "rows"
+        what = f"its {kind} ({len(set(units))}) would all go to validation, none to train on"
         fix = "lower data.validation.fraction, or set data.validation.by=row"
         raise DataError(Problem("train", what, fix))
     return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]

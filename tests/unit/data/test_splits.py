@@ -70,7 +70,7 @@ def test_carving_by_row_takes_exactly_the_fraction():
 
 
 def test_carving_everything_away_is_an_error_that_says_what_to_do():
-    with pytest.raises(DataError, match=r"1 groups.*data\.validation\.by=row"):
+    with pytest.raises(DataError, match=r"groups \(1\).*data\.validation\.by=row"):
         carve(corpus(1), ValidationConfig(0.1))
 
 
