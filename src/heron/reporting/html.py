@@ -9,6 +9,7 @@ import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -113,6 +114,11 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
 
 
 def _render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("heron.reporting"),
         autoescape=True,
@@ -122,7 +128,7 @@ def _render(template: str, **values: Any) -> str:
     )
     environment.filters.update(show=show, sort_value=sort_value, highlight=highlight)
     environment.tests["number_like"] = is_number
-    return environment.get_template(template).render(**values)
+    return environment
 
 
 def _data_url(image: bytes) -> str:

@@ -82,7 +82,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         )
     data = published["data"]
     ours = [run for run in runs if run.setting("data.name") == data and not run.synthetic]
-    note = "" if len(ours) == len(runs) else f"{len(runs) - len(ours)} runs on other data left out."
+    note = _left_out(len(runs) - len(ours))
     groups = group_runs(ours)
     figures = published.get("figures", {})
     if view in figures:
@@ -92,6 +92,10 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         for name in views[view]
     }
     return PaperView(tables)
+
+
+def _left_out(count: int) -> str:
+    return f"{count} run{'s' * (count > 1)} on other data left out." if count else ""
 
 
 def _score_table(

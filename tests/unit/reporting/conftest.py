@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 
 CLASSES = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 HEBREW = "הנשיא [א1] הגיע [/א1] לעיר לפני שהמשלחת [א2] עזבה [/א2] אותה"
+PNG = b"\x89PNG\r\n\x1a\n"
 
 MakeRun = Callable[..., Path]
 
@@ -50,6 +51,13 @@ def make_run(tmp_path: Path) -> MakeRun:
         return folder
 
     return make
+
+
+@pytest.fixture
+def fast_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the figures, which take most of a report's time, where a test is not about them."""
+    for name in ("run_figure", "sweep_figure", "fraction_figure"):
+        monkeypatch.setattr(f"heron.reporting.figures.{name}", lambda *inputs: PNG)
 
 
 def _write_config(folder: Path, overrides: tuple[str, ...], extra: dict[str, Any]) -> None:

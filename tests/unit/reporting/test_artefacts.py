@@ -1,0 +1,105 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from heron.errors import DataError
+from heron.reporting.artefacts import (
+    confusion_counts,
+    read_artefacts,
+    read_curves,
+    read_data_map,
+    read_predictions,
+)
+from heron.reporting.collect import collect
+
+
+def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
+    (run,) = collect(make_run(rows=40, epochs=3))
+    artefacts = read_artefacts(run)
+    assert artefacts.missing == ()
+    assert (artefacts.split, len(artefacts.predictions)) == ("test", 40)
+    assert artefacts.classes == ("BEFORE", "AFTER", "EQUAL", "VAGUE")
+    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    assert counts_CC.sum() == 40
+    assert np.trace(counts_CC) == sum(row.correct for row in artefacts.predictions)
+
+
+def test_what_is_missing_is_named(make_run):
+    (run,) = collect(make_run(state="running"))
+    missing = " / ".join(read_artefacts(run).missing)
+    for part in ("predictions/test.parquet", "metrics.csv", "dynamics", "scores.json"):
+        assert part in missing
+
+
+def test_without_test_predictions_the_validation_split_is_shown_and_said(make_run):
+    folder = make_run()
+    (folder / "predictions/test.parquet").rename(folder / "predictions/validation.parquet")
+    artefacts = read_artefacts(collect(folder)[0])
+    assert artefacts.split == "validation"
+    assert "the validation split is shown" in artefacts.missing[0]
+
+
+def test_a_damaged_file_is_named_and_the_rest_is_read(make_run):
+    folder = make_run()
+    (folder / "predictions/test.parquet").write_bytes(b"not parquet")
+    artefacts = read_artefacts(collect(folder)[0])
+    assert "predictions/test.parquet: not readable" in artefacts.missing[0]
+    assert artefacts.data_map is not None
+
+
+def test_a_prediction_file_without_gold_names_the_column_and_what_it_has(tmp_path):
+    pq.write_table(pa.table({"guid": ["a"], "prediction": ["AFTER"]}), tmp_path / "test.parquet")
+    with pytest.raises(DataError, match=r"lacks the column gold.*it has guid, prediction"):
+        read_predictions(tmp_path / "test.parquet")
+
+
+def test_the_probability_is_that_of_the_predicted_class(tmp_path):
+    columns = {"guid": ["a"], "gold": ["X"], "prediction": ["Y"], "p/X": [0.25], "p/Y": [0.75]}
+    pq.write_table(pa.table(columns), tmp_path / "test.parquet")
+    (row,) = read_predictions(tmp_path / "test.parquet")
+    assert (row.probability, row.correct, row.text) == (0.75, False, "")
+
+
+def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path):
+    lines = [
+        "epoch,step,train/loss,validation/loss",
+        "0,1,1.0,",
+        "0,2,2.0,",
+        "0,3,,0.7",
+        "1,4,nan,",
+    ]
+    (tmp_path / "metrics.csv").write_text("\n".join(lines))
+    curves = read_curves(tmp_path / "metrics.csv")
+    assert curves["train/loss"].values == (1.5,)
+    assert (curves["validation/loss"].epochs, curves["validation/loss"].values) == ((0,), (0.7,))
+
+
+def _write_epoch(folder, epoch, guids, p_gold):
+    correct = [p > 0.5 for p in p_gold]
+    table = pa.table({"guid": guids, "p_gold": p_gold, "correct": correct})
+    pq.write_table(table, folder / f"epoch={epoch}.parquet")
+
+
+def test_data_map_is_mean_population_sd_and_fraction_correct(tmp_path):
+    for epoch, p in enumerate((0.1, 0.5, 0.9, 0.3)):
+        _write_epoch(tmp_path, epoch, ["b", "a"], [p, 1.0])
+    data_map = read_data_map(tmp_path)
+    assert data_map.guids == ("a", "b")
+    assert data_map.epochs == 4
+    np.testing.assert_allclose(data_map.confidence, [1.0, 0.45])
+    # Golden: Dataset Cartography's own formula gives .2958 here; with n - 1 it would be .3416.
+    np.testing.assert_allclose(data_map.variability, [0.0, 0.2958], atol=5e-5)
+    np.testing.assert_allclose(data_map.correctness, [1.0, 0.25])
+
+
+def test_oversampled_duplicates_in_an_epoch_count_once(tmp_path):
+    _write_epoch(tmp_path, 0, ["a", "a", "a"], [0.2, 0.9, 0.9])
+    _write_epoch(tmp_path, 1, ["a"], [0.4])
+    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3])
+
+
+def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(tmp_path):
+    _write_epoch(tmp_path, 0, ["a", "b"], [0.2, 0.6])
+    _write_epoch(tmp_path, 1, ["a"], [0.4])
+    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6])
