@@ -126,7 +126,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     best = int(np.argmax(curve.values))
     place = (curve.epochs[best] + 1, curve.values[best])
     axes.annotate(
-        f"{curve.values[best]:.3f}", place, (0, -12), textcoords="offset points", ha="center"
+        f"{curve.values[best]:.3f}", place, (0, 6), textcoords="offset points", ha="center"
     )
     axes.set_title(f"Validation {metric}")
     axes.set_xlabel("epoch")
