@@ -33,7 +33,6 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
   heron train experiment=trc/window encoder.name=onlplab/alephbert-base paths.data=DIR
   heron train --cfg job experiment=trc/ess           print the composed configuration
-  heron train --help-keys                            list every group, key and default
 
 The same command again goes on where it was stopped, and skips what is done.""",
     ),
@@ -77,7 +76,7 @@ Files are CSV, JSONL or Parquet; rows are joined on `guid`, or by position if ne
 heron report DIR [out=DIR]
 
   heron report runs/chronicle-relation               all runs of a sweep, side by side
-  heron report runs/trc-table4                       the paper's Tables 4 and 5, published beside""",
+  heron report runs/trc-table4                       the paper's Tables 4 and 5 beside ours""",
     ),
     "data": Command(
         "heron.data.listing",

@@ -38,9 +38,7 @@ class Composition:
     choices: dict[str, Any]
 
 
-def compose_and_run(
-    name: str, arguments: Sequence[str], job: Callable[[Composition], Any]
-) -> None:
+def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
     """Do what Hydra's command line would: run, sweep (-m) or show (--cfg, --info) a config.
 
     Args:
@@ -61,7 +59,11 @@ def compose_and_run(
     with _hydra(name) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
             hydra.show_cfg(
-                name, overrides, arguments_.cfg, package=arguments_.package, resolve=arguments_.resolve
+                name,
+                overrides,
+                arguments_.cfg,
+                package=arguments_.package,
+                resolve=arguments_.resolve,
             )
         elif arguments_.info is not None:
             hydra.show_info(arguments_.info, config_name=name, overrides=overrides)
@@ -99,38 +101,44 @@ def _explained(hydra: Hydra, name: str, overrides: Sequence[str]) -> Iterator[No
     """Turn Hydra's complaints into heron's: what is wrong, and what was probably meant."""
     try:
         yield
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, AssertionError) as error:
         raise ConfigError(_explain(hydra, overrides, error)) from error
 
 
 def _explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
-    groups = [group for group in hydra.list_all_config_groups() if not group.startswith("hydra")]
+    """Find the override that does not fit; where none is at fault, pass on what Hydra says."""
+    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()} - {"hydra"}
     for override in overrides:
         key, _, value = override.lstrip("+~").partition("=")
         key = key.split("@")[0]
         if key in groups:
-            options = hydra.config_loader.get_group_options(key)
-            for option in value.split(","):
-                if option not in [*options, "null"] and "/" not in option:
-                    return f"{key}={option}: no such option.{nearest(option, options)}"
-                folder, _, leaf = f"{key}/{option}".rpartition("/")
-                nested = hydra.config_loader.get_group_options(folder)
-                if "/" in option and leaf not in nested:
-                    every = _nested_options(hydra, key)
-                    return f"{key}={option}: no such option.{nearest(option, every)}"
+            options = _options(hydra, key)
+            wrong = [option for option in value.split(",") if option not in [*options, "null"]]
+            if wrong:
+                return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
         elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
-            return f"unknown key '{key}'.{nearest(key, [*all_keys(), *groups])}"
-    return re.sub(r"\s*\n\s*", " ", str(error))
+            hint = nearest(key, [*all_keys(), *groups])
+            return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+        elif isinstance(error, AssertionError) and key.count(".") > 1:
+            # OmegaConf asserts when an override reaches into a node that is null.
+            parent = key.rpartition(".")[0]
+            return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
+    if isinstance(error.__cause__, OmegaConfBaseException):
+        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
+    where = getattr(error, "full_key", None)
+    message = str(error).splitlines()[0]
+    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
 
 
-def _nested_options(hydra: Hydra, group: str) -> list[str]:
-    """List the options of a group's folders as `folder/option`."""
-    folders = hydra.list_all_config_groups(parent=group)
-    return [
+def _options(hydra: Hydra, group: str) -> list[str]:
+    """List a group's options, those in its folders as `folder/option`."""
+    loader = hydra.config_loader
+    nested = [
         f"{folder}/{option}".removeprefix(f"{group}/")
-        for folder in folders
-        for option in hydra.config_loader.get_group_options(folder)
+        for folder in hydra.list_all_config_groups(parent=group)
+        for option in loader.get_group_options(folder)
     ]
+    return [*loader.get_group_options(group), *nested]
 
 
 def _open(key: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -351,24 +351,23 @@ def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
 
 
 def _nested(schema: Any) -> dict[str, Any]:
-    """Map each field of a dataclass to the dataclass it holds, or None."""
-    fields = {}
-    for each in dataclasses.fields(schema):
-        factory = each.default_factory
-        fields[each.name] = factory if dataclasses.is_dataclass(factory) else None
+    """Map each field of a dataclass to the dataclass it holds (perhaps optional), or None."""
+    fields: dict[str, Any] = {}
+    for name, hint in get_type_hints(schema).items():
+        inner = [each for each in (hint, *get_args(hint)) if dataclasses.is_dataclass(each)]
+        # A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
+        fields[name] = inner[0] if inner and get_origin(hint) is not dict else None
     return fields
 
 
 def _refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
     fields = _nested(schema)
-    for key in config:
-        name = f"{prefix}{key}"
+    for key in map(str, config):
+        name = prefix + key
         if key not in fields:
             raise ConfigError(f"unknown key '{name}'.{nearest(name, all_keys())}")
-        inner = OmegaConf.to_container(config, resolve=False)
-        assert isinstance(inner, dict)
-        if fields[str(key)] and isinstance(inner[key], dict):
-            _refuse_unknown(config[key], fields[str(key)], f"{name}.")
+        if fields[key] and OmegaConf.is_dict(config._get_node(key)) and config[key] is not None:
+            _refuse_unknown(config[key], fields[key], f"{name}.")
 
 
 def _check_values(config: Config) -> None:
@@ -389,7 +388,7 @@ def _check_values(config: Config) -> None:
 def _check_freeze(encoder: EncoderConfig) -> None:
     if encoder.freeze not in ("none", "embeddings", "all") and not encoder.freeze.isdigit():
         raise ConfigError(
-            f"encoder.freeze={encoder.freeze}: allowed are none, embeddings, all, or a number of layers"
+            f"encoder.freeze={encoder.freeze}: allowed are none, embeddings, all or a layer count"
         )
 
 

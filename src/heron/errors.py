@@ -65,4 +65,6 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
     if close:
         return " Did you mean " + " or ".join(f"'{choice}'" for choice in close) + "?"
+    if len(choices) > 30:
+        return ""  # a wall of names helps nobody
     return f" Allowed: {', '.join(choices)}." if choices else ""

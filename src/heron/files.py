@@ -1,4 +1,4 @@
-"""Files that are either whole or absent: atomic writes, content hashes, one lock per cache entry."""
+"""Files that are either whole or absent: atomic writes, content hashes, locks."""
 
 from __future__ import annotations
 

@@ -19,22 +19,16 @@ def run(arguments: Sequence[str]) -> int:
     folders: list[RunFolder] = []
 
     def job(composition: Composition) -> None:
-        config = resolve(composition.config)
-        config.experiment = composition.choices.get("experiment")
-        folder = RunFolder(run_path(config, composition.overrides))
-        folders.append(folder)
-        print(f"heron train: {folder.path}", flush=True)
+        # One job's mistake must not take the rest of a sweep with it.
         try:
-            _run_job(config, folder, composition.overrides)
+            folders.append(_run_job(composition))
         except HeronError as error:
-            # One job's mistake must not take the rest of a sweep with it.
-            failures.append(f"{folder.path.name}: {error}")
+            failures.append(str(error))
             print(f"heron train: {error}", file=sys.stderr, flush=True)
 
     compose_and_run("train", arguments, job)
-    finished = [folder for folder in folders if folder.state() == "done"]
-    if finished:
-        _report(finished)
+    if folders:
+        _report(folders)
     return 2 if failures else 0
 
 
@@ -62,11 +56,16 @@ def _readable(overrides: Sequence[str]) -> str:
     return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]
 
 
-def _run_job(config: Config, folder: RunFolder, overrides: Sequence[str]) -> None:
+def _run_job(composition: Composition) -> RunFolder:
+    config = resolve(composition.config)
+    config.experiment = composition.choices.get("experiment")
+    folder = RunFolder(run_path(config, composition.overrides))
+    print(f"heron train: {folder.path}", flush=True)
     # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
     from heron.runtime.job import run_job
 
-    run_job(config, folder, overrides)
+    run_job(config, folder, composition.overrides)
+    return folder
 
 
 def _report(folders: Sequence[RunFolder]) -> None:

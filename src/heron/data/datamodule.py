@@ -99,11 +99,12 @@ class DataModule(pl.LightningDataModule):
         return self._loader(split, plan_evaluation(lengths_S, self.config.batching.tokens), 0)
 
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
+        collate: Any = Collator(self.features[split], self.tokenizer.pad_token_id)
         return DataLoader(
             plan,  # type: ignore[arg-type]  # a sequence of batches is all that is needed
             batch_size=None,
             sampler=RestOfPlan(len(plan), done),
-            collate_fn=Collator(self.features[split], self.tokenizer.pad_token_id),
+            collate_fn=collate,
             num_workers=self.config.batching.workers,
         )
 
@@ -139,7 +140,7 @@ class RestOfPlan(Sampler[int]):
 
 def _batches_done(trainer: pl.Trainer) -> int:
     """Count the batches of the current epoch that a resumed checkpoint has already trained on."""
-    progress = trainer.fit_loop.epoch_progress.current
+    progress: Any = trainer.fit_loop.epoch_progress.current
     if progress.ready == progress.processed:
         return 0  # the checkpoint was written between two epochs
     return int(trainer.fit_loop.epoch_loop.batch_progress.current.ready)

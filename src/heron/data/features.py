@@ -73,7 +73,9 @@ class FeatureOptions:
     label_order: tuple[str, ...]
 
 
-def build_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
+def build_features(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+) -> Features:
     """Tokenize a split of relation examples.
 
     Args:
@@ -132,7 +134,7 @@ def require_none_refused(features: Features, split: str) -> None:
 
 def _layout(
     examples: Sequence[Example], options: FeatureOptions
-) -> tuple[list[str], list[int], list[tuple[Span, ...]], list[tuple[Span, ...]]]:
+) -> tuple[list[str], list[int], Sequence[tuple[Span, ...]], Sequence[tuple[Span, ...]]]:
     """Decide which text each example is read in, and where its mentions and markers stand there."""
     if options.input == "window":
         places: dict[str, int] = {}

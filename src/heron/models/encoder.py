@@ -38,9 +38,9 @@ class Encoder(nn.Module):
         return int(self.model.config.hidden_size)
 
     @property
-    def layers(self) -> nn.ModuleList:
+    def layers(self) -> list[nn.Module]:
         """The transformer layers, in order."""
-        return find_layers(self.model)
+        return list(find_layers(self.model))
 
     def forward(self, batch: Batch) -> Tensor:
         """Encode a batch.
@@ -91,7 +91,8 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
         model = _from_scratch(config, vocabulary, pad_id)
     else:
         model = _from_pretrained(config)
-    if len(model.get_input_embeddings().weight) < vocabulary:
+    embeddings: Any = model.get_input_embeddings()
+    if embeddings.num_embeddings < vocabulary:
         # Default initialisation: the mean of the old embeddings with their covariance.
         model.resize_token_embeddings(vocabulary)
     if config.gradient_checkpointing:
@@ -125,8 +126,8 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
         pad_token_id=pad_id,
-        attn_implementation=config.attention,
     )
+    model_config._attn_implementation = config.attention
     _check_positions(config, shape.positions)
     return BertModel(model_config, add_pooling_layer=False)
 
@@ -156,7 +157,7 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
         "attn_implementation": config.attention,
         "dtype": torch.float32,
     }
-    model_class = AutoModel._model_mapping.get(type(settings), None)
+    model_class: Any = AutoModel._model_mapping.get(type(settings), None)
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
     # Layers above num_layers are in the file but not in the model: expected, so not worth a table.

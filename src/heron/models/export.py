@@ -1,7 +1,7 @@
 """`model/`: a trained run in Hugging Face form, that plain `transformers` loads as well.
 
-    config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer
-    head.safetensors                                    the head's weights; config.yaml its shape
+config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer
+head.safetensors                                    the head's weights; config.yaml its shape
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder
 
 
-def export(folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, labels: list[str]) -> None:
+def export(
+    folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, labels: list[str]
+) -> None:
     """Write encoder, tokenizer, label names and head."""
     settings = encoder.model.config
     settings.id2label = dict(enumerate(labels))
     settings.label2id = {label: index for index, label in enumerate(labels)}
     encoder.model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / "head.safetensors")
+    save_file(
+        {k: v.contiguous() for k, v in head.state_dict().items()}, folder / "head.safetensors"
+    )
 
 
 def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:

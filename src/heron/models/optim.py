@@ -93,7 +93,7 @@ def _add(
 
 def _depths(encoder: Encoder) -> Callable[[str], int]:
     """Map an encoder parameter's name to its number of layers below the head."""
-    layers = list(encoder.layers)
+    layers = encoder.layers
     place = {id(p): i for i, layer in enumerate(layers) for p in layer.parameters()}
     names = {name: place.get(id(p), -1) for name, p in encoder.named_parameters()}
 

@@ -42,12 +42,12 @@ def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
     from heron.models.encoder import unreachable
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(
+        tokenizer: Any = AutoTokenizer.from_pretrained(
             config.name, revision=config.revision, trust_remote_code=config.trust_remote_code
         )
     except (OSError, ValueError) as error:
         raise unreachable(config.name, error) from error
-    if not tokenizer.is_fast:
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
     return tokenizer
 

@@ -17,6 +17,8 @@ from heron.config import TrainerConfig
 from heron.runtime.history import History
 from heron.runtime.run_folder import RunFolder
 
+LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
+
 
 class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, and within one by the clock or by steps.
@@ -69,7 +71,7 @@ class LastCheckpoint(Checkpoint):
         last_batch = trainer.is_last_batch  # its checkpoint follows after validation
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
         # Lightning logs a step after this hook: a checkpoint now would miss that row for good.
-        logged_next = step % trainer.log_every_n_steps == 0
+        logged_next = step % LOG_EVERY == 0
         if whole_step and not last_batch and not logged_next and self._is_due(step):
             self._save(trainer)
 
@@ -113,12 +115,13 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
 
 def _random_state() -> dict[str, Any]:
     """Capture every generator as tensors and plain values, so that no pickle is needed."""
-    kind, keys, position, has_gauss, gauss = np.random.get_state()
+    kind, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)
+    keys_tensor = torch.from_numpy(np.asarray(keys, dtype=np.int64))
     version, internal, gauss_next = random.getstate()
     return {
         "torch": torch.get_rng_state(),
         "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-        "numpy": [kind, torch.from_numpy(keys.astype(np.int64)), position, has_gauss, gauss],
+        "numpy": [kind, keys_tensor, position, has_gauss, gauss],
         "python": [version, list(internal), gauss_next],
     }
 

@@ -44,7 +44,7 @@ def predict_split(
 ) -> Predictions:
     """Run a split through the model, in order of length, and put the rows back in order."""
     features = data.features[split]
-    outputs = trainer.predict(module, data.evaluation_loader(split)) if len(features) else []
+    outputs: Any = trainer.predict(module, data.evaluation_loader(split)) if len(features) else []
     logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
     for output in outputs or []:
         logits_RC[output.rows_R] = output.logits_RC.cpu()

@@ -7,7 +7,6 @@ import time
 import traceback
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -26,7 +25,7 @@ from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import export
 from heron.models.heads import Head
 from heron.models.optim import class_weights
-from heron.runtime.checkpointing import LastCheckpoint, best_checkpoint, load_weights
+from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint, load_weights
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
 from heron.runtime.progress import progress_bar
@@ -108,9 +107,7 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
             scores[split]["refused"] = len(data.features[split].refused)
     write_json(folder.scores, scores)
     if config.run.export:
-        export(
-            folder.model, module.encoder, module.head, data.tokenizer, config.data.label_order
-        )
+        export(folder.model, module.encoder, module.head, data.tokenizer, config.data.label_order)
     return scores
 
 
@@ -158,7 +155,7 @@ def build_trainer(
         enable_model_summary=False,
         enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
         num_sanity_val_steps=0,
-        log_every_n_steps=10,
+        log_every_n_steps=LOG_EVERY,
         # Each epoch has its own plan; the sampler is heron's own and must not be wrapped.
         reload_dataloaders_every_n_epochs=1,
         use_distributed_sampler=False,
@@ -207,12 +204,14 @@ def quiet() -> None:
 
 def _describe(data: DataModule) -> dict[str, Any]:
     splits = {
-        split: {"rows": len(features), "sequences": len(features.lengths_S), "refused": len(features.refused)}
+        split: {
+            "rows": len(features),
+            "sequences": len(features.lengths_S),
+            "refused": len(features.refused),
+        }
         for split, features in data.features.items()
     }
-    files = {
-        name: file.sha256 for name, file in data.config.data.files.items() if file.sha256
-    }
+    files = {name: file.sha256 for name, file in data.config.data.files.items() if file.sha256}
     return {"splits": splits, "sha256": files}
 
 

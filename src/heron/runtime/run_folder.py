@@ -1,11 +1,11 @@
 """The run folder: what a run leaves behind, and where. The contract that every reader relies on.
 
-    runs/<sweep>/<job>/
-      config.yaml  status.json  scores.json  metrics.csv
-      predictions/<split>.parquet   guid, gold, prediction, + probabilities
-      dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, logits
-      checkpoints/{best,last}.ckpt
-      model/                        Hugging Face export
+runs/<sweep>/<job>/
+  config.yaml  status.json  scores.json  metrics.csv
+  predictions/<split>.parquet   guid, gold, prediction, + probabilities
+  dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, logits
+  checkpoints/{best,last}.ckpt
+  model/                        Hugging Face export
 """
 
 from __future__ import annotations

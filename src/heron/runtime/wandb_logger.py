@@ -24,6 +24,11 @@ def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
         mode=config.logger.mode,
         resume="allow",
         job_type="train",
-        tags=[config.task.name, config.data.language, config.head.name, f"protocol={config.protocol}"],
+        tags=[
+            config.task.name,
+            config.data.language,
+            config.head.name,
+            f"protocol={config.protocol}",
+        ],
         config=as_dict(config),
     )

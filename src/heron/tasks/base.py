@@ -6,6 +6,7 @@ Shape suffixes: R rows, C classes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
@@ -68,12 +69,8 @@ class TaskModule(pl.LightningModule):
         output = self.step(batch)
         assert output.loss is not None
         self.latest = output.to(output.loss.device)
-        self.log("train/loss", self.latest.loss, prog_bar=True, batch_size=len(batch))
+        self.log("train/loss", output.loss.detach(), prog_bar=True, batch_size=len(batch))
         return output.loss
-
-    def validation_step(self, batch: Batch, batch_idx: int) -> StepOutput:
-        """Evaluate one batch."""
-        return self.step(batch)
 
     def predict_step(self, batch: Batch, batch_idx: int) -> StepOutput:
         """Predict one batch."""
@@ -84,7 +81,7 @@ class TaskModule(pl.LightningModule):
         self.train()
         self.encoder.assert_mode(training=True)
 
-    def configure_optimizers(self) -> dict[str, object]:
+    def configure_optimizers(self) -> Any:
         """Build AdamW and its schedule, which moves once per optimizer step."""
         optimizer: AdamW = build_optimizer(self.encoder, self.head, self.config.optim)
         schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
@@ -96,6 +93,6 @@ class TaskModule(pl.LightningModule):
         gradient_clip_val: int | float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip by norm; Lightning refuses fused AdamW under autocast, where bf16 needs no scaler."""
+        """Clip by norm; Lightning refuses fused AdamW under autocast, but bf16 needs no scaler."""
         if gradient_clip_val:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)

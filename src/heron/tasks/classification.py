@@ -62,11 +62,9 @@ class ClassificationModule(TaskModule):
         """Forget the last pass."""
         self._evaluated = []
 
-    def validation_step(self, batch: Batch, batch_idx: int) -> StepOutput:
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Keep the outputs; scores are computed once, over all of them."""
-        output = super().validation_step(batch, batch_idx)
-        self._evaluated.append(output)
-        return output
+        self._evaluated.append(self.step(batch))
 
     def on_validation_epoch_end(self) -> None:
         """Score the whole split and log every metric under `validation/`."""
