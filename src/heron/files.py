@@ -61,13 +61,16 @@ def fingerprint(*parts: Any) -> str:
 
 
 @contextmanager
-def locked(path: Path | str) -> Iterator[None]:
+def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
     The operating system releases it when the process ends, however it ends.
+
+    Raises:
+        BlockingIOError: without `wait`, when another process holds the lock.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield

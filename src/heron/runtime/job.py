@@ -20,7 +20,7 @@ from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
 from heron.dynamics.recorder import Recorder
 from heron.errors import ConfigError
-from heron.files import atomic_open, read_json, write_json
+from heron.files import atomic_open, locked, read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import export
 from heron.models.heads import Head
@@ -49,8 +49,23 @@ def run_job(config: Config, folder: RunFolder, overrides: Sequence[str] = ()) ->
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
 
     Raises:
-        ConfigError: the folder holds a run with another configuration.
+        ConfigError: the folder holds a run with another configuration, or another process is
+            working on it.
     """
+    try:
+        with locked(folder.lock, wait=False):
+            return _run_alone(config, folder, overrides)
+    except BlockingIOError as error:
+        raise ConfigError(f"{folder.path}: another process is working on this run") from error
+
+
+def read_scores(folder: RunFolder) -> Scores:
+    """Read the scores of a finished run."""
+    scores: Scores = read_json(folder.scores)
+    return scores
+
+
+def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     prepare(config, folder)
     if folder.state() == "done":
         return read_scores(folder)
@@ -71,12 +86,6 @@ def run_job(config: Config, folder: RunFolder, overrides: Sequence[str] = ()) ->
         raise
     seconds = round(spent + time.time() - started, 1)
     folder.update_status(state="done", seconds=seconds, peak_rss_mb=peak_rss_mb())
-    return scores
-
-
-def read_scores(folder: RunFolder) -> Scores:
-    """Read the scores of a finished run."""
-    scores: Scores = read_json(folder.scores)
     return scores
 
 

@@ -59,6 +59,11 @@ class RunFolder:
         """Everything needed to go on as if nothing had happened."""
         return self.path / "checkpoints" / "last.ckpt"
 
+    @property
+    def lock(self) -> Path:
+        """Held by the process that works on the run."""
+        return self.path / ".lock"
+
     def predictions(self, split: str) -> Path:
         """Predictions on one split, Parquet."""
         return self.path / "predictions" / f"{split}.parquet"
