@@ -1,0 +1,126 @@
+"""Shared by all tests: no network, one thread, a tiny encoder and small configurations."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+# Before anything imports torch or transformers: both read these once.
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    WANDB_MODE="offline",
+    OMP_NUM_THREADS="1",
+    TOKENIZERS_PARALLELISM="false",
+)
+
+import pytest
+from hypothesis import settings
+
+from heron.config import Config, EncoderConfig, PathsConfig, resolve
+from heron.languages import ENGLISH, HEBREW, ROMANIAN
+
+# Other jobs share the cores: a slow example is no failure.
+settings.register_profile("heron", deadline=None, max_examples=50)
+settings.load_profile("heron")
+
+# Each alphabet as one word, so that every letter has a piece at and after a word's start.
+ALPHABETS = [language.alphabet for language in (HEBREW, ROMANIAN, ENGLISH)]
+TEXTS = [
+    *ALPHABETS,
+    *(" ".join(alphabet) for alphabet in ALPHABETS),
+    "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם .",
+    'מנכ"ל החברה הודיע על הפיטורים לפני שהעובדים פתחו בשביתה , 0 1 2 3 4 5 6 7 8 9 .',
+    "Șoferul a oprit mașina după ce a văzut câinele în fața școlii .",
+    "Înainte să plece la țară , bunica a încuiat poarta și a hrănit găinile .",
+    "The committee met in the morning and rejected the proposal after the minister had left .",
+    "Before the talks began , the workers ended their strike ( it had lasted a week ) .",
+]
+
+ComposeConfig = Callable[..., Config]
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a BERT of 2 layers x 32 units and its WordPiece tokenizer; returns the folder.
+
+    As for real encoders, `from_pretrained` is the way in: what it does to modes, dropout and
+    embeddings is what the tests are about.
+    """
+    import torch
+    from transformers import BertConfig, BertModel
+
+    from heron.models.tokenizer import load_tokenizer
+
+    folder = tmp_path_factory.mktemp("tiny_encoder")
+    scratch = EncoderConfig(name="scratch", max_length=128)
+    tokenizer = load_tokenizer(scratch, (), TEXTS, tmp_path_factory.mktemp("tokenizer_cache"))
+    tokenizer.save_pretrained(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=64,
+            max_position_embeddings=128,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+        BertModel(shape, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Name one cache folder for all tests, so that a corpus is generated once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def chronicle_config(tmp_path: Path, session_cache: Path) -> ComposeConfig:
+    """Return a function that composes a small run on the built-in corpus.
+
+    Its arguments are overrides as on the command line: `chronicle_config("head=emp", "seed=1")`.
+    Runs go to `tmp_path/runs`; 150 rows, one epoch, a 2 x 32 encoder from scratch.
+    """
+
+    def compose(*overrides: str) -> Config:
+        config = copy.deepcopy(_compose(overrides, str(session_cache)))
+        paths = PathsConfig(
+            data=str(tmp_path / "data"), cache=str(session_cache), runs=str(tmp_path / "runs")
+        )
+        return dataclasses.replace(config, paths=paths)
+
+    return compose
+
+
+SMALL = (
+    "data.generator.size=150",
+    "trainer.max_epochs=1",
+    "trainer.precision=32-true",
+    "trainer.accelerator=cpu",
+    "trainer.threads=1",
+    "trainer.progress=false",
+    "batching.tokens=1024",
+    "task.bootstrap=20",
+    "encoder.scratch.vocabulary=500",
+    "encoder.scratch.hidden=32",
+    "encoder.scratch.heads=2",
+    "encoder.scratch.intermediate=64",
+)
+
+
+@cache
+def _compose(overrides: tuple[str, ...], runs: str) -> Config:
+    """Compose once per set of overrides; Hydra takes a good part of a second each time."""
+    from heron.composition import compose_and_run
+
+    found: list[Config] = []
+    words = [*SMALL, *overrides, f"paths.runs={runs}"]
+    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
+    (config,) = found
+    return config
