@@ -107,7 +107,8 @@ class HeadConfig:
         input: `marked` (one pair per sequence, mentions between marker tokens, as in the papers)
             or `window` (each text once, unmarked, with all its pairs).
         pooling: `cls`, `event_start`, `mention_pool`, `span_ends`.
-        classifier: `linear`, `mlp`, or `per_event` (the TRC repository's stack).
+        classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
+            then one for both; with `cls`, which has no events, BERT's pooler.
         hidden: widths of the hidden layers of `mlp`.
         dropout: probability before and inside the classifier.
         distance: width of the embedding of the distance between two spans; 0 leaves it out.

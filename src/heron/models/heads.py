@@ -74,12 +74,33 @@ class PerEvent(nn.Module):
         return logits_RC
 
 
+class Pooler(nn.Module):
+    """The TRC repository's SEQ-CLS: BERT's pooler (linear, tanh), then one layer for the classes.
+
+    Deviates: the pooler starts from nothing, because few encoders ship a trained one; the paper
+    has a single linear layer.
+    Source: TRC-Hebrew repository.
+    """
+
+    def __init__(self, pooled: int, classes: int, dropout: float):
+        super().__init__()
+        self.dense = nn.Linear(pooled, pooled)
+        self.classes = nn.Linear(pooled, classes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, pooled_RP: Tensor) -> Tensor:
+        """Map the first token's state to logits_RC."""
+        logits_RC: Tensor = self.classes(self.dropout(torch.tanh(self.dense(pooled_RP))))
+        return logits_RC
+
+
 def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
     """Build the classifier that `config.classifier` names."""
     if config.classifier == "linear":
         return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
     if config.classifier == "per_event":
-        return PerEvent(pooled, classes, config.dropout)
+        stack = Pooler if config.pooling == "cls" else PerEvent
+        return stack(pooled, classes, config.dropout)
     layers: list[nn.Module] = [nn.Dropout(config.dropout)]
     for inside, outside in pairwise([pooled, *config.hidden]):
         layers += [nn.Linear(inside, outside), nn.ReLU(), nn.Dropout(config.dropout)]
