@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Any
 
 from heron.data.chronicle.english import English
 from heron.data.chronicle.hebrew import Hebrew
-from heron.data.chronicle.plot import draw_story
-from heron.data.chronicle.relation import Pair, pairs
+from heron.data.chronicle.plot import Story, draw_story
+from heron.data.chronicle.relation import pairs
 from heron.data.chronicle.romanian import Romanian
-from heron.data.chronicle.telling import Teller
+from heron.data.chronicle.telling import Teller, Told
 from heron.data.chronicle.world import LABELS
 from heron.errors import ConfigError, nearest
 from heron.files import atomic_open
@@ -32,7 +33,7 @@ class ChronicleConfig:
 
     Args:
         task: `relation`.
-        language: `he`, `ro` or `en`; one seed tells the same stories in all of them.
+        language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
         size: rows in all splits together, exactly; 100 to 1,000,000.
         seed: of the stories, their wording and the noise.
         label_noise: fraction of train rows whose label is replaced by another one.
@@ -65,8 +66,8 @@ class ChronicleConfig:
         if not 0 <= self.label_noise <= 1:
             yield f"label_noise={self.label_noise} is not a fraction between 0 and 1"
         weights = self.class_weights
-        if weights is not None and (
-            len(weights) != len(LABELS) or min(weights) < 0 or sum(weights) <= 0
+        if weights is not None and not (
+            len(weights) == len(LABELS) and all(map(_is_weight, weights)) and sum(weights) > 0
         ):
             yield (
                 f"class_weights={tuple(weights)} are not {len(LABELS)} numbers, none negative and "
@@ -74,10 +75,14 @@ class ChronicleConfig:
             )
 
 
+def _is_weight(weight: float) -> bool:
+    return 0 <= weight < math.inf
+
+
 def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
     """Write train.jsonl, validation.jsonl and test.jsonl (70, 10 and 20 percent of the rows).
 
-    A document is in one split only. The files appear together, once all rows are written.
+    A document is in one split only; noise is in train only. The files appear together, once all rows are written.
 
     Args:
         config: what to generate.
@@ -101,7 +106,8 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
             file = stack.enter_context(atomic_open(paths[split]))
             for number, row in enumerate(islice(_rows(config, documents), size)):
                 if split == "train" and number in flips:
-                    row |= {"label": flips[number][row["label"]], "flipped": True}
+                    other = (LABELS.index(row["label"]) + flips[number]) % len(LABELS)
+                    row |= {"label": LABELS[other], "flipped": True}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
     return paths
 
@@ -110,34 +116,32 @@ def _rows(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[st
     """Yield rows of ever new documents until the caller has enough."""
     wanted = _Mix(config.class_weights)
     for number in documents:
-        document = f"chronicle-{config.language}-{config.seed}-{number:06d}"
-        for pair in _pairs(config, number):
+        name = f"chronicle-{config.language}-{config.seed}-{number:06d}"
+        for pair in pairs(*document(config, number), config.language):
             if wanted.takes(pair.label):
                 yield {
-                    "guid": f"{document}.{pair.window}.{pair.number}",
+                    "guid": f"{name}.{pair.window}.{pair.number}",
                     "text": pair.text,
                     "label": pair.label,
-                    "document": document,
+                    "document": name,
                     "flipped": False,
                     "true_label": pair.label,
                 }
 
 
-def _pairs(config: ChronicleConfig, number: int) -> Iterator[Pair]:
+def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:
+    """Make one document again: the story, and its sentences in the configured language."""
     # Strings as seeds are hashed by random itself, alike on every machine and Python.
     story = draw_story(Random(f"{config.seed}/story/{number}"))
     wording = Random(f"{config.seed}/{config.language}/{number}")
-    return pairs(story, TELLERS[config.language](story, wording).tell(), config.language)
+    return story, TELLERS[config.language](story, wording).tell()
 
 
-def _flips(config: ChronicleConfig, rows: int) -> dict[int, dict[str, str]]:
-    """Choose exactly the wanted fraction of rows; returns {row: {true label: wrong label}}."""
+def _flips(config: ChronicleConfig, rows: int) -> dict[int, int]:
+    """Choose exactly the wanted fraction of rows; returns {row: how many labels further on}."""
     rng = Random(f"{config.seed}/noise")
     chosen = rng.sample(range(rows), round(rows * config.label_noise))
-    return {
-        row: {label: rng.choice([one for one in LABELS if one != label]) for label in LABELS}
-        for row in chosen
-    }
+    return {row: rng.randrange(1, len(LABELS)) for row in chosen}
 
 
 class _Mix:

@@ -14,7 +14,7 @@ class English(Teller):
     """Tells a story in British English."""
 
     templates: ClassVar = {
-        "single": ("{0}", "{0} {when}"),
+        "single": ("{0}", "{0} {when}", "{0} {when}", "{0}, and not for the first time"),
         "after": (
             "{gap} after {1:perfect}, {0}",
             "{gap} after {1:past}, {0}",
@@ -42,15 +42,18 @@ class English(Teller):
             "{0}; {gap} before that, {1:perfect}",
         ),
         "then_also": (
+            "{0} and {1:would.bare} {gap} later",
             "{0} and {gap} later {1:past.bare}",
             "{0} and {gap} after that {1:past.bare}",
         ),
-        "earlier_also": ("{0}, but {gap} earlier {1:perfect.bare}",),
+        "earlier_also": ("{0}, but {1:perfect.bare} {gap} earlier",),
         "who_had": ("{who}, who {1:perfect.bare} {gap} earlier, {0:.bare}",),
         "who_would": ("{who}, who {1:would.bare} {gap} later, {0:.bare}",),
         "because": (
             "{0} because {1:perfect} earlier that day",
+            "{0}, as {1:perfect} earlier that day",
             "because {1:perfect} earlier that day, {0}",
+            "as {1:perfect} earlier that day, {0}",
         ),
         "until": (
             "{1:progressive} from early morning until {0}",
@@ -67,10 +70,12 @@ class English(Teller):
         ),
         "said_past": (
             "{0} that {1:perfect} earlier that day",
+            "{0}: “{1:past} earlier today”",
             "“{1:past} earlier today,” {0} {when}",
         ),
         "said_future": (
             "{0} that {1:would} later that day",
+            "{0}: “{1:will} later today”",
             "“{1:will} later today,” {0} {when}",
         ),
         "said_maybe": (

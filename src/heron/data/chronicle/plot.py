@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from random import Random
 
@@ -35,6 +34,8 @@ class Pattern:
         frames: kinds of frame per clause: `any`, `report` or `durative`.
         shared: the clauses have one subject, a person.
         timed: the pattern says itself when its head happened; only days or dates go with it.
+        drifts: its last clause tells of another time, so "an hour later" would be ambiguous after
+            it; only days or dates follow.
     """
 
     weight: float
@@ -42,6 +43,7 @@ class Pattern:
     frames: tuple[str, ...] = ("any", "any", "any")
     shared: bool = False
     timed: bool = False
+    drifts: bool = False
 
 
 _REPORTED = ("report", "any", "any")
@@ -51,25 +53,25 @@ PATTERNS = {
     "single": Pattern(6.0),
     "after": Pattern(1.8, (EARLIER,)),
     "before": Pattern(1.8, (LATER,)),
-    "same": Pattern(1.0, (SAME,), timed=True),
-    "from_moment": Pattern(0.5, (SAME,), _UNDER_WAY, timed=True),
-    "then": Pattern(0.8, (LATER,)),
-    "earlier": Pattern(0.8, (EARLIER,)),
-    "then_also": Pattern(0.8, (LATER,), shared=True),
-    "earlier_also": Pattern(0.6, (EARLIER,), shared=True),
+    "same": Pattern(1.6, (SAME,), timed=True),
+    "from_moment": Pattern(0.8, (SAME,), _UNDER_WAY, timed=True),
+    "then": Pattern(0.8, (LATER,), drifts=True),
+    "earlier": Pattern(0.7, (EARLIER,), drifts=True),
+    "then_also": Pattern(0.8, (LATER,), shared=True, drifts=True),
+    "earlier_also": Pattern(0.6, (EARLIER,), shared=True, drifts=True),
     "who_had": Pattern(0.6, (EARLIER,), shared=True),
     "who_would": Pattern(0.5, (LATER,), shared=True),
-    "because": Pattern(0.8, (EARLIER,)),
+    "because": Pattern(0.7, (EARLIER,)),
     "until": Pattern(0.6, (EARLIER,), _UNDER_WAY, timed=True),
     "under_way": Pattern(0.7, (EARLIER,), _UNDER_WAY, timed=True),
-    "clock_later": Pattern(0.5, (LATER,), timed=True),
-    "clock_earlier": Pattern(0.5, (EARLIER,), timed=True),
+    "clock_later": Pattern(0.5, (LATER,), timed=True, drifts=True),
+    "clock_earlier": Pattern(0.5, (EARLIER,), timed=True, drifts=True),
     "said_past": Pattern(0.8, (EARLIER,), _REPORTED),
     "said_future": Pattern(0.8, (LATER,), _REPORTED),
-    "said_maybe": Pattern(0.6, (OWN_AXIS,), _REPORTED),
+    "said_maybe": Pattern(1.0, (OWN_AXIS,), _REPORTED),
     "said_if": Pattern(0.3, (OWN_AXIS, OWN_AXIS), _REPORTED),
-    "denied": Pattern(0.6, (OWN_AXIS,)),
-    "undated": Pattern(0.4, (OWN_AXIS,)),
+    "denied": Pattern(0.9, (OWN_AXIS,)),
+    "undated": Pattern(0.6, (OWN_AXIS,), drifts=True),
 }
 _NAMES = tuple(PATTERNS)
 _WEIGHTS = tuple(pattern.weight for pattern in PATTERNS.values())
@@ -84,7 +86,7 @@ _LINKS = (
     ("hours", EARLIER),
     ("same", SAME),
 )
-_LINK_WEIGHTS = (3.0, 3.0, 1.6, 1.4, 3.0, 1.6, 1.6)
+_LINK_WEIGHTS = (3.2, 2.3, 1.5, 1.1, 2.2, 1.0, 2.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +168,13 @@ def settles(before: Sequence[int | None], direction: int, after: Sequence[int | 
 class _Plotter:
     def __init__(self, rng: Random):
         self.rng = rng
+        self.cast = self.draw_cast()
         self.events: list[Event] = []
         self.used: deque[Frame] = deque(maxlen=8)
         self.busy: set[Entity] = set()
         self.axes = 0
 
-    @cached_property
-    def cast(self) -> dict[str, list[Entity]]:
+    def draw_cast(self) -> dict[str, list[Entity]]:
         """Few entities per kind, so a story keeps to its people and its matter."""
         roles = self.rng.sample(range(world.ROLES), 5)
         names = self.rng.sample(range(world.NAMES_PER_GENDER), 5)
@@ -218,7 +220,8 @@ class _Plotter:
             if kind == "date":
                 suits = previous.kind not in ("hours", "same")
             else:
-                suits = not after.timed and settles(before.sides, direction, after.sides)
+                vague = before.drifts or after.timed
+                suits = not vague and settles(before.sides, direction, after.sides)
             if suits:
                 return Link(kind, direction)
 

@@ -14,7 +14,7 @@ class Romanian(Teller):
     """Tells a story in Romanian, with ș and ț as comma-below letters."""
 
     templates: ClassVar = {
-        "single": ("{0}", "{0} {when}"),
+        "single": ("{0}", "{0} {when}", "{0} {when}", "{0}, și nu pentru prima oară"),
         "after": (
             "la {gap} după ce {1:perfect}, {0}",
             "la {gap} după ce {1:past}, {0}",
@@ -24,6 +24,8 @@ class Romanian(Teller):
         "before": (
             "cu {gap} înainte ca {1:subjunctive}, {0}",
             "{0} cu {gap} înainte ca {1:subjunctive}",
+            "{0:perfect} cu {gap} înainte ca {1:subjunctive}",
+            "cu {gap} înainte ca {1:subjunctive}, {0:past}",
         ),
         "same": (
             "chiar în clipa în care {1:past}, {0}",
@@ -36,17 +38,20 @@ class Romanian(Teller):
             "{1:imperfect} din clipa în care {0}",
         ),
         "then": (
+            "{0:perfect}, iar la {gap} după aceea {1:past}",
             "{0}, iar la {gap} după aceea {1:past}",
             "{0}, iar după {gap} {1:past}",
             "{0}; la {gap} după aceea, {1:past}",
         ),
         "earlier": (
-            "{0}, dar cu {gap} mai devreme {1:perfect}",
-            "{0}; cu {gap} înainte, {1:perfect}",
+            "{0}, dar {1:perfect} cu {gap} mai devreme",
+            "{0}; {1:past} cu {gap} înainte",
         ),
         "then_also": (
             "{0} și la {gap} după aceea {1:past.bare}",
             "{0}, iar apoi {1:past.bare}",
+            "{0} și avea {1:subjunctive.bare} la {gap} după aceea",
+            "{0}, iar după {gap} avea {1:subjunctive.bare}",
         ),
         "earlier_also": (
             "{0}, dar cu {gap} mai devreme {1:perfect.bare}",
@@ -54,18 +59,20 @@ class Romanian(Teller):
         ),
         "who_had": (
             "{who}, care {1:perfect.bare} cu {gap} mai devreme, {0:.bare}",
-            "{who}, care cu {gap} înainte {1:perfect.bare}, {0:.bare}",
+            "{who}, care cu {gap} înainte {1:past.bare}, {0:.bare}",
         ),
         "who_would": (
             "{who}, care avea {1:subjunctive.bare} la {gap} după aceea, {0:.bare}",
-            "{who}, care după {gap} avea {1:subjunctive.bare}, {0:.bare}",
+            "{who}, care după {gap} {1:future.bare}, {0:.bare}",
         ),
         "because": (
-            "{0} pentru că {1:perfect} mai devreme în aceeași zi",
+            "{0} pentru că {1:past} mai devreme în aceeași zi",
+            "{0} deoarece {1:perfect} mai devreme în aceeași zi",
             "deoarece {1:perfect} mai devreme în aceeași zi, {0}",
+            "pentru că mai devreme în aceeași zi {1:past}, {0}",
         ),
         "until": (
-            "{1:imperfect} de dimineață până când {0}",
+            "{1:imperfect} încă de dimineață, până când {0}",
             "până când {0}, {1:imperfect} încă de dimineață",
         ),
         "under_way": (
@@ -80,10 +87,12 @@ class Romanian(Teller):
         "said_past": (
             "{0} că {1:perfect} mai devreme în aceeași zi",
             "{0} că mai devreme în aceeași zi {1:past}",
+            "{0}: „{1:past} mai devreme astăzi”",
             "„{1:past} mai devreme astăzi”, {0:.vs} {when}",
         ),
         "said_future": (
             "{0} că {1:future} mai târziu în aceeași zi",
+            "{0}: „{1:future} mai târziu astăzi”",
             "„{1:future} mai târziu astăzi”, {0:.vs} {when}",
         ),
         "said_maybe": (
@@ -108,8 +117,8 @@ class Romanian(Teller):
     }
     templates["clock_earlier"] = templates["clock_later"]
     when_words: ClassVar[TimeWords] = {
-        "days_later": ("{amount} mai târziu", "la {amount} după aceea", "după {amount}"),
-        "days_earlier": ("cu {amount} mai devreme", "cu {amount} înainte"),
+        "days_later": ("cu {amount} mai târziu", "la {amount} după aceea", "{amount} mai târziu"),
+        "days_earlier": ("cu {amount} mai devreme", "cu {amount} înainte", "{amount} mai devreme"),
         "hours_later": (
             "",
             "apoi",

@@ -91,7 +91,7 @@ class Teller(ABC):
         when = self.when(plan)
         template = self.rng.choice(self.templates[plan.pattern])
         self.opened = bool(when) and "{when}" not in template
-        perfect = earlier and self.has_past_perfect and self.rng.random() < 0.6
+        perfect = earlier and self.has_past_perfect and self.rng.random() < 0.3
         self.head_tense = "perfect" if perfect else "past"
         gap = self.rng.choice(self.gap_words[plan.gap]) if plan.gap else ""
         events = [self.story.events[index] for index in plan.events]
@@ -150,11 +150,8 @@ class Teller(ABC):
     def polish(self, text: str) -> str:
         """Close the sentence: single spaces, no space before punctuation, a capital first."""
         text = re.sub(r" (?=[,;.”])", "", " ".join(text.split()))
-        # A mark may stand before the first letter.
-        first = re.search(r"[^\W\d_]", text)
-        if first:
-            text = text[: first.start()] + text[first.start() :][:1].upper() + text[first.end() :]
-        return text + "."
+        # Also where direct speech begins; quotes and a mark may stand before the letter.
+        return re.sub(r"(^|: )\W*\w", lambda start: start[0].upper(), text) + "."
 
 
 @dataclass(frozen=True, slots=True)
