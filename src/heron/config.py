@@ -7,6 +7,7 @@ code reads is declared here, once, with its unit.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -331,6 +332,14 @@ def from_yaml(text: str) -> Config:
     return resolve(config)
 
 
+def decisive(config: Config) -> dict[str, Any]:
+    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`."""
+    neutral = tuple(f"{key}." for key in NEUTRAL)
+    return {
+        key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(neutral)
+    }
+
+
 def as_dict(config: Any) -> dict[str, Any]:
     """Turn a configuration (or a part of it) into plain dictionaries."""
     return dataclasses.asdict(config)
@@ -349,6 +358,14 @@ def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
     for name, inner in _nested(schema).items():
         keys += [prefix + name, *(all_keys(inner, f"{prefix}{name}.") if inner else [])]
     return keys
+
+
+def _flatten(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
 
 
 def _nested(schema: Any) -> dict[str, Any]:

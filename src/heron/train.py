@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
 from heron.composition import Composition, compose_and_run
-from heron.config import NEUTRAL, Config, as_dict, resolve
+from heron.config import NEUTRAL, Config, decisive, resolve
 from heron.errors import HeronError
 from heron.files import fingerprint
 from heron.runtime.run_folder import RunFolder
@@ -15,21 +16,28 @@ from heron.runtime.run_folder import RunFolder
 
 def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
-    failures: list[str] = []
+    jobs: list[str] = []
+    failed: list[str] = []
     folders: list[RunFolder] = []
 
     def job(composition: Composition) -> None:
-        # One job's mistake must not take the rest of a sweep with it.
+        jobs.append(", ".join(composition.overrides))
+        # One job's failure must not take the rest of a sweep with it.
         try:
             folders.append(_run_job(composition))
-        except HeronError as error:
-            failures.append(str(error))
+        except Exception as error:
+            failed.append(jobs[-1])
+            if not isinstance(error, HeronError):
+                traceback.print_exc()
             print(f"heron train: {error}", file=sys.stderr, flush=True)
 
     compose_and_run("train", arguments, job)
     if folders:
         _report(folders)
-    return 2 if failures else 0
+    if failed and len(jobs) > 1:
+        print(f"heron train: {len(failed)} of {len(jobs)} jobs failed:", file=sys.stderr)
+        print(*(f"  {overrides}" for overrides in failed), sep="\n", file=sys.stderr)
+    return 2 if failed else 0
 
 
 def run_path(config: Config, overrides: Sequence[str]) -> Path:
@@ -39,9 +47,7 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
         if config.experiment
         else f"{config.data.name}-{config.task.name}"
     )
-    decisive = {key: value for key, value in as_dict(config).items() if key not in NEUTRAL}
-    decisive["trainer"] = {k: v for k, v in decisive["trainer"].items() if k != "progress"}
-    job = config.run.job or f"{_readable(overrides)}-{fingerprint(decisive)[:8]}"
+    job = config.run.job or f"{_readable(overrides)}-{fingerprint(decisive(config))[:8]}"
     return Path(config.paths.runs) / sweep / job
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytorch_lightning as pl
@@ -14,7 +16,7 @@ import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from transformers.utils.logging import disable_progress_bar
 
-from heron.config import Config, to_yaml
+from heron.config import Config, decisive, from_yaml, to_yaml
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
@@ -72,10 +74,16 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     started = time.time()
     spent = read_json(folder.status).get("seconds", 0.0) if folder.status.is_file() else 0.0
     folder.update_status(
-        state="running", seed=config.seed, overrides=list(overrides), error=None, **provenance()
+        state="running",
+        seed=config.seed,
+        overrides=list(overrides),
+        error=None,
+        traceback=None,
+        **provenance(),
     )
     try:
-        scores = _train_and_score(config, folder)
+        with interruptible():
+            scores = _train_and_score(config, folder)
     except BaseException as error:
         folder.update_status(
             state="failed" if isinstance(error, Exception) else "interrupted",
@@ -189,17 +197,33 @@ def prepare(config: Config, folder: RunFolder) -> None:
             differing keys.
     """
     quiet()
-    text = to_yaml(config)
+    if not config.run.resume:
+        folder.clear()
     if folder.config.is_file():
-        found = folder.config.read_text(encoding="utf-8")
-        changed = sorted(set(found.splitlines()) ^ set(text.splitlines()))
-        if changed and config.run.job:
+        found = decisive(from_yaml(folder.config.read_text(encoding="utf-8")))
+        wanted = decisive(config)
+        changed = [key for key in wanted if found.get(key) != wanted[key]]
+        if changed:
             raise ConfigError(
-                f"{folder.path} holds a run with another configuration; differing lines: "
-                + "; ".join(line.strip() for line in changed[:6])
+                f"{folder.path} holds a run with another configuration: "
+                + "; ".join(f"{key} was {found.get(key)}, now {wanted[key]}" for key in changed)
+                + ". Name another run.job, or set run.resume=false to start it over"
             )
     with atomic_open(folder.config) as file:
-        file.write(text)
+        file.write(to_yaml(config))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl+C through: Lightning makes it `sys.exit(1)` and is deaf to the next one."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit as error:
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from error
 
 
 def quiet() -> None:

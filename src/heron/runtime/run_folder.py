@@ -10,6 +10,7 @@ runs/<sweep>/<job>/
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,14 @@ class RunFolder:
         """Merge `fields` into `status.json`, atomically."""
         status = read_json(self.status) if self.status.is_file() else {}
         write_json(self.status, {**status, **fields})
+
+    def clear(self) -> None:
+        """Remove what a run left here, so that the next one starts over; other files stay."""
+        for file in (self.status, self.scores, self.metrics, self.config):
+            file.unlink(missing_ok=True)
+        for file in (self.last, self.predictions("test"), self.dynamics(0)):
+            shutil.rmtree(file.parent, ignore_errors=True)
+        shutil.rmtree(self.model, ignore_errors=True)
 
 
 def open_run(path: Path) -> RunFolder:
