@@ -31,7 +31,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train                                        the built-in corpus, a small encoder
   heron train experiment=trc/ess seed=1 trainer.max_epochs=3
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
-  heron train experiment=trc/window encoder.name=onlplab/alephbert-base paths.data=DIR
+  heron train experiment=trc/window encoder=onlplab/alephbert-base paths.data=DIR
   heron train --cfg job experiment=trc/ess           print the composed configuration
 
 The same command again goes on where it was stopped, and skips what is done.""",

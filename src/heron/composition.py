@@ -55,7 +55,7 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
         raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    overrides = list(arguments_.overrides)
+    overrides = spell_out_encoder(arguments_.overrides)
     with _hydra(name) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
             hydra.show_cfg(
@@ -75,6 +75,21 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
             hydra.multirun(name, lambda config: job(_composition(config)), overrides)
         else:
             hydra.run(name, lambda config: job(_composition(config)), overrides)
+
+
+def spell_out_encoder(overrides: Sequence[str]) -> list[str]:
+    """Let `encoder=<folder or hub id>` stand for `encoder=pretrained encoder.name=<...>`.
+
+    The options in `conf/encoder` have no slash in their names; folders and hub ids have.
+    """
+    words = []
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if key == "encoder" and "/" in value:
+            words += ["encoder=pretrained", f"encoder.name={value}"]
+        else:
+            words.append(override)
+    return words
 
 
 def _composition(config: DictConfig) -> Composition:

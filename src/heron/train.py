@@ -77,4 +77,6 @@ def _run_job(composition: Composition) -> RunFolder:
 def _report(folders: Sequence[RunFolder]) -> None:
     from heron.reporting.report import write_report
 
-    write_report(folders[0].path if len(folders) == 1 else folders[0].path.parent)
+    files = write_report(folders[0].path if len(folders) == 1 else folders[0].path.parent)
+    for path in (files.html, files.figure, *files.tables):
+        print(path)
