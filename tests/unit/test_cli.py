@@ -1,0 +1,115 @@
+"""The command line's frame: commands, help, exit codes; nothing heavy before it must."""
+
+import re
+import subprocess
+import sys
+import types
+
+import pytest
+
+import heron
+from heron.cli import COMMANDS, main
+from heron.errors import ConfigError
+
+HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
+
+
+def imported(*arguments: str) -> set[str]:
+    """Run heron in a process of its own; returns the top-level modules that it imported."""
+    command = [sys.executable, "-X", "importtime", "-m", "heron", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = re.findall(r"^import time:[^|]*\|[^|]*\|\s*(\S+)$", done.stderr, flags=re.M)
+    assert "heron" in names
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("train", "--help")])
+def test_help_imports_nothing_heavy(arguments):
+    assert not imported(*arguments) & set(HEAVY)
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"], ["help"]])
+def test_help_lists_every_command_with_its_summary(arguments, capsys):
+    assert main(arguments) == 0
+    output = capsys.readouterr().out
+    for name, command in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(command.summary)}$", output, flags=re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_command_has_a_help_with_an_example(name, flag, capsys):
+    assert main([name, flag]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith(COMMANDS[name].summary)
+    assert re.search(rf"^  heron {name}\b", output, flags=re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_its_module(name):
+    import importlib
+
+    assert callable(importlib.import_module(COMMANDS[name].module).run)
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_version(flag, capsys):
+    assert main([flag]) == 0
+    assert capsys.readouterr().out == f"heron {heron.__version__}\n"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("scores", "score")])
+def test_an_unknown_command_names_the_nearest_and_exits_with_2(typed, meant, capsys):
+    assert main([typed]) == 2
+    error = capsys.readouterr().err
+    assert f"unknown command '{typed}'. Did you mean '{meant}'?" in error
+    assert "Traceback" not in error
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Put a command `train` in place whose body the test chooses."""
+
+    def put(body):
+        module = types.ModuleType("heron_command_of_a_test")
+        module.run = body
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        entry = COMMANDS["train"]._replace(module=module.__name__)
+        monkeypatch.setitem(COMMANDS, "train", entry)
+
+    return put
+
+
+def _raise(error):
+    def body(arguments):
+        raise error
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (ConfigError("unknown key 'sed'."), 2, "heron train: unknown key 'sed'.\n"),
+        (KeyboardInterrupt(), 130, "\nheron train: interrupted; the same command goes on from "),
+        (BrokenPipeError(), 0, ""),
+    ],
+)
+def test_how_a_command_ends_is_its_exit_code(error, code, message, command, capsys):
+    command(_raise(error))
+    assert main(["train"]) == code
+    assert capsys.readouterr().err.startswith(message)
+
+
+def test_an_error_that_is_a_bug_keeps_its_traceback(command):
+    command(_raise(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        main(["train"])
+
+
+@pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (1, 1)])
+def test_a_command_gets_its_words_and_gives_its_code(returned, code, command):
+    seen = []
+    command(lambda arguments: seen.append(arguments) or returned)
+    assert main(["train", "seed=1", "-m"]) == code
+    assert seen == [["seed=1", "-m"]]

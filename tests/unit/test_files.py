@@ -1,0 +1,98 @@
+"""Files are whole or absent, locks hold between processes, equal content has equal hashes."""
+
+import hashlib
+import multiprocessing
+import stat
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heron.files import atomic_open, fingerprint, locked, read_json, sha256_file, write_json
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def test_a_file_appears_whole_with_its_folders(tmp_path):
+    path = tmp_path / "a" / "b.txt"
+    with atomic_open(path) as file:
+        file.write("שלום\r\nSalut\n")
+        assert not path.exists()
+    assert path.read_bytes() == "שלום\r\nSalut\n".encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_after_an_error_the_old_content_is_still_there_and_nothing_else(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail_halfway():
+        with atomic_open(path) as file:
+            file.write("half of the n")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_bytes_are_written_as_they_are(tmp_path):
+    with atomic_open(tmp_path / "a.bin", "wb") as file:
+        file.write(b"\xff\r\n\x00")
+    assert (tmp_path / "a.bin").read_bytes() == b"\xff\r\n\x00"
+
+
+@settings(max_examples=15)  # each one waits for the disk
+@given(value=JSON)
+def test_json_round_trip(tmp_path_factory, value):
+    path = tmp_path_factory.mktemp("json") / "value.json"
+    write_json(path, value)
+    assert read_json(path) == value
+
+
+def test_json_is_readable_and_keeps_the_order_of_keys(tmp_path):
+    write_json(tmp_path / "a.json", {"z": "ș", "a": "ש"})
+    assert (tmp_path / "a.json").read_text("utf-8") == '{\n  "z": "ș",\n  "a": "ש"\n}\n'
+
+
+def test_sha256_is_of_the_bytes(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert sha256_file(tmp_path / "a") == hashlib.sha256(b"abc").hexdigest()
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_a_fingerprint_ignores_the_order_of_keys(value):
+    assert fingerprint(value) == fingerprint(dict(reversed(value.items())))
+
+
+@given(st.lists(st.text()), st.lists(st.text()))
+def test_different_values_have_different_fingerprints(one, other):
+    assert (fingerprint(*one) == fingerprint(*other)) == (one == other)
+
+
+def test_where_one_part_ends_and_the_next_begins_counts():
+    assert fingerprint("ab", "c") != fingerprint("a", "bc")
+
+
+def _add_one_slowly(folder):
+    with locked(folder / "lock"):
+        value = int((folder / "counter").read_text())
+        time.sleep(0.02)  # without the lock, the other processes would read the same value
+        (folder / "counter").write_text(str(value + 1))
+
+
+def test_a_lock_lets_one_process_in_at_a_time(tmp_path):
+    (tmp_path / "counter").write_text("0")
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_add_one_slowly, args=(tmp_path,)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(30)
+    assert (tmp_path / "counter").read_text() == "4"

@@ -1,0 +1,61 @@
+"""`key=value` words become typed options, or an error that names the nearest key."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from heron.errors import ConfigError
+from heron.options import parse_options
+
+
+@dataclass
+class Options:
+    run: Path
+    split: str = "test"
+    rows: int | None = None
+    share: float = 0.5
+    fetch: bool = False
+    labels: list[str] = field(default_factory=list)
+    out: Path | None = None
+
+
+def test_every_type_is_converted():
+    words = ["run=~/a", "split=x=y", "rows=3", "share=0.25", "fetch=yes", "labels=A, B,", "out=o"]
+    options = parse_options(Options, words)
+    assert options == Options(Path("~/a").expanduser(), "x=y", 3, 0.25, True, ["A", "B"], Path("o"))
+
+
+def test_defaults_hold_where_nothing_is_said():
+    assert parse_options(Options, ["run=a"]) == Options(Path("a"))
+
+
+@pytest.mark.parametrize("word", ["rows=", "rows=none", "rows=null", "rows=None"])
+def test_an_optional_value_can_be_unset(word):
+    assert parse_options(Options, ["run=a", word]).rows is None
+
+
+@pytest.mark.parametrize(("word", "value"), [("true", True), ("0", False), ("No", False)])
+def test_booleans_are_said_in_plain_words(word, value):
+    assert parse_options(Options, ["run=a", f"fetch={word}"]).fetch is value
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run=a", "spilt=test"], "unknown option 'spilt'. Did you mean 'split'?"),
+        (["run=a", "--split=test"], "unknown option '--split'. Did you mean 'split'?"),
+        (["rum"], "'rum' is not of the form key=value. Did you mean 'run'?"),
+        (["run=a", "run=b"], "option 'run' is given twice"),
+        (["run=a", "rows=many"], "rows=many: expected int"),
+        (["run=a", "rows=1.5"], "rows=1.5: expected int"),
+        (["run=a", "share=half"], "share=half: expected float"),
+        (["run=a", "fetch=maybe"], "fetch=maybe: expected true or false"),
+        (["split=test"], "missing option run=..."),
+        ([], "missing option run=..."),
+    ],
+)
+def test_a_mistake_is_named(words, message):
+    with pytest.raises(ConfigError) as error:
+        parse_options(Options, words)
+    assert str(error.value) == message
