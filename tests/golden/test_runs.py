@@ -1,0 +1,202 @@
+"""What `heron train` leaves behind, that it can be repeated bit for bit, and that it learns."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from small_runs import TINY, heron, in_folder, train
+from transformers import AutoModel, AutoTokenizer
+
+from heron.config import from_yaml
+from heron.metrics import score_task
+from heron.runtime.run_folder import RunFolder
+
+LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+EPOCHS = 2
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def run(home: Path) -> RunFolder:
+    """Train once, exactly as a user does, report and figures included."""
+    assert heron("train", *TINY, *in_folder(home), "seed=7") == 0
+    (folder,) = (home / "runs" / "chronicle-relation").glob("*/")
+    return RunFolder(folder)
+
+
+def rows_of(split: str, home: Path) -> dict[str, dict[str, str]]:
+    """Read the generated split as it lies on disk: guid to row."""
+    (path,) = (home / "cache" / "chronicle").glob(f"*/{split}.jsonl")
+    return {row["guid"]: row for row in map(json.loads, path.read_text("utf-8").splitlines())}
+
+
+class TestRunFolder:
+    def test_holds_every_file_of_the_contract(self, run: RunFolder) -> None:
+        files = [
+            run.config,
+            run.status,
+            run.scores,
+            run.metrics,
+            run.best,
+            run.last,
+            run.predictions("validation"),
+            run.predictions("test"),
+            *(run.dynamics(epoch) for epoch in range(EPOCHS)),
+            run.model / "config.json",
+            run.model / "model.safetensors",
+            run.model / "tokenizer.json",
+            run.model / "head.safetensors",
+        ]
+        assert [str(file) for file in files if not file.stat().st_size] == []
+        assert not run.dynamics(EPOCHS).exists()
+        assert (run.path / "report.html").is_file()
+
+    def test_is_named_by_its_overrides_and_a_hash_without_a_time(self, run: RunFolder) -> None:
+        assert run.path.name.startswith("batching.tokens=900,")
+        assert len(run.path.name.rpartition("-")[2]) == 8
+
+    def test_status_says_done_how_long_and_from_what(self, run: RunFolder) -> None:
+        status = json.loads(run.status.read_text())
+        assert status["state"] == "done"
+        assert status["seed"] == 7
+        assert status["error"] is None
+        assert 0 < status["seconds"] < 600
+        assert 100 < status["peak_rss_mb"] < 100_000
+        assert status["versions"]["torch"] == torch.__version__
+        assert set(status["data"]["splits"]) == {"train", "validation", "test"}
+        assert status["data"]["splits"]["test"] == {"rows": 32, "sequences": 32, "refused": 0}
+        assert "seed=7" in status["overrides"]
+
+    def test_config_is_complete_and_reads_back(self, run: RunFolder) -> None:
+        config = from_yaml(run.config.read_text("utf-8"))
+        assert config.seed == 7
+        assert config.data.label_order == LABELS
+        assert config.trainer.max_epochs == EPOCHS
+
+    @pytest.mark.parametrize("split", ["validation", "test"])
+    def test_predictions_hold_each_row_of_the_split_once(
+        self, run: RunFolder, home: Path, split: str
+    ) -> None:
+        table = pq.read_table(run.predictions(split))
+        rows = rows_of(split, home)
+        columns = ["guid", "gold", "prediction", *(f"p/{label}" for label in LABELS), "text"]
+        assert table.column_names == columns
+        assert table["guid"].to_pylist() == list(rows)
+        assert table["gold"].to_pylist() == [row["label"] for row in rows.values()]
+        assert table["text"].to_pylist() == [row["text"] for row in rows.values()]
+
+    def test_probabilities_sum_to_one_and_choose_the_prediction(self, run: RunFolder) -> None:
+        table = pq.read_table(run.predictions("test"))
+        probabilities_RC = np.column_stack([table[f"p/{label}"] for label in LABELS])
+        np.testing.assert_allclose(probabilities_RC.sum(axis=1), 1, atol=1e-6)
+        chosen = [LABELS[index] for index in probabilities_RC.argmax(axis=1)]
+        assert table["prediction"].to_pylist() == chosen
+
+    @pytest.mark.parametrize("split", ["validation", "test"])
+    def test_scores_follow_from_the_predictions_alone(self, run: RunFolder, split: str) -> None:
+        table = pq.read_table(run.predictions(split))
+        gold, prediction = (table[name].to_pylist() for name in ("gold", "prediction"))
+        scores = json.loads(run.scores.read_text())[split]
+        again = score_task("relation", gold, prediction, LABELS)
+        assert {name: scores[name] for name in again} == again
+
+    def test_scores_are_fractions_never_percent(self, run: RunFolder) -> None:
+        for scores in json.loads(run.scores.read_text()).values():
+            fractions = {k: v for k, v in scores.items() if not k.startswith(("support", "refuse"))}
+            assert all(0 <= value <= 1 for value in fractions.values())
+            assert sum(scores[f"support/{label}"] for label in LABELS) in (16, 32)
+            assert scores["macro_f1_low"] <= scores["macro_f1"] <= scores["macro_f1_high"]
+
+    @pytest.mark.parametrize("epoch", range(EPOCHS))
+    def test_dynamics_hold_each_training_row_once(
+        self, run: RunFolder, home: Path, epoch: int
+    ) -> None:
+        table = pq.read_table(run.dynamics(epoch))
+        rows = rows_of("train", home)
+        assert table.column_names == ["guid", "gold", "p_gold", "correct", "logits"]
+        assert table["guid"].to_pylist() == list(rows)
+        assert table["gold"].to_pylist() == [LABELS.index(row["label"]) for row in rows.values()]
+        logits_RC = np.array(table["logits"].to_pylist())
+        powers_RC = np.exp(logits_RC - logits_RC.max(axis=1, keepdims=True))
+        gold = np.array(table["gold"])
+        p_gold = (powers_RC / powers_RC.sum(axis=1, keepdims=True))[np.arange(len(gold)), gold]
+        np.testing.assert_allclose(table["p_gold"], p_gold, atol=1e-6)
+        assert table["correct"].to_pylist() == (logits_RC.argmax(axis=1) == gold).tolist()
+
+    def test_metrics_hold_losses_by_step_and_validation_by_epoch(self, run: RunFolder) -> None:
+        rows = list(csv.DictReader(run.metrics.open()))
+        losses = [row for row in rows if row["train/loss"]]
+        validations = [row for row in rows if row["validation/macro_f1"]]
+        assert losses
+        assert [row["epoch"] for row in validations] == ["0", "1"]
+        best = max(float(row["validation/macro_f1"]) for row in validations)
+        scores = json.loads(run.scores.read_text())["validation"]
+        assert scores["macro_f1"] == pytest.approx(best, abs=1e-6)
+
+    def test_model_opens_with_plain_transformers(self, run: RunFolder) -> None:
+        model = AutoModel.from_pretrained(run.model, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(run.model, local_files_only=True)
+        assert model.config.id2label == dict(enumerate(LABELS))
+        assert (
+            model(**tokenizer("[א1] פגש [/א1]", return_tensors="pt")).last_hidden_state.dim() == 3
+        )
+
+
+class TestRepeatability:
+    def test_same_seed_gives_identical_bytes(self, run: RunFolder, home: Path) -> None:
+        again = train(home, "seed=7", job="again")
+        for name in ("scores.json", "metrics.csv", "model/model.safetensors"):
+            assert (again.path / name).read_bytes() == (run.path / name).read_bytes(), name
+        for path in run.path.glob("*/*.parquet"):
+            same = again.path / path.relative_to(run.path)
+            assert same.read_bytes() == path.read_bytes(), path.name
+
+    def test_another_seed_gives_other_losses(self, run: RunFolder, home: Path) -> None:
+        other = train(home, "seed=8", job="other")
+        assert other.metrics.read_bytes() != run.metrics.read_bytes()
+
+    def test_recording_and_exporting_leave_scores_alone(self, run: RunFolder, home: Path) -> None:
+        plain = train(home, "seed=7", "dynamics.enabled=false", "run.export=false", job="plain")
+        assert plain.scores.read_bytes() == run.scores.read_bytes()
+        assert not plain.model.exists()
+        assert not plain.dynamics(0).exists()
+
+
+@pytest.mark.slow
+class TestLearning:
+    def test_window_head_learns_chronicle_well_above_the_majority_class(
+        self, tmp_path: Path
+    ) -> None:
+        # The majority class alone has a macro F1 of about 0.17 (F1 of one class in four).
+        run = train(
+            tmp_path,
+            "head=window",
+            "data.generator.size=1500",
+            "encoder.scratch.vocabulary=2000",
+            "encoder.scratch.hidden=64",
+            "encoder.scratch.layers=2",
+            "encoder.scratch.intermediate=128",
+            "encoder.dropout=0.0",
+            "batching.tokens=1500",
+            "optim.lr=3e-3",
+            "trainer.max_epochs=8",
+        )
+        table = pq.read_table(run.predictions("validation"))
+        gold = table["gold"].to_pylist()
+        majority = max(LABELS, key=gold.count)
+        baseline = score_task("relation", gold, [majority] * len(gold), LABELS)["macro_f1"]
+        scores = json.loads(run.scores.read_text())["validation"]
+        assert scores["macro_f1"] > baseline + 0.12
+        rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
+        losses = [float(row["train/loss"]) for row in rows]
+        assert np.mean(losses[-3:]) < 0.8 * np.mean(losses[:3])

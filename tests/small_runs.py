@@ -1,0 +1,44 @@
+"""Small trainings through heron's own command line, in this process; for the end-to-end tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heron.cli import main
+from heron.runtime.run_folder import RunFolder
+
+TINY = (
+    "data.generator.size=160",
+    "encoder.scratch.vocabulary=400",
+    "encoder.scratch.hidden=32",
+    "encoder.scratch.layers=1",
+    "encoder.scratch.heads=2",
+    "encoder.scratch.intermediate=32",
+    "batching.tokens=900",
+    "optim.lr=1e-3",
+    "task.bootstrap=20",
+    "trainer.max_epochs=2",
+    "trainer.precision=32-true",
+    "trainer.accelerator=cpu",
+    "trainer.threads=1",
+)
+
+
+def heron(*words: object) -> int:
+    """Run one command as `heron WORDS...` would; returns its exit code."""
+    return main([str(word) for word in words])
+
+
+def in_folder(folder: Path) -> tuple[str, str]:
+    """Say where runs and cache go, as overrides."""
+    return f"paths.runs={folder / 'runs'}", f"paths.cache={folder / 'cache'}"
+
+
+def train(folder: Path, *overrides: str, job: str = "tiny") -> RunFolder:
+    """Train one tiny job on chronicle, without the report's figure; returns its run folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+        assert heron("train", *TINY, *in_folder(folder), f"run.job={job}", *overrides) == 0
+    return RunFolder(folder / "runs" / "chronicle-relation" / job)
