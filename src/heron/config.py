@@ -43,11 +43,14 @@ class TaskConfig:
         name: `relation`.
         relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`.
         bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
+        resample: what a resample draws: `group` (whole documents; rows without one stand alone)
+            or `row`. Pairs of one document are not independent, so rows give too narrow intervals.
     """
 
     name: str = "relation"
     relaxed: str = "recode"
     bootstrap: int = 1000
+    resample: str = "group"
 
 
 @dataclass
@@ -274,6 +277,7 @@ CHOICES = {
     "protocol": PROTOCOLS,
     "task.name": ("relation",),
     "task.relaxed": ("recode", "drop"),
+    "task.resample": ("group", "row"),
     "head.input": ("marked", "window"),
     "head.pooling": ("cls", "event_start", "mention_pool", "span_ends"),
     "head.classifier": ("linear", "mlp", "per_event"),

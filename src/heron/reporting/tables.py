@@ -164,7 +164,8 @@ def score_table(run: RunRecord) -> Table:
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     if any(isinstance(cell, Interval) for row in rows for cell in row):
-        notes.append("[low, high]: 95 % bootstrap interval over the split's rows.")
+        drawn = "rows" if run.setting("task.resample") == "row" else "whole groups (documents)"
+        notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
     return Table("Scores", ("metric", *splits), rows, " ".join(notes))
 
 

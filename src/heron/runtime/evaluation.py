@@ -27,11 +27,13 @@ class Predictions:
         guids: one per row.
         probabilities_RC: float32.
         gold_R: class ids, or `UNLABELLED`.
+        groups: the document of each row; its guid where it has none.
     """
 
     guids: list[str]
     probabilities_RC: np.ndarray
     gold_R: np.ndarray
+    groups: list[str]
 
     @property
     def predicted_R(self) -> np.ndarray:
@@ -48,8 +50,12 @@ def predict_split(
     logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
     for output in outputs or []:
         logits_RC[output.rows_R] = output.logits_RC.cpu()
+    groups = {example.guid: example.group or example.guid for example in data.examples[split]}
     return Predictions(
-        features.guids, logits_RC.softmax(dim=1).numpy(), np.asarray(features.labels_R)
+        guids=features.guids,
+        probabilities_RC=logits_RC.softmax(dim=1).numpy(),
+        gold_R=np.asarray(features.labels_R),
+        groups=[groups[guid] for guid in features.guids],
     )
 
 
@@ -62,12 +68,14 @@ def score_predictions(predictions: Predictions, config: Config) -> dict[str, flo
     predicted = names[predictions.predicted_R[labelled_R]]
     scores = score_task(config.task.name, gold, predicted, labels, relaxed=config.task.relaxed)
     if config.task.bootstrap:
+        groups = list(np.asarray(predictions.groups, dtype=object)[labelled_R])
         scores |= bootstrap_intervals(
             config.task.name,
             gold,
             predicted,
             labels,
             relaxed=config.task.relaxed,
+            groups=groups if config.task.resample == "group" else None,
             resamples=config.task.bootstrap,
         )
     return scores
