@@ -82,7 +82,8 @@ def _is_weight(weight: float) -> bool:
 def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
     """Write train.jsonl, validation.jsonl and test.jsonl (70, 10 and 20 percent of the rows).
 
-    A document is in one split only; noise is in train only. The files appear together, once all rows are written.
+    A document is in one split only; noise is in train only. The files
+    appear together, once all rows are written.
 
     Args:
         config: what to generate.

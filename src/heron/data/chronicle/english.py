@@ -14,14 +14,19 @@ class English(Teller):
     """Tells a story in British English."""
 
     templates: ClassVar = {
-        "single": ("{0}", "{0} {when}", "{0} {when}", "{0}, and not for the first time"),
+        "single": ("{0}", "{0} {when}", "{0} {when}", "{0} {manner}", "{0} {manner}"),
         "after": (
             "{gap} after {1:perfect}, {0}",
-            "{gap} after {1:past}, {0}",
+            "{gap} after {1:past}, {0} {manner}",
             "{0} {gap} after {1:perfect}",
             "{0} {gap} after {1:past}",
         ),
-        "before": ("{gap} before {1:past}, {0}", "{0} {gap} before {1:past}"),
+        "before": (
+            "{gap} before {1:past}, {0}",
+            "{gap} before {1:past}, {0} {manner}",
+            "{0} {gap} before {1:past}",
+            "{0} {manner}, {gap} before {1:past}",
+        ),
         "same": (
             "at the very moment when {1:past}, {0}",
             "just as {1:past}, {0}",
@@ -35,11 +40,13 @@ class English(Teller):
         "then": (
             "{0}, and {gap} later {1:past}",
             "{0}, and {gap} after that {1:past}",
-            "{0}; {gap} later, {1:past}",
+            "{0}; {gap} later, {1:past} {manner}",
+            "{0}, and later that day {1:past}",
         ),
         "earlier": (
             "{0}, but {gap} earlier {1:perfect}",
             "{0}; {gap} before that, {1:perfect}",
+            "{0}, but earlier that day {1:perfect}",
         ),
         "then_also": (
             "{0} and {1:would.bare} {gap} later",
@@ -102,7 +109,13 @@ class English(Teller):
     when_words: ClassVar[TimeWords] = {
         "days_later": ("{amount} later", "{amount} after that"),
         "days_earlier": ("{amount} earlier", "{amount} before that"),
-        "hours_later": ("", "then", "later that day", "{amount} later", "{amount} after that"),
+        "hours_later": (
+            "",
+            "afterwards",
+            "later that day",
+            "{amount} later",
+            "{amount} after that",
+        ),
         "hours_earlier": ("earlier that day", "{amount} earlier", "{amount} before that"),
         "same": ("at that very moment", "at exactly the same time"),
     }
@@ -113,6 +126,23 @@ class English(Teller):
         120: ("two hours",),
         180: ("three hours",),
     }
+    manner_words: ClassVar = (
+        "for the first time",
+        ", and not for the first time",
+        "earlier than planned",
+        "later than planned",
+        "after long preparations",
+        "before a large audience",
+        "at the last moment",
+        "without prior notice",
+        "without delay",
+        "despite the rain",
+        "despite the protests",
+        "in the presence of reporters",
+        "at the request of the citizens",
+        "with the help of friends",
+        "to everyone's surprise",
+    )
     day_words: ClassVar = {
         1: "a day", 2: "two days", 3: "three days", 4: "four days", 5: "five days",
         7: "a week", 14: "two weeks",

@@ -86,7 +86,7 @@ _LINKS = (
     ("hours", EARLIER),
     ("same", SAME),
 )
-_LINK_WEIGHTS = (3.2, 2.3, 1.5, 1.1, 2.2, 1.0, 2.8)
+_LINK_WEIGHTS = (3.2, 2.3, 1.5, 1.1, 2.2, 1.0, 3.1)
 
 
 @dataclass(frozen=True, slots=True)

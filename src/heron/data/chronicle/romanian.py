@@ -14,18 +14,18 @@ class Romanian(Teller):
     """Tells a story in Romanian, with ș and ț as comma-below letters."""
 
     templates: ClassVar = {
-        "single": ("{0}", "{0} {when}", "{0} {when}", "{0}, și nu pentru prima oară"),
+        "single": ("{0}", "{0} {when}", "{0} {when}", "{0} {manner}", "{0} {manner}"),
         "after": (
             "la {gap} după ce {1:perfect}, {0}",
-            "la {gap} după ce {1:past}, {0}",
+            "la {gap} după ce {1:past}, {0} {manner}",
             "{0} la {gap} după ce {1:perfect}",
             "{0} la {gap} după ce {1:past}",
         ),
         "before": (
             "cu {gap} înainte ca {1:subjunctive}, {0}",
             "{0} cu {gap} înainte ca {1:subjunctive}",
-            "{0:perfect} cu {gap} înainte ca {1:subjunctive}",
-            "cu {gap} înainte ca {1:subjunctive}, {0:past}",
+            "{0} {manner}, cu {gap} înainte ca {1:subjunctive}",
+            "cu {gap} înainte ca {1:subjunctive}, {0} {manner}",
         ),
         "same": (
             "chiar în clipa în care {1:past}, {0}",
@@ -38,14 +38,15 @@ class Romanian(Teller):
             "{1:imperfect} din clipa în care {0}",
         ),
         "then": (
-            "{0:perfect}, iar la {gap} după aceea {1:past}",
             "{0}, iar la {gap} după aceea {1:past}",
             "{0}, iar după {gap} {1:past}",
-            "{0}; la {gap} după aceea, {1:past}",
+            "{0}; la {gap} după aceea, {1:past} {manner}",
+            "{0}, iar mai târziu în aceeași zi {1:past}",
         ),
         "earlier": (
             "{0}, dar {1:perfect} cu {gap} mai devreme",
             "{0}; {1:past} cu {gap} înainte",
+            "{0}, dar mai devreme în aceeași zi {1:past}",
         ),
         "then_also": (
             "{0} și la {gap} după aceea {1:past.bare}",
@@ -121,7 +122,7 @@ class Romanian(Teller):
         "days_earlier": ("cu {amount} mai devreme", "cu {amount} înainte", "{amount} mai devreme"),
         "hours_later": (
             "",
-            "apoi",
+            "ulterior",
             "mai târziu în aceeași zi",
             "la {amount} după aceea",
             "după {amount}",
@@ -140,6 +141,23 @@ class Romanian(Teller):
         120: ("două ore",),
         180: ("trei ore",),
     }
+    manner_words: ClassVar = (
+        "pentru prima oară",
+        ", și nu pentru prima oară",
+        "mai devreme decât era prevăzut",
+        "mai târziu decât era prevăzut",
+        "după pregătiri îndelungate",
+        "înaintea unui public numeros",
+        "în ultima clipă",
+        "fără niciun anunț",
+        "fără întârziere",
+        "în ciuda ploii",
+        "în ciuda protestelor",
+        "în prezența jurnaliștilor",
+        "la cererea cetățenilor",
+        "cu ajutorul prietenilor",
+        "spre surprinderea tuturor",
+    )
     day_words: ClassVar = {
         1: "o zi", 2: "două zile", 3: "trei zile", 4: "patru zile", 5: "cinci zile",
         7: "o săptămână", 14: "două săptămâni",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
@@ -59,6 +59,7 @@ class Teller(ABC):
     when_words: ClassVar[TimeWords]
     gap_words: ClassVar[Mapping[int, tuple[str, ...]]]
     day_words: ClassVar[Mapping[int, str]]
+    manner_words: ClassVar[Sequence[str]]
     comma_after_opening: ClassVar[bool] = True
     has_past_perfect: ClassVar[bool] = True
 
@@ -104,6 +105,7 @@ class Teller(ABC):
             who=_Subject(self, events[0].subject),
             gap=gap,
             when=when,
+            manner=self.rng.choice(self.manner_words),
             time0=world.clock(events[0].start),
             time1=world.clock(events[-1].start),
         )
