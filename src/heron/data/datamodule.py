@@ -116,7 +116,8 @@ class DataModule(pl.LightningDataModule):
         features = load_or_build(
             self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
         )
-        if self.config.data.on_cut == "refuse":
+        nothing_left = split in (TRAIN, VALIDATION) and not len(features)
+        if self.config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features, split)
         return features
 

@@ -18,7 +18,7 @@ from heron.data.examples import Example, Span
 from heron.data.markers import Markers, mark
 from heron.errors import DataError, Problem
 
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 UNLABELLED = -100
 
 
@@ -93,24 +93,30 @@ def build_features(
         texts, truncation=True, max_length=options.max_length, return_offsets_mapping=True
     )
     offsets = [np.asarray(pairs, dtype=np.int64) for pairs in encoded["offset_mapping"]]
+    truncated = [bool(encoding.overflowing) for encoding in encoded.encodings]
     rows, refused = [], []
     for index, example in enumerate(examples):
+        sequence = sequences[index]
+        where = offsets[sequence], truncated[sequence]
         try:
-            located = [_locate(offsets[sequences[index]], span) for span in spans[index]]
-            opened = [_locate(offsets[sequences[index]], span)[0] for span in openings[index]]
+            located = [_locate(*where, span) for span in spans[index]]
+            opened = [_locate(*where, span)[0] for span in openings[index]]
         except LookupError:
-            refused.append(_cut(example, len(offsets[sequences[index]]), options))
+            refused.append(_cut(example, truncated[sequence], options))
             continue
-        rows.append((sequences[index], *located[0], *located[1], *(opened or (-1, -1)), index))
+        rows.append((sequence, *located[0], *located[1], *(opened or (-1, -1)), index))
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 8)
     table = table[np.argsort(table[:, 0], kind="stable")]
     ids = {label: index for index, label in enumerate(options.label_order)}
     kept = [examples[index] for index in table[:, 7]]
-    lengths = [len(ids_) for ids_ in encoded["input_ids"]]
+    # Sequences whose rows were all refused go too: a batch of them would have nothing to learn.
+    used_S, sequences_R = np.unique(table[:, 0], return_inverse=True)
+    tokens = [encoded["input_ids"][sequence] for sequence in used_S]
+    lengths = [len(ids_) for ids_ in tokens]
     return Features(
-        tokens_T=np.fromiter((t for ids_ in encoded["input_ids"] for t in ids_), dtype=np.int32),
+        tokens_T=np.fromiter((t for ids_ in tokens for t in ids_), dtype=np.int32),
         offsets_S=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        sequences_R=table[:, 0].astype(np.int32),
+        sequences_R=sequences_R.astype(np.int32),
         spans_R4=table[:, 1:5].astype(np.int32),
         markers_R2=table[:, 5:7].astype(np.int32),
         labels_R=np.asarray(
@@ -149,21 +155,23 @@ def _layout(
     return texts, list(range(len(texts))), spans, openings
 
 
-def _locate(offsets_L2: np.ndarray, span: Span) -> tuple[int, int]:
+def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, int]:
     """Find the first and last token that overlap a span of characters.
+
+    A span may end behind its last token: some tokenizers strip accents and Hebrew points.
 
     Raises:
         LookupError: no token does, or the text was cut before the span's end.
     """
     start_L, end_L = offsets_L2[:, 0], offsets_L2[:, 1]
     tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
-    if not len(tokens) or end_L[tokens[-1]] < span.end:
+    if not len(tokens) or (truncated and end_L.max() < span.end):
         raise LookupError
     return int(tokens[0]), int(tokens[-1])
 
 
-def _cut(example: Example, length: int, options: FeatureOptions) -> Problem:
-    if length >= options.max_length:
+def _cut(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
+    if truncated:
         return Problem(
             example.guid, f"an event lies behind the first {options.max_length} tokens and is cut"
         )
