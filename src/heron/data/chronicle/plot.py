@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from random import Random
 
 from heron.data.chronicle import world
@@ -149,20 +149,12 @@ def settles(before: Sequence[int | None], direction: int, after: Sequence[int | 
     Returns:
         True if no pair's order hangs on how long the hours were.
     """
-    for one in (SAME, *before):
-        for other in (SAME, *after):
-            if (
-                one is not None
-                and other is not None
-                and {EARLIER, LATER}
-                <= {
-                    -one,
-                    direction,
-                    other,
-                }
-            ):
-                return False
-    return True
+    pairs = product((SAME, *before), (SAME, *after))
+    return not any(
+        {EARLIER, LATER} <= {-one, direction, other}
+        for one, other in pairs
+        if one is not OWN_AXIS and other is not OWN_AXIS
+    )
 
 
 class _Plotter:
