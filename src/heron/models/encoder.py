@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import inspect
 import logging
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    BertConfig,
+    BertModel,
+    PretrainedConfig,
+    PreTrainedModel,
+)
 
 from heron.config import EncoderConfig
 from heron.data.collate import Batch
 from heron.errors import ConfigError
+from heron.models.hub import origin, unreachable
 
 
 class Encoder(nn.Module):
@@ -133,10 +140,9 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
 
 
 def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
+    source = origin(config)
     try:
-        settings = AutoConfig.from_pretrained(
-            config.name, revision=config.revision, trust_remote_code=config.trust_remote_code
-        )
+        settings = AutoConfig.from_pretrained(config.name, **source)
     except (OSError, ValueError) as error:
         raise unreachable(config.name, error) from error
     if config.num_layers is not None:
@@ -149,11 +155,10 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     if config.dropout is not None:
         settings.hidden_dropout_prob = config.dropout
         settings.attention_probs_dropout_prob = config.dropout
-    _check_positions(config, getattr(settings, "max_position_embeddings", None))
+    _check_positions(config, _positions(settings))
     options: dict[str, Any] = {
         "config": settings,
-        "revision": config.revision,
-        "trust_remote_code": config.trust_remote_code,
+        **source,
         "attn_implementation": config.attention,
         "dtype": torch.float32,
     }
@@ -173,14 +178,13 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     return model
 
 
-def unreachable(name: str, error: Exception) -> ConfigError:
-    """Say why a model or tokenizer could not be loaded, and what to do."""
-    if Path(name).is_dir():
-        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
-    return ConfigError(
-        f"encoder.name={name}: neither a folder here nor to be had from the hub now. "
-        "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
-    )
+def _positions(settings: PretrainedConfig) -> int | None:
+    """Count the positions that tokens can have; RoBERTa's begin after the padding id."""
+    positions: int | None = getattr(settings, "max_position_embeddings", None)
+    shifted = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
+    if positions and settings.model_type in shifted:
+        positions -= (settings.pad_token_id or 0) + 1
+    return positions
 
 
 def _check_positions(config: EncoderConfig, positions: int | None) -> None:

@@ -11,6 +11,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from heron.config import EncoderConfig
 from heron.errors import ConfigError
 from heron.files import fingerprint, locked
+from heron.models.hub import origin, unreachable
 
 
 def load_tokenizer(
@@ -39,13 +40,9 @@ def load_tokenizer(
 
 
 def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
-    # transformers is imported here as a whole only because the module needs it anyway.
-    from heron.models.encoder import unreachable
-
+    source = origin(config)
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(
-            config.name, revision=config.revision, trust_remote_code=config.trust_remote_code
-        )
+        tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)
     except (OSError, ValueError) as error:
         raise unreachable(config.name, error) from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):

@@ -1,0 +1,59 @@
+"""Where encoders and tokenizers come from: a folder, the local hub cache, or the hub."""
+
+from __future__ import annotations
+
+import socket
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from huggingface_hub import constants, try_to_load_from_cache
+
+from heron.config import EncoderConfig
+from heron.errors import ConfigError
+
+
+def origin(config: EncoderConfig) -> dict[str, Any]:
+    """Make the `from_pretrained` arguments that say where to load from, and what may be run.
+
+    A copy in the local cache is used as it is. Otherwise the hub must answer: the hub client
+    itself would retry for a minute before it says that it cannot be reached.
+
+    Raises:
+        ConfigError: neither a folder, nor in the cache, nor is the hub reachable.
+    """
+    cached = not Path(config.name).is_dir() and isinstance(
+        try_to_load_from_cache(config.name, "config.json", revision=config.revision), str
+    )
+    if not cached and not Path(config.name).is_dir() and not _hub_answers():
+        raise unreachable(config.name)
+    return {
+        "revision": config.revision,
+        "trust_remote_code": config.trust_remote_code,
+        "local_files_only": cached,
+    }
+
+
+def unreachable(name: str, error: Exception | None = None) -> ConfigError:
+    """Say why a model or tokenizer could not be loaded, and what to do."""
+    if Path(name).is_dir():
+        return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
+    return ConfigError(
+        f"encoder.name={name}: neither a folder here nor to be had from the hub now. "
+        "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
+    )
+
+
+def _hub_answers(seconds: float = 5.0) -> bool:
+    if constants.HF_HUB_OFFLINE:
+        return False
+    if urllib.request.getproxies():
+        return True  # only the proxy can tell
+    endpoint = urlsplit(constants.ENDPOINT)
+    port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
+    try:
+        with socket.create_connection((endpoint.hostname or "", port), timeout=seconds):
+            return True
+    except OSError:
+        return False
