@@ -41,7 +41,8 @@ def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Featu
 
 
 def _store(folder: Path, features: Features) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    for left_behind in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(left_behind)  # by a killed builder: the lock is ours now
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         for name in _ARRAYS:
