@@ -1,0 +1,165 @@
+"""One DataModule from configuration to batches: features per split, stored once, planned."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from heron.config import BatchingConfig
+from heron.data import datamodule
+from heron.data.datamodule import DataModule, RestOfPlan
+from heron.errors import DataError
+
+
+@pytest.fixture
+def config(chronicle_config):
+    return chronicle_config()
+
+
+@pytest.fixture
+def data(config):
+    return DataModule(config)
+
+
+def with_encoder(config, **changes):
+    return dataclasses.replace(config, encoder=dataclasses.replace(config.encoder, **changes))
+
+
+def with_data(config, **changes):
+    return dataclasses.replace(config, data=dataclasses.replace(config.data, **changes))
+
+
+def test_every_split_has_its_rows_by_guid(data):
+    assert set(data.features) == {"train", "validation", "test"}
+    for split, features in data.features.items():
+        assert sorted(features.guids) == sorted(e.guid for e in data.examples[split])
+        assert len(features) == {"train": 105, "validation": 15, "test": 30}[split]
+
+
+def test_label_counts_are_those_of_the_train_split(data, config):
+    labels = [example.label for example in data.examples["train"]]
+    expected = [labels.count(label) for label in config.data.label_order]
+    assert data.label_counts_C.tolist() == expected
+    assert len(data.label_counts_C) == len(config.data.label_order)
+
+
+def test_tokenizing_happens_once_per_content(config, data, monkeypatch):
+    monkeypatch.setattr(datamodule, "build_features", lambda *inputs: pytest.fail("built again"))
+    again = DataModule(config)
+    assert again.features["train"].guids == data.features["train"].guids
+
+
+@pytest.mark.parametrize("change", ["text", "label", "guid", "max_length", "label_order"])
+def test_what_decides_features_decides_the_key(config, data, change, monkeypatch):
+    examples = dict(data.examples)
+    if change == "max_length":
+        config = with_encoder(config, max_length=200)
+    elif change == "label_order":
+        config = with_data(config, label_order=config.data.label_order[::-1])
+    else:
+        first, *rest = examples["train"]
+        value = {"text": first.text + " .", "label": "EQUAL", "guid": "new"}[change]
+        if getattr(first, change) == value:
+            value = "AFTER"
+        examples["train"] = [dataclasses.replace(first, **{change: value}), *rest]
+    built = []
+    build = datamodule.build_features
+    monkeypatch.setattr(
+        datamodule, "build_features", lambda *inputs: built.append(1) or build(*inputs)
+    )
+    DataModule(config, examples, data.tokenizer)
+    assert built
+
+
+def test_markers_are_tokens_in_the_marked_form_alone(chronicle_config):
+    for head, known in (("ess", True), ("window", False)):
+        config = chronicle_config(f"head={head}")
+        vocabulary = DataModule(config).tokenizer.get_vocab()
+        assert all((marker in vocabulary) is known for marker in config.data.event_markers())
+
+
+def test_the_tokenizer_from_scratch_has_seen_the_train_split_alone(data, config):
+    examples = dict(data.examples)
+    examples["test"] = [dataclasses.replace(e, text=e.text + " ѣ") for e in examples["test"]]
+    again = DataModule(config, examples)
+    assert again.tokenizer.get_vocab() == data.tokenizer.get_vocab()
+
+
+def test_a_cut_row_stops_the_run_unless_it_is_dropped_and_counted(config, data):
+    lengths = sorted(data.features["train"].lengths_S)
+    short = with_encoder(config, max_length=int(lengths[len(lengths) // 2]))
+    with pytest.raises(DataError, match="raise encoder") as error:
+        DataModule(short)
+    dropping = DataModule(with_data(short, on_cut="drop"))
+    features = dropping.features["train"]
+    assert len(features.refused) == len(error.value.problems) > 0
+    assert len(features) + len(features.refused) == len(dropping.examples["train"])
+    assert len(np.unique(features.sequences_R)) == len(features.lengths_S)
+
+
+def test_a_train_split_that_is_cut_altogether_stops_the_run_even_when_dropping(config):
+    short = with_data(with_encoder(config, max_length=8), on_cut="drop")
+    with pytest.raises(DataError, match="train chronicle-he-0"):
+        DataModule(short)
+
+
+@pytest.mark.parametrize("accumulate", [1, 2, 3, 100])
+def test_steps_are_batches_over_accumulation_with_the_rest_of_each_epoch(config, data, accumulate):
+    config = dataclasses.replace(
+        config,
+        trainer=dataclasses.replace(config.trainer, max_epochs=3),
+        optim=dataclasses.replace(config.optim, accumulate=accumulate),
+    )
+    module = DataModule(config, data.examples, data.tokenizer)
+    batches = [len(module.plan(epoch)) for epoch in range(3)]
+    assert module.steps_per_epoch() == [int(np.ceil(count / accumulate)) for count in batches]
+
+
+def test_an_epoch_of_batches_holds_every_row_once(data):
+    rows = [row for batch in data.train_dataloader() for row in batch.rows_R.tolist()]
+    assert sorted(rows) == list(range(len(data.features["train"])))
+
+
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_evaluation_visits_every_row_once(data, split):
+    rows = [row for batch in data.evaluation_loader(split) for row in batch.rows_R.tolist()]
+    assert sorted(rows) == list(range(len(data.features[split])))
+
+
+def test_padding_is_the_tokenizers(data):
+    batch = next(iter(data.evaluation_loader("test")))
+    assert set(batch.tokens_BL[batch.mask_BL == 0].tolist()) <= {data.tokenizer.pad_token_id}
+
+
+def test_a_resumed_epoch_goes_on_behind_the_batches_that_are_done(config, data):
+    plan = data.plan(2)
+    batch_progress = SimpleNamespace(current=SimpleNamespace(ready=3))
+    fit_loop = SimpleNamespace(
+        epoch_progress=SimpleNamespace(current=SimpleNamespace(ready=1, processed=0)),
+        epoch_loop=SimpleNamespace(batch_progress=batch_progress),
+    )
+    data.trainer = SimpleNamespace(current_epoch=2, fit_loop=fit_loop)
+    loader = data.train_dataloader()
+    assert len(loader) == len(plan)
+    assert len(list(loader)) == len(plan) - 3
+    sequences = np.concatenate(plan[3:])
+    expected = np.flatnonzero(np.isin(data.features["train"].sequences_R, sequences))
+    assert sorted(r for b in loader for r in b.rows_R.tolist()) == expected.tolist()
+
+
+def test_rest_of_plan_is_as_long_as_the_plan_but_starts_later():
+    assert list(RestOfPlan(5, 2)) == [2, 3, 4]
+    assert len(RestOfPlan(5, 2)) == 5
+
+
+def test_a_data_set_without_validation_has_no_validation_loader(config, data):
+    examples = {split: data.examples[split] for split in ("train", "test")}
+    assert DataModule(config, examples, data.tokenizer).val_dataloader() == []
+
+
+def test_workers_load_the_same_batches(config, data):
+    two = dataclasses.replace(config, batching=BatchingConfig("bucket", tokens=1024, workers=1))
+    parallel = DataModule(two, data.examples, data.tokenizer)
+    pairs = zip(data.train_dataloader(), parallel.train_dataloader(), strict=True)
+    assert all(one.rows_R.tolist() == other.rows_R.tolist() for one, other in pairs)
