@@ -5,15 +5,13 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 
 from __future__ import annotations
 
-import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heron.config import Config
 from heron.data.collate import Batch
 from heron.data.features import UNLABELLED
-from heron.metrics import score_task
+from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
 from heron.tasks.base import StepOutput, TaskModule
 
@@ -41,7 +39,8 @@ class ClassificationModule(TaskModule):
     ):
         super().__init__(config, encoder, head, total_steps)
         self.register_buffer("weights_C", weights_C, persistent=False)
-        self._evaluated: list[StepOutput] = []
+        task, labels = config.task, config.data.label_order
+        self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""
@@ -58,29 +57,18 @@ class ClassificationModule(TaskModule):
             )
         return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
 
-    def on_validation_epoch_start(self) -> None:
-        """Forget the last pass."""
-        self._evaluated = []
-
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Keep the outputs; scores are computed once, over all of them."""
-        self._evaluated.append(self.step(batch))
+        """Count the batch; scores are computed once, over the whole split."""
+        output = self.step(batch)
+        labelled_R = output.labels_R != UNLABELLED
+        predicted_R = output.logits_RC.argmax(dim=1)
+        self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
+        assert output.loss is not None  # validation splits are labelled
+        rows = int(labelled_R.sum())
+        self.log("validation/loss", output.loss, prog_bar=True, batch_size=rows, sync_dist=True)
 
     def on_validation_epoch_end(self) -> None:
-        """Score the whole split and log every metric under `validation/`."""
-        logits_RC, labels_R = (
-            torch.cat([getattr(output, name) for output in self._evaluated]).float().cpu()
-            for name in ("logits_RC", "labels_R")
-        )
-        labels = self.config.data.label_order
-        names = np.asarray(labels, dtype=object)
-        scores = score_task(
-            self.config.task.name,
-            names[labels_R.long().numpy()],
-            names[logits_RC.argmax(dim=1).numpy()],
-            labels,
-            relaxed=self.config.task.relaxed,
-        )
-        loss = F.cross_entropy(logits_RC, labels_R.long())
-        self.log("validation/loss", loss, prog_bar=True)
+        """Log every score of the split under `validation/`."""
+        scores = self.validation_scores.compute()
+        self.validation_scores.reset()
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
