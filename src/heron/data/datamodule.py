@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytorch_lightning as pl
+import torch
 from torch.utils.data import DataLoader, Sampler
 
 from heron.config import Config, as_dict
@@ -106,6 +107,9 @@ class DataModule(pl.LightningDataModule):
             sampler=RestOfPlan(len(plan), done),
             collate_fn=collate,
             num_workers=self.config.batching.workers,
+            # Every iterator draws a seed for its workers. From the global generator, that would
+            # shift dropout's numbers, and a run resumed between epochs would differ.
+            generator=torch.Generator(),
         )
 
     def _featurize(self, split: str) -> Features:
