@@ -153,8 +153,7 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
             )
         settings.num_hidden_layers = config.num_layers
     if config.dropout is not None:
-        settings.hidden_dropout_prob = config.dropout
-        settings.attention_probs_dropout_prob = config.dropout
+        _set_dropout(config.dropout, settings)
     _check_positions(config, _positions(settings))
     options: dict[str, Any] = {
         "config": settings,
@@ -176,6 +175,16 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     finally:
         logger.setLevel(level)
     return model
+
+
+def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
+    for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+        if not hasattr(settings, key):
+            raise ConfigError(
+                f"encoder.dropout={probability}: a {settings.model_type} encoder has no {key}; "
+                "set encoder.dropout=null to keep its own"
+            )
+        setattr(settings, key, probability)
 
 
 def _positions(settings: PretrainedConfig) -> int | None:

@@ -23,10 +23,9 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
     Raises:
         ConfigError: neither a folder, nor in the cache, nor is the hub reachable.
     """
-    cached = not Path(config.name).is_dir() and isinstance(
-        try_to_load_from_cache(config.name, "config.json", revision=config.revision), str
-    )
-    if not cached and not Path(config.name).is_dir() and not _hub_answers():
+    is_folder = Path(config.name).is_dir()
+    cached = not is_folder and _is_cached(config)
+    if not is_folder and not cached and not _hub_answers():
         raise unreachable(config.name)
     return {
         "revision": config.revision,
@@ -43,6 +42,14 @@ def unreachable(name: str, error: Exception | None = None) -> ConfigError:
         f"encoder.name={name}: neither a folder here nor to be had from the hub now. "
         "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
     )
+
+
+def _is_cached(config: EncoderConfig) -> bool:
+    try:
+        found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+    except ValueError as error:  # no hub id, such as a folder that is not there
+        raise unreachable(config.name, error) from error
+    return isinstance(found, str)
 
 
 def _hub_answers(seconds: float = 5.0) -> bool:

@@ -25,8 +25,9 @@ def build_optimizer(encoder: Encoder, head: nn.Module, config: OptimConfig) -> A
     for name, parameter in encoder.named_parameters():
         rate = config.lr * config.layer_decay ** depths(name)
         _add(groups, parameter, rate, config.weight_decay)
+    head_lr = config.lr if config.head_lr is None else config.head_lr
     for parameter in head.parameters():
-        _add(groups, parameter, config.head_lr or config.lr, config.weight_decay)
+        _add(groups, parameter, head_lr, config.weight_decay)
     return AdamW(
         [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()],
         betas=(config.betas[0], config.betas[1]),
