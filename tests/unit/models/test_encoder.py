@@ -1,0 +1,235 @@
+"""The encoder trains what it should, with dropout, from the layers it should, or says why not."""
+
+import dataclasses
+
+import pytest
+import torch
+from transformers import (
+    AutoModel,
+    BertConfig,
+    BertModel,
+    DistilBertConfig,
+    DistilBertModel,
+    RobertaConfig,
+    RobertaModel,
+)
+
+from heron.config import EncoderConfig, ScratchConfig
+from heron.errors import ConfigError
+from heron.models.encoder import Encoder, find_layers, load_encoder
+
+SHAPE = {
+    "vocab_size": 100,
+    "hidden_size": 16,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 40,
+}
+
+
+@pytest.fixture
+def settings(tiny_encoder):
+    return EncoderConfig(name=str(tiny_encoder), max_length=64)
+
+
+def load(settings, vocabulary=0, **changes):
+    settings = dataclasses.replace(settings, **changes)
+    return Encoder(load_encoder(settings, vocabulary, pad_id=0), settings.freeze)
+
+
+def saved(folder, model):
+    model.save_pretrained(folder)
+    return EncoderConfig(name=str(folder), max_length=32)
+
+
+def gradients(encoder, batch):
+    """Run backward from a weighted sum of the states; returns the gradient of each parameter."""
+    torch.manual_seed(0)
+    states_BLD = encoder(batch)
+    weights_D = torch.linspace(-1, 1, states_BLD.shape[-1])
+    (states_BLD * weights_D * batch.mask_BL[..., None]).sum().backward()
+    return {name: parameter.grad for name, parameter in encoder.model.named_parameters()}
+
+
+def test_a_loaded_encoder_trains_with_dropout_and_evaluates_without(settings, make_batch):
+    encoder, batch = load(settings), make_batch()
+    encoder.train()
+    encoder.assert_mode(training=True)
+    assert not torch.equal(encoder(batch), encoder(batch))
+    encoder.eval()
+    encoder.assert_mode(training=False)
+    assert torch.equal(encoder(batch), encoder(batch))
+
+
+def test_the_mode_that_from_pretrained_leaves_is_noticed(settings):
+    encoder = load(settings)  # transformers returns eval mode
+    with pytest.raises(AssertionError, match="modules not in train mode"):
+        encoder.assert_mode(training=True)
+
+
+def test_padding_does_not_leak_into_states(settings, make_batch):
+    encoder = load(settings).eval()
+    batch, padded = make_batch(), make_batch(padding=7)
+    states, same = encoder(batch), encoder(padded)[:, : batch.tokens_BL.shape[1]]
+    real = batch.mask_BL.bool()
+    torch.testing.assert_close(states[real], same[real])
+
+
+@pytest.mark.parametrize(
+    ("freeze", "frozen"),
+    [
+        ("none", ()),
+        ("embeddings", ("embeddings",)),
+        ("0", ("embeddings",)),
+        ("1", ("embeddings", "encoder.layer.0")),
+        ("2", ("embeddings", "encoder.layer.0", "encoder.layer.1")),
+        ("all", ("embeddings", "encoder")),
+    ],
+)
+def test_frozen_parts_have_no_gradient_and_no_dropout_and_all_others_have(
+    settings, make_batch, freeze, frozen
+):
+    encoder = load(settings, freeze=freeze).train()
+    encoder.assert_mode(training=True)
+    if freeze not in ("2", "all"):
+        for name, gradient in gradients(encoder, make_batch()).items():
+            assert (gradient is None) == name.startswith(frozen), name
+    for name, parameter in encoder.model.named_parameters():
+        assert parameter.requires_grad != bool(frozen and name.startswith(frozen)), name
+    for name, module in encoder.model.named_modules():
+        if name and name != "encoder" and not name.endswith("layer"):
+            assert module.training != bool(frozen and name.startswith(frozen)), name
+
+
+def test_a_wholly_frozen_encoder_gives_equal_states_in_train_mode(settings, make_batch):
+    encoder, batch = load(settings, freeze="all").train(), make_batch()
+    states_BLD = encoder(batch)
+    assert torch.equal(states_BLD, encoder(batch))
+    assert not states_BLD.requires_grad
+
+
+def test_freezing_more_layers_than_there_are_is_refused(settings):
+    with pytest.raises(ConfigError, match=r"encoder.freeze=3: the encoder uses 2 layers"):
+        load(settings, freeze="3")
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_num_layers_k_gives_the_kth_hidden_state_of_the_full_model(settings, make_batch, layers):
+    batch = make_batch()
+    full = AutoModel.from_pretrained(settings.name).eval()
+    hidden = full(batch.tokens_BL, batch.mask_BL, output_hidden_states=True).hidden_states
+    encoder = load(settings, num_layers=layers).eval()
+    assert len(encoder.layers) == layers
+    torch.testing.assert_close(encoder(batch), hidden[layers])
+
+
+def test_the_width_is_the_models(settings):
+    assert load(settings).width == 32
+
+
+def test_more_layers_than_the_encoder_has_are_refused(settings):
+    with pytest.raises(ConfigError, match=r"encoder.num_layers=3: .* has 2 layers"):
+        load(settings, num_layers=3)
+
+
+def test_a_length_beyond_the_positions_is_refused(settings):
+    load(settings, max_length=128)
+    with pytest.raises(ConfigError, match=r"encoder.max_length=129: .* has 128 positions"):
+        load(settings, max_length=129)
+    scratch = EncoderConfig(max_length=33, scratch=ScratchConfig(positions=32))
+    with pytest.raises(ConfigError, match="max_length=33: scratch has 32 positions"):
+        load(scratch, vocabulary=50)
+
+
+def test_roberta_has_two_positions_less_than_its_config_says(tmp_path, make_batch):
+    settings = saved(tmp_path, RobertaModel(RobertaConfig(**SHAPE, num_hidden_layers=1)))
+    encoder = load(settings, max_length=38)
+    assert encoder(make_batch(lengths=(38,), rows=(1,))).shape == (1, 38, 16)
+    with pytest.raises(ConfigError, match="has 38 positions"):
+        load(settings, max_length=39)
+
+
+@pytest.mark.parametrize("name", ["no/such-encoder", "bert base", "a/folder/not/there"])
+def test_a_name_that_is_neither_folder_nor_on_the_hub_is_explained(name):
+    with pytest.raises(ConfigError) as error:
+        load(EncoderConfig(name=name))
+    assert f"encoder.name={name}: neither a folder here nor to be had from the hub" in str(
+        error.value
+    )
+
+
+def test_a_folder_without_a_model_is_explained(tmp_path):
+    with pytest.raises(ConfigError, match="the folder holds no loadable model"):
+        load(EncoderConfig(name=str(tmp_path)))
+
+
+def test_an_encoder_with_one_segment_type_works(tmp_path, make_batch):
+    settings = saved(
+        tmp_path, BertModel(BertConfig(**SHAPE, num_hidden_layers=1, type_vocab_size=1))
+    )
+    batch = make_batch()
+    assert load(settings)(batch).shape == (*batch.tokens_BL.shape, 16)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_attention_implementations_agree(settings, make_batch, attention):
+    batch = make_batch()
+    encoder = load(settings, attention=attention).eval()
+    real = batch.mask_BL.bool()
+    torch.testing.assert_close(encoder(batch)[real], load(settings).eval()(batch)[real])
+
+
+def test_new_tokens_leave_the_old_rows_as_they_were(settings):
+    before = load(settings).model.get_input_embeddings().weight
+    after = load(settings, vocabulary=len(before) + 4).model.get_input_embeddings().weight
+    assert len(after) == len(before) + 4
+    assert torch.equal(after[: len(before)], before)
+    assert after[len(before) :].isfinite().all()
+
+
+def test_a_tokenizer_smaller_than_the_embeddings_leaves_them(settings):
+    rows = load(settings).model.get_input_embeddings().num_embeddings
+    assert load(settings, vocabulary=10).model.get_input_embeddings().num_embeddings == rows
+
+
+@pytest.mark.parametrize("freeze", ["none", "embeddings", "1"])
+def test_gradient_checkpointing_gives_equal_gradients(settings, make_batch, freeze):
+    plain = load(settings, freeze=freeze).train()
+    saving = load(settings, freeze=freeze, gradient_checkpointing=True).train()
+    expected = gradients(plain, make_batch())
+    for name, gradient in gradients(saving, make_batch()).items():
+        if expected[name] is None:
+            assert gradient is None, name
+        else:
+            torch.testing.assert_close(gradient, expected[name])
+
+
+def test_dropout_is_set_or_the_encoders_own(settings):
+    def probabilities(encoder):
+        return {m.p for m in encoder.modules() if isinstance(m, torch.nn.Dropout)}
+
+    assert probabilities(load(settings)) == {0.1}
+    assert probabilities(load(settings, dropout=0.3)) == {0.3}
+    scratch = EncoderConfig(max_length=32, dropout=0.0)
+    assert probabilities(load(scratch, vocabulary=50)) == {0.0}
+
+
+def test_a_dropout_that_would_be_ignored_is_refused(tmp_path):
+    shape = DistilBertConfig(vocab_size=100, dim=16, n_heads=2, n_layers=2, hidden_dim=24)
+    settings = saved(tmp_path, DistilBertModel(shape))
+    assert len(load(settings).layers) == 2
+    with pytest.raises(ConfigError, match=r"encoder.dropout=0.3: a distilbert encoder"):
+        load(settings, dropout=0.3)
+
+
+def test_an_encoder_from_scratch_has_the_shape_it_was_asked_for():
+    shape = ScratchConfig(hidden=24, layers=3, heads=2, intermediate=40, positions=50)
+    encoder = load(EncoderConfig(max_length=50, scratch=shape), vocabulary=70)
+    assert (encoder.width, len(encoder.layers)) == (24, 3)
+    assert encoder.model.get_input_embeddings().num_embeddings == 70
+    assert len(load(EncoderConfig(max_length=50, num_layers=1), vocabulary=70).layers) == 1
+
+
+def test_the_layers_are_the_longest_stack_of_one_class():
+    with pytest.raises(ConfigError, match="no stack of transformer layers"):
+        find_layers(torch.nn.Linear(2, 2))
