@@ -52,7 +52,7 @@ def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:
     """Train a WordPiece tokenizer once per (texts, size) and keep it in the cache."""
-    folder = cache / "tokenizers" / fingerprint("wordpiece-1", vocabulary, texts)[:32]
+    folder = cache / "tokenizers" / fingerprint("wordpiece-2", vocabulary, texts)[:32]
     with locked(folder.with_suffix(".lock")):
         if not (folder / "tokenizer_config.json").is_file():
             tokenizer = PreTrainedTokenizerFast(
@@ -73,13 +73,24 @@ def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     # No lower-casing and no accent stripping: Romanian letters and niqqud are kept as they are.
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    words = pre_tokenizers.BertPreTokenizer()
+    # The trainer numbers letters within words as a hash map with a random seed yields them, and
+    # breaks ties by number. Named beforehand, they make the same vocabulary every time.
+    inner = {
+        letter for text in texts for word, _ in words.pre_tokenize_str(text) for letter in word[1:]
+    }
     trainer = trainers.WordPieceTrainer(
-        vocab_size=vocabulary, special_tokens=special, show_progress=False
+        vocab_size=vocabulary,
+        special_tokens=[*special, *(f"##{letter}" for letter in sorted(inner))],
+        show_progress=False,
     )
-    tokenizer.train_from_iterator(texts, trainer)
+    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    trained.pre_tokenizer = words
+    trained.train_from_iterator(texts, trainer)
+    # A fresh one has the vocabulary without these letters as special tokens.
+    tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = words
     ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends
