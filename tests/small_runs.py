@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from heron.cli import main
+from heron.composition import compose_and_run
+from heron.config import Config, resolve
 from heron.runtime.run_folder import RunFolder
 
 TINY = (
@@ -34,6 +36,14 @@ def heron(*words: object) -> int:
 def in_folder(folder: Path) -> tuple[str, str]:
     """Say where runs and cache go, as overrides."""
     return f"paths.runs={folder / 'runs'}", f"paths.cache={folder / 'cache'}"
+
+
+def compose(folder: Path, *overrides: str) -> Config:
+    """Compose the configuration that `train` would run."""
+    found: list[Config] = []
+    words = [*TINY, *in_folder(folder), *overrides]
+    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
+    return found[0]
 
 
 def train(folder: Path, *overrides: str, job: str = "tiny") -> RunFolder:

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from small_runs import TINY, heron, in_folder, train
 from transformers import AutoModel, AutoTokenizer
 
 from heron.config import from_yaml
 from heron.metrics import score_task
 from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 EPOCHS = 2
@@ -153,8 +153,9 @@ class TestRunFolder:
 
 
 class TestRepeatability:
-    def test_same_seed_gives_identical_bytes(self, run: RunFolder, home: Path) -> None:
-        again = train(home, "seed=7", job="again")
+    def test_same_seed_gives_identical_bytes(self, run: RunFolder, tmp_path: Path) -> None:
+        # Another cache as well: corpus and tokenizer are made anew.
+        again = train(tmp_path, "seed=7")
         for name in ("scores.json", "metrics.csv", "model/model.safetensors"):
             assert (again.path / name).read_bytes() == (run.path / name).read_bytes(), name
         for path in run.path.glob("*/*.parquet"):
@@ -174,13 +175,9 @@ class TestRepeatability:
 
 @pytest.mark.slow
 class TestLearning:
-    def test_window_head_learns_chronicle_well_above_the_majority_class(
-        self, tmp_path: Path
-    ) -> None:
-        # The majority class alone has a macro F1 of about 0.17 (F1 of one class in four).
+    def test_validation_score_is_far_above_the_majority_class(self, tmp_path: Path) -> None:
         run = train(
             tmp_path,
-            "head=window",
             "data.generator.size=1500",
             "encoder.scratch.vocabulary=2000",
             "encoder.scratch.hidden=64",
@@ -191,12 +188,11 @@ class TestLearning:
             "optim.lr=3e-3",
             "trainer.max_epochs=8",
         )
-        table = pq.read_table(run.predictions("validation"))
-        gold = table["gold"].to_pylist()
+        gold = pq.read_table(run.predictions("validation"))["gold"].to_pylist()
         majority = max(LABELS, key=gold.count)
         baseline = score_task("relation", gold, [majority] * len(gold), LABELS)["macro_f1"]
         scores = json.loads(run.scores.read_text())["validation"]
-        assert scores["macro_f1"] > baseline + 0.12
+        assert scores["macro_f1"] > 1.7 * baseline
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         losses = [float(row["train/loss"]) for row in rows]
-        assert np.mean(losses[-3:]) < 0.8 * np.mean(losses[:3])
+        assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])

@@ -1,0 +1,190 @@
+"""A run that was stopped, anywhere and however hard, ends as one that never was: bit for bit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import pytorch_lightning as pl
+import torch
+
+from heron.config import Config
+from heron.runtime.job import run_job
+from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, compose, in_folder, train
+
+EPOCHS = 3
+SETTINGS = {
+    "ess": ("head=ess", "batching.tokens=600"),
+    "window": ("head=window", "batching.tokens=200"),
+    "accumulate": ("head=ess", "batching.tokens=600", "optim.accumulate=2"),
+}
+
+
+class Stopped(BaseException):
+    """Stands for a kill: no `except Exception` on the way may hold it."""
+
+
+class StopAt(pl.Callback):
+    """Stops the run when `hook` is called for the `count`-th time, counted from 1."""
+
+    def __init__(self, hook: str, count: int):
+        self.left = count
+        setattr(self, hook, self._called)
+
+    def _called(self, *_: Any) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise Stopped
+
+
+class Unbroken(NamedTuple):
+    """A configuration, and the run of it that was never stopped."""
+
+    config: Config
+    folder: RunFolder
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Unbroken]:
+    """Return a function that trains one of `SETTINGS` without a stop, once per setting."""
+    home, made = tmp_path_factory.mktemp("unbroken"), dict[str, Unbroken]()
+
+    def make(setting: str) -> Unbroken:
+        if setting not in made:
+            epochs = f"trainer.max_epochs={EPOCHS}"
+            config = compose(home, *SETTINGS[setting], epochs, "trainer.checkpoint_steps=3")
+            made[setting] = Unbroken(config, RunFolder(home / setting))
+            run_job(config, made[setting].folder)
+        return made[setting]
+
+    return make
+
+
+def run_until(hook: str, count: int, config: Config, folder: RunFolder) -> None:
+    """Start (or go on with) a run and stop it at the `count`-th call of a Lightning hook."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.runtime.job.progress_bar", lambda wanted: [StopAt(hook, count)])
+        with pytest.raises(Stopped):
+            run_job(config, folder)
+
+
+def assert_same_run(folder: RunFolder, expected: RunFolder) -> None:
+    """Compare everything that a result is read from, byte by byte."""
+    names = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
+    names += [str(path.relative_to(expected.path)) for path in expected.path.glob("*/*.parquet")]
+    differing = [
+        name
+        for name in names
+        if (folder.path / name).read_bytes() != (expected.path / name).read_bytes()
+    ]
+    assert differing == []
+    assert folder.state() == "done"
+
+
+# An epoch has 11 to 14 batches here, so call 17 of a batch hook is in the middle of the second.
+STOPS = {
+    "before anything was saved": ("on_train_batch_start", 2),
+    "early in the first epoch": ("on_train_batch_start", 5),
+    "in the second epoch": ("on_train_batch_start", 17),
+    "after an update, before its checkpoint": ("on_train_batch_end", 18),
+    "in the first validation": ("on_validation_batch_start", 1),
+    "after the second validation": ("on_validation_end", 2),
+    "between two epochs": ("on_train_epoch_start", 2),
+    "at the end of training": ("on_train_end", 1),
+    "while predicting": ("on_predict_batch_start", 1),
+}
+
+
+@pytest.mark.slow
+class TestResume:
+    @pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
+    def test_goes_on_from_any_place(
+        self, stop: tuple[str, int], unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        run_until(*stop, config, folder)
+        assert folder.state() == "interrupted"
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    @pytest.mark.parametrize("stop", ["in the second epoch", "in the first validation"])
+    @pytest.mark.parametrize("setting", ["window", "accumulate"])
+    def test_holds_for_windows_and_for_accumulated_gradients(
+        self, setting: str, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken(setting)
+        folder = RunFolder(tmp_path / "run")
+        run_until(*STOPS[stop], config, folder)
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_holds_for_several_stops_of_one_run(
+        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        for _ in range(3):
+            run_until("on_train_batch_end", 9, config, folder)
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_stop_during_a_save_leaves_the_checkpoint_before(
+        self, unbroken: Callable[[str], Unbroken], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        save, saves = pl.Trainer.save_checkpoint, []
+
+        def save_half(trainer: pl.Trainer, path: Path, *rest: Any) -> None:
+            save(trainer, path, *rest)
+            saves.append(path)
+            if len(saves) == 5:
+                os.truncate(path, os.path.getsize(path) // 2)
+                raise Stopped
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pl.Trainer, "save_checkpoint", save_half)
+            with pytest.raises(Stopped):
+                run_job(config, folder)
+        torch.load(folder.last, weights_only=True)  # still whole
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_checkpoint_holds_no_pickled_code(self, unbroken: Callable[[str], Unbroken]) -> None:
+        for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
+            assert "state_dict" in torch.load(path, weights_only=True)
+
+
+@pytest.mark.slow
+def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
+    overrides = (
+        "data.generator.size=1000",
+        "encoder.scratch.layers=2",
+        "batching.tokens=300",
+        "trainer.max_epochs=1",
+        "trainer.checkpoint_steps=5",
+    )
+    # Its own cache: nothing that an earlier process left may be needed for equal bytes.
+    whole = train(tmp_path / "whole", *overrides, job="run")
+    broken = RunFolder(tmp_path / "broken" / "runs" / "chronicle-relation" / "run")
+    words = [*TINY, *in_folder(tmp_path / "broken"), "run.job=run", *overrides]
+
+    command = [sys.executable, "-m", "heron", "train", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while not broken.last.is_file() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not broken.dynamics(0).exists(), "the kill came after the epoch"
+    assert broken.state() == "running"
+
+    assert_same_run(train(tmp_path / "broken", *overrides, job="run"), whole)
