@@ -56,7 +56,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from heron.models.tokenizer import load_tokenizer
 
     folder = tmp_path_factory.mktemp("tiny_encoder")
-    scratch = EncoderConfig(name="scratch", max_length=128)
+    scratch = EncoderConfig(name="scratch", max_length=256)
     tokenizer = load_tokenizer(scratch, (), TEXTS, tmp_path_factory.mktemp("tokenizer_cache"))
     tokenizer.save_pretrained(folder)
     with torch.random.fork_rng():
@@ -67,7 +67,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             num_hidden_layers=2,
             num_attention_heads=2,
             intermediate_size=64,
-            max_position_embeddings=128,
+            max_position_embeddings=256,
             pad_token_id=tokenizer.pad_token_id,
         )
         BertModel(shape, add_pooling_layer=False).save_pretrained(folder)

@@ -133,9 +133,9 @@ def test_more_layers_than_the_encoder_has_are_refused(settings):
 
 
 def test_a_length_beyond_the_positions_is_refused(settings):
-    load(settings, max_length=128)
-    with pytest.raises(ConfigError, match=r"encoder.max_length=129: .* has 128 positions"):
-        load(settings, max_length=129)
+    load(settings, max_length=256)
+    with pytest.raises(ConfigError, match=r"encoder.max_length=257: .* has 256 positions"):
+        load(settings, max_length=257)
     scratch = EncoderConfig(max_length=33, scratch=ScratchConfig(positions=32))
     with pytest.raises(ConfigError, match="max_length=33: scratch has 32 positions"):
         load(scratch, vocabulary=50)

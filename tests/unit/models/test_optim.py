@@ -1,0 +1,171 @@
+"""Which parameter learns how fast, decays or not, and when; how classes weigh."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from heron.config import EncoderConfig, HeadConfig, OptimConfig
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.heads import Head
+from heron.models.optim import build_optimizer, build_schedule, class_weights, schedule
+
+
+@pytest.fixture
+def encoder(tiny_encoder):
+    return Encoder(load_encoder(EncoderConfig(name=str(tiny_encoder), max_length=64), 0, 0))
+
+
+@pytest.fixture
+def head():
+    return Head(HeadConfig("window", "window", "span_ends", "mlp", hidden=[8], distance=4), 32, 4)
+
+
+def settings_of(optimizer, **modules):
+    """Map each parameter's name to its (learning rate, weight decay)."""
+    names = {
+        id(parameter): f"{prefix}.{name}"
+        for prefix, module in modules.items()
+        for name, parameter in module.named_parameters()
+    }
+    return {
+        names[id(parameter)]: (group["lr"], group["weight_decay"])
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    }
+
+
+def test_matrices_decay_biases_and_normalisation_never(encoder, head):
+    optimizer = build_optimizer(encoder, head, OptimConfig(weight_decay=0.3))
+    for name, (_, decay) in settings_of(optimizer, encoder=encoder, head=head).items():
+        assert decay == (0.0 if name.endswith("bias") or "LayerNorm" in name else 0.3), name
+
+
+def test_every_trainable_parameter_is_in_one_group_and_frozen_ones_in_none(encoder, head):
+    encoder.layers[0].requires_grad_(False)
+    optimizer = build_optimizer(encoder, head, OptimConfig(layer_decay=0.9, head_lr=1.0))
+    grouped = [p for group in optimizer.param_groups for p in group["params"]]
+    trainable = [p for m in (encoder, head) for p in m.parameters() if p.requires_grad]
+    assert sorted(map(id, grouped)) == sorted(map(id, trainable))
+
+
+def test_layers_learn_slower_the_further_they_are_from_the_head(encoder, head):
+    optim = OptimConfig(lr=1.0, head_lr=5.0, layer_decay=0.5)
+    found = settings_of(build_optimizer(encoder, head, optim), encoder=encoder, head=head)
+    rates = {
+        "head.": 5.0,
+        "encoder.model.encoder.layer.1.": 1.0,
+        "encoder.model.encoder.layer.0.": 0.5,
+        "encoder.model.embeddings.": 0.25,
+    }
+    for name, (rate, _) in found.items():
+        (expected,) = (rate for prefix, rate in rates.items() if name.startswith(prefix))
+        assert rate == expected, name
+
+
+def test_a_final_normalisation_learns_as_the_top_layer():
+    class Stack(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed_tokens = nn.Embedding(5, 4)
+            self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
+            self.final_norm = nn.LayerNorm(4)
+
+    encoder = Encoder(Stack())
+    optimizer = build_optimizer(encoder, nn.Identity(), OptimConfig(lr=1.0, layer_decay=0.5))
+    found = settings_of(optimizer, encoder=encoder)
+    assert found["encoder.model.final_norm.weight"][0] == 1.0
+    assert found["encoder.model.layers.0.weight"][0] == 0.5
+    assert found["encoder.model.embed_tokens.weight"][0] == 0.25
+
+
+@pytest.mark.parametrize(("head_lr", "expected"), [(None, 2.0), (0.0, 0.0), (3.0, 3.0)])
+def test_the_head_learns_at_its_own_rate_or_the_encoders(encoder, head, head_lr, expected):
+    optimizer = build_optimizer(encoder, head, OptimConfig(lr=2.0, head_lr=head_lr))
+    rates = settings_of(optimizer, encoder=encoder, head=head)
+    assert {rate for name, (rate, _) in rates.items() if name.startswith("head")} == {expected}
+
+
+def test_betas_and_eps_are_passed_on(encoder, head):
+    optimizer = build_optimizer(encoder, head, OptimConfig(betas=[0.8, 0.9], eps=1e-5))
+    assert (optimizer.defaults["betas"], optimizer.defaults["eps"]) == ((0.8, 0.9), 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "at"),
+    [
+        ("constant", {0: 0.0, 5: 0.5, 10: 1.0, 55: 1.0, 100: 1.0}),
+        ("linear", {0: 0.0, 5: 0.5, 10: 1.0, 55: 0.5, 100: 0.0}),
+        ("cosine", {0: 0.0, 5: 0.5, 10: 1.0, 55: 0.5, 40: 0.75, 100: 0.0}),
+    ],
+)
+def test_a_schedule_at_its_start_at_the_end_of_warm_up_half_way_and_at_the_end(name, at):
+    factor = schedule(name, warmup=0.1, total_steps=100)
+    for step, expected in at.items():
+        assert factor(step) == pytest.approx(expected), step
+
+
+SCHEDULES = st.sampled_from(["constant", "linear", "cosine"])
+
+
+@given(SCHEDULES, st.floats(0, 0.99), st.integers(1, 200))
+def test_a_schedule_rises_then_never_rises_again_and_stays_within_0_and_1(name, warmup, total):
+    factors = [schedule(name, warmup, total)(step) for step in range(total + 5)]
+    rising = math.ceil(warmup * total)
+    assert all(0 <= factor <= 1 for factor in factors)
+    assert factors[: rising + 1] == sorted(factors[: rising + 1])
+    assert factors[rising:] == sorted(factors[rising:], reverse=True)
+    assert factors[rising] == 1.0
+    if rising < total:
+        assert factors[total:] == [1.0 if name == "constant" else 0.0] * 5
+
+
+def test_without_warm_up_the_first_step_is_at_the_peak():
+    assert schedule("linear", 0.0, 10)(0) == 1.0
+
+
+def test_the_schedule_scales_each_groups_own_rate(encoder, head):
+    optim = OptimConfig(lr=1.0, head_lr=10.0, warmup=0.5)
+    optimizer = build_optimizer(encoder, head, optim)
+    plan = build_schedule(optimizer, optim, total_steps=4)
+    optimizer.step()
+    plan.step()
+    assert {group["lr"] for group in optimizer.param_groups} == {0.5, 5.0}
+
+
+COUNTS = st.lists(st.integers(1, 10_000), min_size=2, max_size=6).map(torch.tensor)
+
+
+@given(COUNTS)
+def test_class_weights_follow_their_formulas(counts_C):
+    total, classes = counts_C.sum().item(), len(counts_C)
+    balanced = [total / (classes * count) for count in counts_C.tolist()]
+    one_minus_share = [1 - count / total for count in counts_C.tolist()]
+    assert class_weights("none", counts_C) is None
+    for kind, expected in (("balanced", balanced), ("one_minus_share", one_minus_share)):
+        weights_C = class_weights(kind, counts_C)
+        assert weights_C.dtype == torch.float32
+        torch.testing.assert_close(weights_C, torch.tensor(expected))
+
+
+@given(COUNTS)
+def test_balanced_weights_give_every_class_the_same_total(counts_C):
+    totals = class_weights("balanced", counts_C) * counts_C
+    torch.testing.assert_close(totals, totals.mean().expand_as(totals))
+
+
+def test_an_absent_class_weighs_as_if_it_occurred_once():
+    absent, once = torch.tensor([9, 0]), torch.tensor([9, 1])
+    for kind in ("balanced", "one_minus_share"):
+        assert torch.equal(class_weights(kind, absent), class_weights(kind, once))
+
+
+def test_trcs_class_weights():
+    counts = torch.tensor([2418, 1937, 512, 908])
+    expected = torch.tensor([0.5813, 0.6646, 0.9113, 0.8428])
+    torch.testing.assert_close(
+        class_weights("one_minus_share", counts), expected, atol=1e-4, rtol=0
+    )

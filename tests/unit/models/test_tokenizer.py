@@ -1,0 +1,109 @@
+"""Tokenizers keep every letter, know the markers as single tokens, and are trained once."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from heron.config import EncoderConfig, ScratchConfig
+from heron.errors import ConfigError
+from heron.languages import ENGLISH, HEBREW, ROMANIAN
+from heron.models import tokenizer as module
+from heron.models.tokenizer import load_tokenizer
+
+MARKERS = HEBREW.event_markers
+LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet
+SCRATCH = EncoderConfig(max_length=32, scratch=ScratchConfig(vocabulary=400))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    # Both ways, so that every letter occurs at and after a word's start.
+    cache = tmp_path_factory.mktemp("cache")
+    return load_tokenizer(SCRATCH, MARKERS, [LETTERS, LETTERS[::-1], " ".join(LETTERS)], cache)
+
+
+@pytest.fixture
+def pretrained(tiny_encoder, tmp_path):
+    config = EncoderConfig(name=str(tiny_encoder), max_length=64)
+    return load_tokenizer(config, MARKERS, (), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_each_marker_is_one_token_at_the_end_of_the_vocabulary(name, request):
+    tokenizer = request.getfixturevalue(name)
+    ids = [tokenizer.convert_tokens_to_ids(marker) for marker in MARKERS]
+    assert ids == list(range(len(tokenizer) - 4, len(tokenizer)))
+    text = "שר [א1] נבחר [/א1] ,[א2]עזב[/א2]"
+    assert [token for token in tokenizer.tokenize(text) if token in MARKERS] == list(MARKERS)
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_markers_take_no_space_and_no_letter_with_them(name, request):
+    tokenizer = request.getfixturevalue(name)
+    text = "אב [א1] גד [/א1] הו"
+    encoded = tokenizer(text, return_offsets_mapping=True)
+    found = dict(zip(encoded.tokens(), encoded["offset_mapping"], strict=True))
+    for marker in MARKERS[:2]:
+        start, end = found[marker]
+        assert text[start:end] == marker
+
+
+@given(st.text(LETTERS, min_size=1, max_size=12))
+def test_a_trained_tokenizer_gives_back_every_letter_and_its_case(trained, word):
+    pieces = trained.tokenize(word)
+    assert "".join(piece.removeprefix("##") for piece in pieces) == word
+
+
+def test_sequences_are_framed_for_one_text_and_for_two(trained):
+    one = trained("אב").tokens()
+    two = trained("אב", "גד").tokens()
+    assert (one[0], one[-1]) == ("[CLS]", "[SEP]")
+    assert [token for token in two if token.startswith("[")] == ["[CLS]", "[SEP]", "[SEP]"]
+    assert trained.pad_token_id == 0
+
+
+def test_no_segment_ids_are_made(trained):
+    assert set(trained("אב")) == {"input_ids", "attention_mask"}
+
+
+@pytest.mark.parametrize("name", ["trained", "pretrained"])
+def test_the_length_limit_is_the_configured_one_and_cuts_the_end(name, request):
+    tokenizer = request.getfixturevalue(name)
+    assert tokenizer.model_max_length in (32, 64)
+    assert tokenizer.truncation_side == "right"
+
+
+def test_training_happens_once_per_texts_and_size(tmp_path, monkeypatch):
+    trainings = []
+    train = module._train_wordpiece
+    monkeypatch.setattr(
+        module, "_train_wordpiece", lambda *inputs: trainings.append(1) or train(*inputs)
+    )
+    texts = ["אבג דהו", "abc def"]
+    first = load_tokenizer(SCRATCH, MARKERS, texts, tmp_path)
+    again = load_tokenizer(SCRATCH, (), texts[::-1] * 2, tmp_path)  # order and repeats do not count
+    assert len(trainings) == 1
+    assert len(again) == len(first) - len(MARKERS)
+    load_tokenizer(SCRATCH, MARKERS, [*texts, "more"], tmp_path)
+    small = dataclasses.replace(SCRATCH, scratch=ScratchConfig(vocabulary=20))
+    load_tokenizer(small, MARKERS, texts, tmp_path)
+    assert len(trainings) == 3
+
+
+def test_training_is_deterministic(tmp_path):
+    texts = ["אבג דהו אבד", "abc def abd", "ăîș țab"]
+    one, two = (
+        load_tokenizer(SCRATCH, MARKERS, texts, tmp_path / folder).backend_tokenizer.to_str()
+        for folder in "ab"
+    )
+    assert Tokenizer.from_str(one).get_vocab() == Tokenizer.from_str(two).get_vocab()
+
+
+def test_a_tokenizer_that_cannot_be_found_is_explained(tmp_path):
+    with pytest.raises(ConfigError, match="neither a folder here nor to be had from the hub"):
+        load_tokenizer(EncoderConfig(name="no/such-encoder"), MARKERS, (), tmp_path)
+    with pytest.raises(ConfigError, match="the folder holds no loadable model"):
+        load_tokenizer(EncoderConfig(name=str(tmp_path)), MARKERS, (), tmp_path)
