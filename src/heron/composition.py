@@ -50,7 +50,8 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
     parser = get_args_parser()
-    arguments_, unknown = parser.parse_known_args(list(arguments))
+    # Intermixed: overrides may stand on both sides of a flag, `data=trc -m head=ess,emp`.
+    arguments_, unknown = parser.parse_known_intermixed_args(list(arguments))
     flags = [word for word in unknown if word.startswith("-")]
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
