@@ -1,0 +1,129 @@
+"""`heron train`: sweeps, and the same command said again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heron.config import from_yaml
+from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, heron, in_folder, train
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out figures, which take most of a tiny run's time."""
+    for name in ("run_figure", "sweep_figure"):
+        monkeypatch.setattr(f"heron.reporting.figures.{name}", lambda *inputs: b"")
+
+
+def jobs_of(folder: Path) -> list[RunFolder]:
+    return [RunFolder(path.parent) for path in folder.glob("*/config.yaml")]
+
+
+@pytest.mark.usefixtures("no_figures")
+class TestSweep:
+    def test_grid_makes_one_run_folder_each_and_one_table(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        grid = ("-m", "head=ess,emp,seq_cls", "seed=0,1", "run.sweep=grid")
+        assert heron("train", *TINY, *in_folder(tmp_path), "trainer.max_epochs=1", *grid) == 0
+        jobs = jobs_of(tmp_path / "runs" / "grid")
+        assert {job.state() for job in jobs} == {"done"}
+        configs = [from_yaml(job.config.read_text("utf-8")) for job in jobs]
+        assert sorted((config.head.name, config.seed) for config in configs) == [
+            (head, seed) for head in ("emp", "ess", "seq_cls") for seed in (0, 1)
+        ]
+        printed = capsys.readouterr().out
+        assert all(head in printed for head in ("ess", "emp", "seq_cls"))
+        assert (tmp_path / "runs" / "grid" / "report.html").is_file()
+
+    def test_failing_jobs_leave_the_others_alone_and_are_named(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import heron.runtime.job as job
+
+        run_job = job.run_job
+
+        def out_of_memory(config: Any, *rest: Any) -> Any:
+            if config.head.name == "emp":
+                raise RuntimeError("not enough memory")
+            return run_job(config, *rest)
+
+        monkeypatch.setattr(job, "run_job", out_of_memory)
+        words = (*TINY, *in_folder(tmp_path), "trainer.max_epochs=1", "run.sweep=grid", "-m")
+        assert heron("train", *words, "head=ess,emp", "encoder.max_length=128,100000") == 2
+        states = sorted(job.state() for job in jobs_of(tmp_path / "runs" / "grid"))
+        assert states == ["done", "failed"]
+        errors = capsys.readouterr().err
+        assert "3 of 4 jobs failed" in errors
+        listed = errors.partition("3 of 4 jobs failed")[2]
+        assert "head=ess, encoder.max_length=100000" in listed
+        assert "head=emp, encoder.max_length=128" in listed
+        assert "head=ess, encoder.max_length=128\n" not in listed
+        assert "not enough memory" in errors
+
+
+@pytest.mark.usefixtures("no_figures")
+class TestSameCommandAgain:
+    def test_done_run_is_not_trained_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        scores, changed = run.scores.read_bytes(), run.best.stat().st_mtime_ns
+        monkeypatch.setattr("heron.runtime.job._train_and_score", pytest.fail)
+        train(tmp_path, "trainer.max_epochs=1")
+        assert run.scores.read_bytes() == scores
+        assert run.best.stat().st_mtime_ns == changed
+
+    def test_resume_false_starts_over_and_spares_files_of_others(self, tmp_path: Path) -> None:
+        run = train(tmp_path)
+        scores, notes = run.scores.read_bytes(), run.path / "notes.md"
+        notes.write_text("mine")
+        changed = run.best.stat().st_mtime_ns
+        train(tmp_path, "run.resume=false", "trainer.max_epochs=1")
+        assert run.best.stat().st_mtime_ns > changed
+        assert run.scores.read_bytes() != scores
+        assert not run.dynamics(1).exists(), "a file of the run before is still there"
+        assert notes.read_text() == "mine"
+
+    def test_other_configuration_under_the_same_name_is_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        before = run.scores.read_bytes()
+        words = (*TINY, *in_folder(tmp_path), "run.job=tiny", "trainer.max_epochs=1")
+        assert heron("train", *words, "optim.lr=0.5") == 2
+        error = capsys.readouterr().err
+        assert "optim.lr was 0.001, now 0.5" in error
+        assert "run.resume=false" in error
+        assert run.scores.read_bytes() == before
+
+    def test_keys_that_change_no_result_are_no_other_configuration(self, tmp_path: Path) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        train(tmp_path, "trainer.max_epochs=1", "trainer.progress=false", "logger.project=other")
+        assert run.state() == "done"
+
+    def test_interrupted_run_says_how_to_go_on_and_exits_130(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import signal
+
+        from heron.tasks.classification import ClassificationModule
+
+        def press_ctrl_c(*_: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        handler = signal.getsignal(signal.SIGINT)
+        monkeypatch.setattr(ClassificationModule, "on_validation_epoch_start", press_ctrl_c)
+        words = (*TINY, *in_folder(tmp_path), "run.job=tiny")
+        assert heron("train", *words) == 130
+        assert signal.getsignal(signal.SIGINT) is handler
+        assert "the same command goes on" in capsys.readouterr().err
+        status = json.loads(
+            (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
+        )
+        assert status["state"] == "interrupted"
