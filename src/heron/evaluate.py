@@ -34,6 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
     options = parse_options(EvaluateOptions, arguments)
     folder = open_run(options.run)
+    folder.require_model()
     from heron.data.readers import read_rows
     from heron.files import write_json
     from heron.inference import TrainedRun

@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     options = parse_options(PredictOptions, arguments)
     folder = open_run(options.run)
-    _require_model(folder.model)
+    folder.require_model()
     from heron.data.readers import read_rows
     from heron.data.tables import write_table
     from heron.inference import TrainedRun
@@ -64,12 +64,3 @@ def _in_file_order(columns: dict[str, list[object]], guids: list[str]) -> dict[s
     place = {guid: index for index, guid in enumerate(guids)}
     order = sorted(range(len(columns["guid"])), key=lambda row: place[str(columns["guid"][row])])
     return {name: [values[row] for row in order] for name, values in columns.items()}
-
-
-def _require_model(model: Path) -> None:
-    if not (model / "head.safetensors").is_file():
-        from heron.errors import ConfigError
-
-        raise ConfigError(
-            f"{model} holds no exported model: the run is not finished, or run.export was false"
-        )

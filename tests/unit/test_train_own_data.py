@@ -214,7 +214,7 @@ class TestWrongData:
     ) -> None:
         long = "מלה " * 400 + ROWS[4][1]
         path = write_csv(tmp_path / "train.csv", with_row(6, text=long))
-        assert heron(*own(tmp_path, path, "data.validation.fraction=0.1")) == 2
+        assert heron(*own(tmp_path, path)) == 2
         error = capsys.readouterr().err
         assert "r4" in error
         assert "encoder.max_length" in error

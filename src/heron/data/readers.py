@@ -96,7 +96,7 @@ def read_rows(
     columns = config.columns
     required = [columns.text, columns.label] if labels == "required" else [columns.text]
     rows = _read(path, config, labels, required)
-    if rows.problems and bad_rows == "raise":
+    if rows.problems and (bad_rows == "raise" or not rows.examples):
         raise DataError(rows.problems)
     return rows
 

@@ -82,6 +82,18 @@ class RunFolder:
         status = read_json(self.status) if self.status.is_file() else {}
         write_json(self.status, {**status, **fields})
 
+    def require_model(self) -> None:
+        """Make sure that the run has left a model to predict with.
+
+        Raises:
+            ConfigError: it has not; the message says why that can be.
+        """
+        if not (self.model / "head.safetensors").is_file():
+            raise ConfigError(
+                f"{self.model} holds no exported model: the run is not finished (it is "
+                f"{self.state()}), or run.export was false"
+            )
+
     def clear(self) -> None:
         """Remove what a run left here, so that the next one starts over; other files stay."""
         for file in (self.status, self.scores, self.metrics, self.config):
