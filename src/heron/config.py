@@ -285,20 +285,34 @@ CHOICES = {
     "optim.class_weights": ("none", "balanced", "one_minus_share"),
     "batching.plan": ("shuffle", "bucket"),
     "trainer.select": ("best", "last"),
+    "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
     "logger.mode": ("offline", "online", "disabled"),
 }
 _AT_LEAST = {
     "seed": 0,
     "encoder.max_length": 8,
+    "encoder.num_layers": 1,
+    "encoder.scratch.layers": 1,
+    "encoder.scratch.heads": 1,
+    "head.distance": 0,
     "batching.size": 1,
     "batching.tokens": 8,
+    "batching.workers": 0,
     "trainer.max_epochs": 1,
+    "trainer.devices": 1,
+    "trainer.patience": 1,
+    "trainer.checkpoint_steps": 1,
+    "trainer.threads": 1,
     "optim.accumulate": 1,
     "optim.lr": 0,
+    "optim.head_lr": 0,
+    "optim.layer_decay": 0,
+    "optim.weight_decay": 0,
+    "optim.clip": 0,
     "task.bootstrap": 0,
 }
-_FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout")
+_FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
 # Keys that say where things lie or how they look, and so cannot change a result.
 NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress")
@@ -398,12 +412,17 @@ def _check_values(config: Config) -> None:
         if value not in allowed:
             raise ConfigError(f"{key}={value}.{nearest(str(value), allowed)}")
     for key, least in _AT_LEAST.items():
-        if select(config, key) < least:
-            raise ConfigError(f"{key}={select(config, key)}: must be at least {least}")
+        value = select(config, key)
+        if value is not None and not value >= least:  # so that nan is refused as well
+            raise ConfigError(f"{key}={value}: must be at least {least}")
     for key in _FRACTIONS:
-        if not 0 <= select(config, key) < 1:
-            raise ConfigError(f"{key}={select(config, key)}: must be in [0, 1)")
+        value = select(config, key)
+        if value is not None and not 0 <= value < 1:
+            raise ConfigError(f"{key}={value}: must be in [0, 1)")
+    if len(config.optim.betas) != 2 or not all(0 <= beta < 1 for beta in config.optim.betas):
+        raise ConfigError(f"optim.betas={config.optim.betas}: must be two numbers in [0, 1)")
     _check_freeze(config.encoder)
+    _check_scratch(config.encoder)
     _check_combination(config)
 
 
@@ -411,6 +430,15 @@ def _check_freeze(encoder: EncoderConfig) -> None:
     if encoder.freeze not in ("none", "embeddings", "all") and not encoder.freeze.isdigit():
         raise ConfigError(
             f"encoder.freeze={encoder.freeze}: allowed are none, embeddings, all or a layer count"
+        )
+
+
+def _check_scratch(encoder: EncoderConfig) -> None:
+    shape = encoder.scratch
+    if shape.hidden < 1 or shape.hidden % shape.heads:
+        raise ConfigError(
+            f"encoder.scratch.hidden={shape.hidden}: must be a multiple of "
+            f"encoder.scratch.heads={shape.heads}"
         )
 
 
@@ -425,8 +453,12 @@ def _check_combination(config: Config) -> None:
         raise ConfigError("head.pooling=cls needs head.input=marked: a window holds many pairs")
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
-    if config.trainer.select == "best" and config.data.validation.fraction == 0:
+    if not all(width >= 1 for width in head.hidden):
+        raise ConfigError(f"head.hidden={head.hidden}: widths must be at least 1")
+    data, trainer = config.data, config.trainer
+    validated = data.generator or "validation" in data.files or data.validation.fraction
+    if not validated and (trainer.select == "best" or trainer.patience is not None):
         raise ConfigError(
-            "trainer.select=best needs a validation split: set data.validation.fraction above 0, "
-            "or trainer.select=last"
+            "trainer.select=best and trainer.patience need a validation split: name "
+            "data.files.validation, or set data.validation.fraction above 0"
         )

@@ -21,8 +21,9 @@ from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
 from heron.dynamics.recorder import Recorder
-from heron.errors import ConfigError
+from heron.errors import ConfigError, nearest
 from heron.files import atomic_open, locked, read_json, write_json
+from heron.metrics import score_task
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import export
 from heron.models.heads import Head
@@ -193,10 +194,11 @@ def prepare(config: Config, folder: RunFolder) -> None:
     """Create the run folder, or make sure that the one there belongs to this configuration.
 
     Raises:
-        ConfigError: the folder holds a run with another configuration; the message lists the
-            differing keys.
+        ConfigError: `trainer.monitor` is no score, or the folder holds a run with another
+            configuration; the message lists the differing keys.
     """
     quiet()
+    _check_monitor(config)
     if not config.run.resume:
         folder.clear()
     if folder.config.is_file():
@@ -224,6 +226,14 @@ def interruptible() -> Iterator[None]:
             raise
         signal.signal(signal.SIGINT, handler)
         raise KeyboardInterrupt from error
+
+
+def _check_monitor(config: Config) -> None:
+    """Refuse an unknown score now; Lightning would after the first epoch."""
+    labels, monitor = config.data.label_order, config.trainer.monitor
+    scores = score_task(config.task.name, labels, labels, labels, relaxed=config.task.relaxed)
+    if monitor not in scores:
+        raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")
 
 
 def quiet() -> None:
