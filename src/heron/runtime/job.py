@@ -8,7 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytorch_lightning as pl
@@ -83,7 +83,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         **provenance(),
     )
     try:
-        with interruptible():
+        with interruptible(), _wandb_closed(config):
             scores = _train_and_score(config, folder)
     except BaseException as error:
         folder.update_status(
@@ -264,3 +264,11 @@ def _wandb(config: Config, folder: RunFolder) -> list[Any]:
     from heron.runtime.wandb_logger import wandb_logger
 
     return [wandb_logger(config, folder)]
+
+
+def _wandb_closed(config: Config) -> AbstractContextManager[None]:
+    if not config.logger.wandb:
+        return nullcontext()
+    from heron.runtime.wandb_logger import wandb_closed
+
+    return wandb_closed()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pytorch_lightning.loggers import WandbLogger
 
 from heron.config import Config, as_dict
@@ -32,3 +35,19 @@ def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
         ],
         config=as_dict(config),
     )
+
+
+@contextmanager
+def wandb_closed() -> Iterator[None]:
+    """Close the W&B run when the block ends, as a failed one when the block fails.
+
+    Otherwise the next job of a sweep would log into it, and a failed run would look finished.
+    """
+    import wandb
+
+    try:
+        yield
+    except BaseException:
+        wandb.finish(exit_code=1)
+        raise
+    wandb.finish()
