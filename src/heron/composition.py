@@ -117,7 +117,7 @@ def _explained(hydra: Hydra, name: str, overrides: Sequence[str]) -> Iterator[No
     """Turn Hydra's complaints into heron's: what is wrong, and what was probably meant."""
     try:
         yield
-    except (HydraException, OmegaConfBaseException, AssertionError) as error:
+    except (HydraException, OmegaConfBaseException, AssertionError, ValueError) as error:
         raise ConfigError(_explain(hydra, overrides, error)) from error
 
 
@@ -129,12 +129,16 @@ def _explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
         key = key.split("@")[0]
         if key in groups:
             options = _options(hydra, key)
-            wrong = [option for option in value.split(",") if option not in [*options, "null"]]
+            allowed = [*options, "null"] if key == "experiment" else options
+            wrong = [option for option in value.split(",") if option not in allowed]
             if wrong:
                 return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
         elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
             hint = nearest(key, [*all_keys(), *groups])
             return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+        elif _open(key) and key in str(error) and "FileConfig'" not in str(error.__cause__):
+            entry, _, field = key.rpartition(".")
+            return f"{override}: no such entry here; add it, '+{entry}={{{field}: {value}}}'"
         elif isinstance(error, AssertionError) and key.count(".") > 1:
             # OmegaConf asserts when an override reaches into a node that is null.
             parent = key.rpartition(".")[0]

@@ -397,13 +397,19 @@ def _nested(schema: Any) -> dict[str, Any]:
 
 
 def _refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
-    fields = _nested(schema)
+    fields, hints = _nested(schema), get_type_hints(schema)
     for key in map(str, config):
         name = prefix + key
         if key not in fields:
-            raise ConfigError(f"unknown key '{name}'.{nearest(name, all_keys())}")
-        if fields[key] and OmegaConf.is_dict(config._get_node(key)) and config[key] is not None:
+            known = [*all_keys(), *(prefix + field for field in fields)]
+            raise ConfigError(f"unknown key '{name}'.{nearest(name, known)}")
+        if not OmegaConf.is_dict(config._get_node(key)) or config[key] is None:
+            continue
+        if fields[key]:
             _refuse_unknown(config[key], fields[key], f"{name}.")
+        elif dataclasses.is_dataclass(entry := get_args(hints[key])[-1]):
+            for each in map(str, config[key]):
+                _refuse_unknown(config[key][each], entry, f"{name}.{each}.")
 
 
 def _check_values(config: Config) -> None:
