@@ -1,0 +1,89 @@
+"""`RunFolder`: names of files, state, and how a run folder is opened, cleared and refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heron.errors import ConfigError
+from heron.runtime.run_folder import RunFolder, open_run
+
+
+def test_names_are_those_of_the_contract(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    paths = [
+        folder.config,
+        folder.status,
+        folder.scores,
+        folder.metrics,
+        folder.predictions("test"),
+        folder.dynamics(3),
+        folder.best,
+        folder.last,
+        folder.model,
+    ]
+    assert [str(path.relative_to(tmp_path)) for path in paths] == [
+        "config.yaml",
+        "status.json",
+        "scores.json",
+        "metrics.csv",
+        "predictions/test.parquet",
+        "dynamics/epoch=3.parquet",
+        "checkpoints/best.ckpt",
+        "checkpoints/last.ckpt",
+        "model",
+    ]
+    assert list(tmp_path.iterdir()) == [], "naming a file touches nothing"
+
+
+def test_state_is_absent_until_a_status_says_otherwise(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    assert folder.state() == "absent"
+    folder.update_status(state="running", seed=3)
+    folder.update_status(state="done")
+    assert folder.state() == "done"
+    assert json.loads(folder.status.read_text()) == {"state": "done", "seed": 3}
+
+
+def test_clear_removes_what_a_run_left_and_nothing_else(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    own = [
+        folder.config,
+        folder.status,
+        folder.scores,
+        folder.metrics,
+        folder.model / "config.json",
+    ]
+    own += [folder.predictions("test"), folder.dynamics(0), folder.best, folder.last]
+    for path in [*own, tmp_path / "notes.md", tmp_path / "figures" / "mine.png"]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    folder.clear()
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
+    assert left == ["figures", "figures/mine.png", "notes.md"]
+    folder.clear()  # a second time there is nothing to do
+
+
+def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"is not a run folder: it has no config\.yaml"):
+        open_run(tmp_path)
+
+
+def test_sweep_folder_is_answered_with_its_runs(tmp_path: Path) -> None:
+    for job in ("seed=1", "seed=0"):
+        RunFolder(tmp_path / job).update_status(state="done")
+        RunFolder(tmp_path / job).config.write_text("seed: 0")
+    with pytest.raises(ConfigError, match="name one of its runs: seed=0, seed=1"):
+        open_run(tmp_path)
+
+
+def test_missing_model_names_the_state_of_the_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.update_status(state="failed")
+    with pytest.raises(ConfigError, match=r"not finished \(it is failed\), or run.export"):
+        folder.require_model()
+    folder.model.mkdir()
+    (folder.model / "head.safetensors").touch()
+    folder.require_model()
