@@ -86,6 +86,8 @@ class EncoderConfig:
         freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
         dropout: probability for hidden states and attention; null keeps the encoder's own.
         attention: `eager` or `sdpa`, or another implementation that transformers knows.
+        fast_dropout: on a CPU, draw dropout masks and attend in ways that suit it: the same
+            functions, other random numbers (`models/dropout.py`); replaces `attention` there.
         gradient_checkpointing: recompute activations in the backward pass to save memory.
         trust_remote_code: run code that comes with the weights; off unless you have read it.
     """
@@ -97,6 +99,7 @@ class EncoderConfig:
     freeze: str = "none"
     dropout: float | None = None
     attention: str = "sdpa"
+    fast_dropout: bool = True
     gradient_checkpointing: bool = False
     trust_remote_code: bool = False
     scratch: ScratchConfig = field(default_factory=ScratchConfig)

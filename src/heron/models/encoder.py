@@ -23,6 +23,7 @@ from transformers import (
 from heron.config import EncoderConfig
 from heron.data.collate import Batch
 from heron.errors import ConfigError
+from heron.models.dropout import use_fast_dropout
 from heron.models.hub import origin, unreachable
 
 
@@ -102,8 +103,10 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     if embeddings.num_embeddings < vocabulary:
         # Default initialisation: the mean of the old embeddings with their covariance.
         model.resize_token_embeddings(vocabulary)
+    if config.fast_dropout and not torch.cuda.is_available():
+        use_fast_dropout(model)
     if config.gradient_checkpointing:
-        model.gradient_checkpointing_enable()
+        model.activation_checkpointing_enable()
     return model
 
 
