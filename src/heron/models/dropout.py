@@ -2,8 +2,8 @@
 
 torch draws dropout masks on the CPU one number at a time, which takes longer than the matrix
 product beside it; with attention dropout, scaled_dot_product_attention also leaves its fast
-kernel. Here 16 random bits decide each element, and attention is written as two matrix products
-around a softmax.
+kernel. Here 16 random bits decide each element, and training attends with two matrix products
+around a softmax. Without gradients, and on other devices, everything is as usual.
 
 Shape suffixes: B sequences, H attention heads, L tokens, D width of one head.
 """
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import eager_mask
 
 ATTENTION = "heron_cpu"
@@ -80,11 +81,11 @@ def attention(
     dropout: float = 0.0,
     scaling: float | None = None,
     **unused: Any,
-) -> tuple[Tensor, Tensor]:
-    """Attend with two matrix products, in transformers' form of an attention function.
+) -> tuple[Tensor, Tensor | None]:
+    """Attend with two matrix products where gradients are needed, in transformers' form.
 
     Args:
-        module: the calling layer; not read.
+        module: the calling layer.
         query_BHLD: queries.
         key_BHLD: keys.
         value_BHLD: values; their precision is that of the weights.
@@ -94,8 +95,16 @@ def attention(
         unused: what other attention functions take.
 
     Returns:
-        Mixed values [B, L, H, D], and the weights [B, H, L, L].
+        Mixed values [B, L, H, D], and the weights [B, H, L, L] or None.
     """
+    # A pass that gradient checkpointing repeats has no gradients yet, but dropout: it must not
+    # differ from its repetition.
+    evaluating = not dropout and not query_BHLD.requires_grad
+    if evaluating or query_BHLD.device.type != "cpu":
+        usual: tuple[Tensor, None] = sdpa_attention_forward(
+            module, query_BHLD, key_BHLD, value_BHLD, attention_mask, dropout, scaling
+        )
+        return usual
     scaling = query_BHLD.shape[-1] ** -0.5 if scaling is None else scaling
     # Scaling the queries touches fewer numbers than scaling the scores.
     scores_BHLL = torch.matmul(query_BHLD * scaling, key_BHLD.transpose(2, 3))

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel, DebertaV2Config, DebertaV2Model
 
-from heron.models.dropout import ATTENTION, FastDropout, fast_dropout, use_fast_dropout
+from heron.models.dropout import ATTENTION, FastDropout, attention, fast_dropout, use_fast_dropout
 
 
-def bert(dropout: float = 0.1, attention: str = "sdpa") -> BertModel:
+def bert(dropout: float = 0.1, implementation: str = "sdpa") -> BertModel:
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=50,
@@ -22,7 +22,7 @@ def bert(dropout: float = 0.1, attention: str = "sdpa") -> BertModel:
         intermediate_size=64,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
-        attn_implementation=attention,
+        attn_implementation=implementation,
     )
     return BertModel(config, add_pooling_layer=False)
 
@@ -100,12 +100,14 @@ def test_probabilities_zero_and_one_keep_all_and_nothing(p: float) -> None:
     assert torch.equal(fast_dropout(torch.ones(9), p), torch.full((9,), 1 - p))
 
 
-def test_attention_computes_what_sdpa_computes() -> None:
+@pytest.mark.parametrize("gradients", [False, True])
+def test_attention_computes_what_sdpa_computes(gradients: bool) -> None:
     model, batch = bert().eval(), padded_batch()
     expected = model(**batch).last_hidden_state
     use_fast_dropout(model)
     assert model.config._attn_implementation == ATTENTION
-    actual = model(**batch).last_hidden_state
+    with torch.set_grad_enabled(gradients):
+        actual = model(**batch).last_hidden_state
     torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -126,12 +128,34 @@ def test_bf16_attention_is_as_close_to_float32_as_eager_is() -> None:
     expected = bert().eval()(**batch).last_hidden_state
     errors = []
     for fast in (False, True):
-        model = bert(attention="eager").eval()
+        model = bert(implementation="eager").eval()
         if fast:
             use_fast_dropout(model)
         with torch.autocast("cpu", torch.bfloat16):
             errors.append(float((model(**batch).last_hidden_state - expected).abs().mean()))
     assert errors[1] < 1.25 * errors[0]
+
+
+def test_recomputed_activations_meet_the_same_masks() -> None:
+    gradients = []
+    for checkpointing in (False, True):
+        model = bert(dropout=0.3).train()
+        use_fast_dropout(model)
+        if checkpointing:
+            model.gradient_checkpointing_enable()
+        torch.manual_seed(0)
+        model(**padded_batch()).last_hidden_state[:, 0].square().sum().backward()
+        weights = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
+        gradients.append(torch.cat(weights))
+    torch.testing.assert_close(gradients[1], gradients[0])
+
+
+def test_other_devices_keep_their_own_dropout_and_attention() -> None:
+    states = torch.empty(2, 4, 9, 8, device="meta", requires_grad=True)
+    mixed, weights = attention(nn.Identity(), states, states, states, None, dropout=0.1)
+    assert mixed.shape == (2, 9, 4, 8)
+    assert weights is None
+    assert FastDropout(0.1)(states).device.type == "meta"
 
 
 def test_padding_changes_nothing() -> None:
