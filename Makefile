@@ -28,6 +28,10 @@ test-real: .venv/installed  ## what needs the papers' data and a pretrained enco
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m pytest -m real -rs
 
+bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
+	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
+		$(BIN)/python -m tests.benchmarks.training
+
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
