@@ -147,9 +147,9 @@ def table(rounds: Rounds, options: Options) -> Table:
     plural = "s" if options.threads > 1 else ""
     title = f"TRC training, {options.threads} thread{plural}, medians of {options.rounds} rounds"
     result = Table(title=title)
-    result.add_column("")
-    for column in ("pairs/CPU s", "pairs/s", "padding efficiency", "steps/epoch", "ratio"):
-        result.add_column(column, justify="right")
+    result.add_column("", no_wrap=True)
+    for column in ("pairs / CPU s", "pairs / s", "padding efficiency", "ratio"):
+        result.add_column(column, justify="right", min_width=5)
     for name, measured in rounds.items():
         ratio = "-"
         if BASELINE in rounds:
@@ -159,7 +159,6 @@ def table(rounds: Rounds, options: Options) -> Table:
             f"{_median(measured, 'samples_per_cpu_second'):.2f}",
             f"{_median(measured, 'samples_per_second'):.2f}",
             f"{_median(measured, 'padding_efficiency'):.3f}",
-            f"{_median(measured, 'steps_per_epoch'):.0f}",
             ratio,
         )
     return result

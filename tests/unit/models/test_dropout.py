@@ -143,7 +143,7 @@ def test_recomputed_activations_meet_the_same_masks() -> None:
         model = bert(dropout=0.3).train()
         use_fast_dropout(model)
         if checkpointing:
-            model.gradient_checkpointing_enable()
+            model.activation_checkpointing_enable()
         torch.manual_seed(0)
         model(**padded_batch()).last_hidden_state[:, 0].square().sum().backward()
         weights = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
