@@ -1,0 +1,204 @@
+"""The configuration refuses what cannot work, by key, and comes back from YAML unchanged."""
+
+import dataclasses
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from heron.config import (
+    CHOICES,
+    NEUTRAL,
+    Config,
+    all_keys,
+    as_dict,
+    decisive,
+    from_yaml,
+    resolve,
+    select,
+    to_yaml,
+)
+from heron.data.config import DataConfig
+from heron.errors import ConfigError
+from heron.files import fingerprint
+
+DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
+
+
+def changed(*overrides, base=DEFAULTS):
+    """Resolve the default configuration with some keys set."""
+    config = OmegaConf.create(to_yaml(base))
+    for key, value in (override.split("=", 1) for override in overrides):
+        OmegaConf.update(config, key, yaml.safe_load(value))
+    return resolve(config)
+
+
+@pytest.mark.parametrize("overrides", [(), ("head=window",), ("protocol=paper", "head=emp")])
+def test_yaml_round_trip(chronicle_config, overrides):
+    config = chronicle_config(*overrides)
+    assert from_yaml(to_yaml(config)) == config
+
+
+@settings(max_examples=10)
+@given(
+    st.builds(
+        dataclasses.replace,
+        st.just(DEFAULTS.optim),
+        lr=st.floats(1e-12, 1e3),
+        head_lr=st.none() | st.floats(1e-12, 1e3),
+        betas=st.lists(st.floats(0, 0.9999), min_size=2, max_size=2),
+    ),
+    st.text("אבșț:#'\"{}[]!&*?|>%@` \\abc\n"),
+)
+def test_yaml_round_trip_of_any_number_and_text(optim, title):
+    config = dataclasses.replace(
+        DEFAULTS, optim=optim, data=dataclasses.replace(DEFAULTS.data, title=title)
+    )
+    assert from_yaml(to_yaml(config)) == config
+
+
+def test_yaml_that_is_no_configuration_is_refused():
+    with pytest.raises(ConfigError, match="not a mapping"):
+        from_yaml("- 1\n- 2\n")
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("sed=1", "unknown key 'sed'. Did you mean 'seed'?"),
+        ("optim.lrr=1", "unknown key 'optim.lrr'. Did you mean 'optim.lr'"),
+        ("encoder.scratch.hiden=8", "Did you mean 'encoder.scratch.hidden'"),
+        ("data.columns.txt=t", "Did you mean 'data.columns.text'"),
+        ("data.files={train: {pth: x}}", "Did you mean 'data.files.train.path'"),
+        ("seed=one", "seed: Value 'one' of type 'str' could not be converted to Integer"),
+        ("seed=null", "seed: Incompatible value 'None' for field of type 'int'"),
+        ("run.resume=perhaps", "run.resume: Value 'perhaps' is not a valid bool"),
+        ("seed=-1", "seed=-1: must be at least 0"),
+        ("optim.lr=-1", "optim.lr=-1.0: must be at least 0"),
+        ("optim.lr=.nan", "optim.lr=nan: must be at least 0"),
+        ("optim.betas=[0.9]", "optim.betas=[0.9]: must be two numbers in [0, 1)"),
+        ("optim.warmup=10", "optim.warmup=10.0: must be in [0, 1)"),
+        ("optim.accumulate=0", "optim.accumulate=0: must be at least 1"),
+        ("trainer.max_epochs=0", "trainer.max_epochs=0: must be at least 1"),
+        ("trainer.devices=0", "trainer.devices=0: must be at least 1"),
+        ("trainer.patience=0", "trainer.patience=0: must be at least 1"),
+        ("encoder.max_length=4", "encoder.max_length=4: must be at least 8"),
+        ("encoder.num_layers=0", "encoder.num_layers=0: must be at least 1"),
+        ("encoder.dropout=1", "encoder.dropout=1.0: must be in [0, 1)"),
+        ("encoder.freeze=some", "encoder.freeze=some: allowed are none, embeddings, all or a"),
+        ("encoder.freeze='-1'", "encoder.freeze=-1: allowed are none, embeddings, all or a"),
+        ("encoder.scratch.hidden=33", "encoder.scratch.hidden=33: must be a multiple of"),
+        ("head.hidden=[0]", "head.hidden=[0]: widths must be at least 1"),
+        ("head.classifier=mlp", "head.classifier=mlp needs head.hidden"),
+        ("head.input=window", "head.pooling=event_start needs head.input=marked, not window"),
+        ("head.pooling=span_ends", "head.pooling=span_ends needs head.input=window, not marked"),
+        ("data.validation.fraction=0", "need a validation split"),
+        ("data.sample.fraction=0", "data.sample.fraction=0.0: must be in (0, 1]"),
+        ("data.language=xx", "data.language=xx: unknown language. Allowed: en, he, ro."),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused_by_key(override, message):
+    with pytest.raises(ConfigError) as error:
+        changed(override)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_a_choice_outside_the_list_names_what_is_allowed(key):
+    nearly = CHOICES[key][0] + "x"
+    with pytest.raises(ConfigError) as error:
+        changed(f"{key}={nearly}")
+    assert f"{key}={nearly}." in str(error.value)
+    assert CHOICES[key][0] in str(error.value)
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_the_default_is_among_the_choices(key):
+    assert select(DEFAULTS, key) in CHOICES[key]
+
+
+def test_cls_cannot_tell_the_pairs_of_a_window_apart():
+    with pytest.raises(ConfigError, match="a window holds many pairs"):
+        changed("head.pooling=cls", "head.input=window")
+
+
+@pytest.mark.parametrize("wanting", ["trainer.select=best", "trainer.patience=2"])
+def test_choosing_an_epoch_needs_a_validation_split_carved_or_shipped(wanting):
+    without = ("trainer.select=last", "data.validation.fraction=0")
+    assert changed(*without)
+    with pytest.raises(ConfigError, match="need a validation split"):
+        changed(*without, wanting)
+    assert changed(*without, wanting, "data.files={validation: {path: v.csv}}")
+    assert changed(*without, wanting, "data.generator={size: 100}")
+
+
+NEUTRAL_CHANGES = [
+    "paths.data=elsewhere",
+    "paths.cache=elsewhere",
+    "paths.runs=elsewhere",
+    "run.sweep=s",
+    "run.job=j",
+    "run.resume=false",
+    "run.export=false",
+    "logger.wandb=true",
+    "logger.project=p",
+    "logger.mode=online",
+    "report=trc/table4",
+    "trainer.progress=true",
+]
+
+
+def key_of(config):
+    return fingerprint(decisive(config))
+
+
+@pytest.mark.parametrize("override", NEUTRAL_CHANGES)
+def test_where_things_lie_and_how_they_look_does_not_change_the_jobs_hash(override):
+    assert changed(override) != DEFAULTS
+    assert key_of(changed(override)) == key_of(DEFAULTS)
+
+
+def leaves(values, prefix=""):
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key
+
+
+def is_neutral(key):
+    return any(key == neutral or key.startswith(f"{neutral}.") for neutral in NEUTRAL)
+
+
+def with_value(config, key, value):
+    """Copy a configuration with one key set, whatever its type: hashing needs no valid value."""
+    head, _, rest = key.partition(".")
+    inner = with_value(getattr(config, head), rest, value) if rest else value
+    copy = object.__new__(type(config))
+    for field in dataclasses.fields(config):
+        object.__setattr__(copy, field.name, getattr(config, field.name))
+    object.__setattr__(copy, head, inner)
+    return copy
+
+
+@pytest.mark.parametrize("key", [key for key in leaves(as_dict(DEFAULTS)) if not is_neutral(key)])
+def test_every_other_key_changes_the_jobs_hash(key):
+    assert key_of(with_value(DEFAULTS, key, "another value")) != key_of(DEFAULTS)
+
+
+def test_every_neutral_key_exists():
+    assert set(NEUTRAL) <= set(all_keys())
+    assert all(is_neutral(change.partition("=")[0]) for change in NEUTRAL_CHANGES)
+    listed = {change.partition("=")[0] for change in NEUTRAL_CHANGES}
+    assert listed == {key for key in leaves(as_dict(DEFAULTS)) if is_neutral(key)}
+
+
+def test_all_keys_lists_nested_keys_but_not_the_users_own():
+    keys = all_keys()
+    assert {"seed", "optim", "optim.lr", "encoder.scratch.hidden", "data.generator.size"} <= set(
+        keys
+    )
+    assert not [key for key in keys if key.startswith("data.files.")]
+    assert len(keys) == len(set(keys))
