@@ -186,7 +186,7 @@ class TestLearning:
             "encoder.dropout=0.0",
             "batching.tokens=1500",
             "optim.lr=3e-3",
-            "trainer.max_epochs=8",
+            "trainer.max_epochs=6",
         )
         gold = pq.read_table(run.predictions("validation"))["gold"].to_pylist()
         majority = max(LABELS, key=gold.count)

@@ -29,7 +29,13 @@ class TestSweep:
     def test_grid_makes_one_run_folder_each_and_one_table(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        grid = ("-m", "head=ess,emp,seq_cls", "seed=0,1", "run.sweep=grid")
+        grid = (
+            "-m",
+            "head=ess,emp,seq_cls",
+            "seed=0,1",
+            "run.sweep=grid",
+            "data.generator.size=100",
+        )
         assert heron("train", *TINY, *in_folder(tmp_path), "trainer.max_epochs=1", *grid) == 0
         jobs = jobs_of(tmp_path / "runs" / "grid")
         assert {job.state() for job in jobs} == {"done"}

@@ -241,8 +241,15 @@ def quiet() -> None:
     for library in ("pytorch_lightning", "transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
     disable_progress_bar()  # of weights loading from local disk; training has its own
-    for message in (".*many workers.*", ".*eval mode.*", ".*logging interval.*", ".*LeafSpec.*"):
-        warnings.filterwarnings("ignore", message)
+    for message in (
+        "many workers",
+        "eval mode",
+        "logging interval",
+        "LeafSpec",
+        "dataloader is not resumable",  # `RestOfPlan` is
+        "Checkpoint directory",  # a resumed run's is not empty
+    ):
+        warnings.filterwarnings("ignore", f".*{message}.*")
 
 
 def _describe(data: DataModule) -> dict[str, Any]:
