@@ -27,9 +27,12 @@ from heron.files import fingerprint
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
 
 
-def changed(*overrides, base=DEFAULTS):
+PLAIN = yaml.safe_load(to_yaml(DEFAULTS))
+
+
+def changed(*overrides):
     """Resolve the default configuration with some keys set."""
-    config = OmegaConf.create(to_yaml(base))
+    config = OmegaConf.create(PLAIN)
     for key, value in (override.split("=", 1) for override in overrides):
         OmegaConf.update(config, key, yaml.safe_load(value))
     return resolve(config)
