@@ -31,7 +31,7 @@ from heron.models.optim import class_weights
 from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint, load_weights
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
-from heron.runtime.progress import progress_bar
+from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
 from heron.tasks.base import TaskModule
@@ -157,7 +157,7 @@ def build_trainer(
     if config.dynamics.enabled:
         classes = len(config.data.label_order)
         callbacks.append(Recorder(folder, data.features[TRAIN], classes))
-    callbacks += progress_bar(settings.progress)
+    callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
     return pl.Trainer(
         max_epochs=settings.max_epochs,
         accelerator=settings.accelerator,
