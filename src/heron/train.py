@@ -54,7 +54,8 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
 def _readable(overrides: Sequence[str]) -> str:
     """Join the overrides that say something about the run; paths shrink to their last part."""
     words = []
-    for override in sorted(overrides):
+    # Groups and seed first: a long name is cut at its end.
+    for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
         key, _, value = override.lstrip("+").partition("=")
         if key.split(".")[0] not in (*NEUTRAL, "experiment"):
             words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
