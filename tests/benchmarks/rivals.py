@@ -35,7 +35,7 @@ from transformers import (
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from heron.composition import compose_and_run
-from heron.config import Config, resolve
+from heron.config import resolve
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
@@ -43,6 +43,7 @@ from heron.options import parse_options
 from heron.runtime.history import History
 from heron.runtime.job import build_module, build_trainer, quiet
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 from .epoch import Measurement, choose_batches, estimate
 from .names import RIVALS, Rival

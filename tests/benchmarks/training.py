@@ -59,7 +59,7 @@ class Options:
     threads: int = 1
     overrides: list[str] = field(default_factory=list)
     cache: Path = Path("cache")
-    out: Path = Path("benchmark.json")
+    out: Path = Path("runs/benchmark.json")
 
 
 def run(arguments: Sequence[str], console: Console) -> int:
