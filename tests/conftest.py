@@ -20,8 +20,9 @@ os.environ.update(
 import pytest
 from hypothesis import settings
 
-from heron.config import Config, EncoderConfig, PathsConfig, resolve
+from heron.config import resolve
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
+from heron.schema import Config, EncoderConfig, PathsConfig
 
 # Other jobs share the cores: a slow example is no failure.
 settings.register_profile("heron", deadline=None, max_examples=50)

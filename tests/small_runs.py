@@ -8,8 +8,9 @@ import pytest
 
 from heron.cli import main
 from heron.composition import compose_and_run
-from heron.config import Config, resolve
+from heron.config import resolve
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 TINY = (
     "data.generator.size=160",

@@ -18,9 +18,10 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.config import Config, all_keys
+from heron.config import all_keys
 from heron.config_dir import conf_dir
 from heron.errors import ConfigError, nearest
+from heron.schema import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytorch_lightning as pl
 from transformers import AutoTokenizer
 
-from heron.config import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.models.export import load_exported
@@ -16,6 +15,7 @@ from heron.runtime.evaluation import Predictions, predict_split
 from heron.runtime.job import precision, quiet
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 from heron.tasks.classification import ClassificationModule
 
 

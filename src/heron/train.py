@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heron.composition import Composition, compose_and_run
-from heron.config import NEUTRAL, Config, decisive, resolve
+from heron.config import NEUTRAL, decisive, resolve
 from heron.errors import HeronError
 from heron.files import fingerprint
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 
 def run(arguments: Sequence[str]) -> int:

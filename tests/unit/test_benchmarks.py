@@ -17,9 +17,9 @@ from rich.console import Console
 from benchmarks.epoch import choose_batches, estimate, padded_tokens
 from benchmarks.names import BASELINE, OURS, RIVALS
 from benchmarks.training import Options, missing, report, run, table, verdict
-from heron.config import Config
 from heron.data.batching import plan_epoch
 from heron.errors import ConfigError
+from heron.schema import Config
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_trainer_plan_holds_every_sample_of_its_full_batches_once(grouped: bool)
 
 def test_heron_takes_as_many_steps_as_the_trainer() -> None:
     from benchmarks.rivals import BATCH, equal_tokens
-    from heron.config import BatchingConfig
+    from heron.schema import BatchingConfig
 
     lengths_S = np.random.default_rng(0).integers(20, 200, size=5000)
     batching = BatchingConfig(plan="bucket", tokens=equal_tokens(lengths_S))

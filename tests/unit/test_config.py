@@ -11,7 +11,6 @@ from omegaconf import OmegaConf
 from heron.config import (
     CHOICES,
     NEUTRAL,
-    Config,
     all_keys,
     as_dict,
     decisive,
@@ -23,6 +22,7 @@ from heron.config import (
 from heron.data.config import DataConfig
 from heron.errors import ConfigError
 from heron.files import fingerprint
+from heron.schema import Config
 
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
 

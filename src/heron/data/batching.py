@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from heron.config import BatchingConfig
+from heron.schema import BatchingConfig
 
 
 def plan_epoch(

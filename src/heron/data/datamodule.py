@@ -11,7 +11,7 @@ import pytorch_lightning as pl
 import torch
 from torch.utils.data import DataLoader, Sampler
 
-from heron.config import Config, as_dict
+from heron.config import as_dict
 from heron.data.batching import plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TEST, TRAIN, VALIDATION
@@ -27,6 +27,7 @@ from heron.data.features import (
 from heron.data.readers import load
 from heron.files import fingerprint
 from heron.models.tokenizer import load_tokenizer
+from heron.schema import Config
 
 
 class DataModule(pl.LightningDataModule):

@@ -13,10 +13,11 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from heron.config import Config, from_yaml
+from heron.config import from_yaml
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 
 def export(

@@ -10,9 +10,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from heron.config import HeadConfig
 from heron.data.collate import Batch
 from heron.models.pooling import POOLINGS
+from heron.schema import HeadConfig
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart.
 _DISTANCE_BORDERS = (2, 3, 5, 9, 17, 33, 65, 129)

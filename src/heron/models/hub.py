@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from huggingface_hub import constants, try_to_load_from_cache
 
-from heron.config import EncoderConfig
 from heron.errors import ConfigError
+from heron.schema import EncoderConfig
 
 
 def origin(config: EncoderConfig) -> dict[str, Any]:

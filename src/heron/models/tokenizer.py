@@ -8,10 +8,10 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from heron.config import EncoderConfig
 from heron.errors import ConfigError
 from heron.files import fingerprint, locked
 from heron.models.hub import origin, unreachable
+from heron.schema import EncoderConfig
 
 
 def load_tokenizer(

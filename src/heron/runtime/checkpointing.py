@@ -13,9 +13,9 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 
-from heron.config import TrainerConfig
 from heron.runtime.history import History
 from heron.runtime.run_folder import RunFolder
+from heron.schema import TrainerConfig
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 

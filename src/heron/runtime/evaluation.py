@@ -12,11 +12,11 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
-from heron.config import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.data.markers import mark
 from heron.metrics import bootstrap_intervals, score_task
+from heron.schema import Config
 
 
 @dataclass(frozen=True, slots=True)

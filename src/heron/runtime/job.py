@@ -16,7 +16,7 @@ import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from transformers.utils.logging import disable_progress_bar
 
-from heron.config import Config, decisive, from_yaml, to_yaml
+from heron.config import decisive, from_yaml, to_yaml
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
@@ -34,6 +34,7 @@ from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
 

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from pytorch_lightning.loggers import WandbLogger
 
-from heron.config import Config, as_dict
+from heron.config import as_dict
 from heron.files import fingerprint
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 
 def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:

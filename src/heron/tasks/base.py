@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from heron.config import Config
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
+from heron.schema import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from heron.config import Config
 from heron.data.collate import Batch
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
+from heron.schema import Config
 from heron.tasks.base import StepOutput, TaskModule
 
 

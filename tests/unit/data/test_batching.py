@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.config import BatchingConfig
 from heron.data.batching import fill_batches, padding_efficiency, plan_epoch, plan_evaluation
+from heron.schema import BatchingConfig
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
 PLANS = st.builds(

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from heron.config import EncoderConfig
 from heron.data.examples import Example, Span
 from heron.data.features import (
     UNLABELLED,
@@ -19,6 +18,7 @@ from heron.data.markers import Markers, mark
 from heron.errors import DataError
 from heron.languages import HEBREW
 from heron.models.tokenizer import load_tokenizer
+from heron.schema import EncoderConfig
 
 HE = Markers(*HEBREW.event_markers)
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")

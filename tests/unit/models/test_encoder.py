@@ -14,9 +14,9 @@ from transformers import (
     RobertaModel,
 )
 
-from heron.config import EncoderConfig, ScratchConfig
 from heron.errors import ConfigError
 from heron.models.encoder import Encoder, find_layers, load_encoder
+from heron.schema import EncoderConfig, ScratchConfig
 
 SHAPE = {
     "vocab_size": 100,

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 import torch
 
-from heron.config import HeadConfig
 from heron.models.heads import Head, PerEvent, build_classifier, distance_bucket
+from heron.schema import HeadConfig
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")

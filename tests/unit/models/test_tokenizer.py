@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from heron.config import EncoderConfig, ScratchConfig
 from heron.errors import ConfigError
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.models import tokenizer as module
 from heron.models.tokenizer import load_tokenizer
+from heron.schema import EncoderConfig, ScratchConfig
 
 MARKERS = HEBREW.event_markers
 LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet

@@ -15,9 +15,9 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
-from heron.config import Config
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 from small_runs import TINY, compose, in_folder, train
 
 EPOCHS = 3

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from heron.config import Config
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
 from heron.files import locked
@@ -19,6 +18,7 @@ from heron.runtime.evaluation import predict_split, score_predictions
 from heron.runtime.history import History
 from heron.runtime.job import build_module, build_trainer, interruptible, precision, run_job
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 ComposeConfig = Callable[..., Config]
 

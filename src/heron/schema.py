@@ -1,0 +1,265 @@
+"""The schema of the configuration: every key that the code reads, with its type and its unit.
+
+YAML in `conf/` holds the values; `heron.config` checks them against these dataclasses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from heron.data.config import DataConfig
+
+
+@dataclass
+class PathsConfig:
+    """Folders; none of them influences a result.
+
+    Args:
+        data: where data sets lie (`<data>/trc/...`); `HERON_DATA` sets the default.
+        cache: downloads, generated corpora, tokenized features.
+        runs: run folders.
+    """
+
+    data: str = "data"
+    cache: str = "cache"
+    runs: str = "runs"
+
+
+@dataclass
+class TaskConfig:
+    """What is learned and how it is scored.
+
+    Args:
+        name: `relation`.
+        relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`.
+        bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
+        resample: what a resample draws: `group` (whole documents; rows without one stand alone)
+            or `row`. Pairs of one document are not independent, so rows give too narrow intervals.
+    """
+
+    name: str = "relation"
+    relaxed: str = "recode"
+    bootstrap: int = 1000
+    resample: str = "group"
+
+
+@dataclass
+class ScratchConfig:
+    """Shape of an encoder built from nothing, with a tokenizer trained on the train split.
+
+    Args:
+        vocabulary: word pieces at most.
+        hidden: width D.
+        layers: number of layers.
+        heads: attention heads.
+        intermediate: width of the feed-forward layers.
+        positions: longest sequence, in tokens.
+    """
+
+    vocabulary: int = 4000
+    hidden: int = 128
+    layers: int = 2
+    heads: int = 4
+    intermediate: int = 256
+    positions: int = 256
+
+
+@dataclass
+class EncoderConfig:
+    """A Hugging Face encoder, by hub id or path, or one built from `scratch`.
+
+    Args:
+        name: hub id or folder; `scratch` builds one from config.
+        revision: branch, tag or commit on the hub.
+        max_length: longest sequence, in tokens, special tokens included.
+        num_layers: use the first k layers; null uses all.
+        freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
+        dropout: probability for hidden states and attention; null keeps the encoder's own.
+        attention: `eager` or `sdpa`, or another implementation that transformers knows.
+        fast_dropout: on a CPU, draw dropout masks and attend in ways that suit it: the same
+            functions, other random numbers (`models/dropout.py`); replaces `attention` there.
+        gradient_checkpointing: recompute activations in the backward pass to save memory.
+        trust_remote_code: run code that comes with the weights; off unless you have read it.
+    """
+
+    name: str = "scratch"
+    revision: str | None = None
+    max_length: int = 512
+    num_layers: int | None = None
+    freeze: str = "none"
+    dropout: float | None = None
+    attention: str = "sdpa"
+    fast_dropout: bool = True
+    gradient_checkpointing: bool = False
+    trust_remote_code: bool = False
+    scratch: ScratchConfig = field(default_factory=ScratchConfig)
+
+
+@dataclass
+class HeadConfig:
+    """A pooling times a classifier, and the input form the pooling needs.
+
+    Args:
+        name: name for tables.
+        input: `marked` (one pair per sequence, mentions between marker tokens, as in the papers)
+            or `window` (each text once, unmarked, with all its pairs).
+        pooling: `cls`, `event_start`, `mention_pool`, `span_ends`.
+        classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
+            then one for both; with `cls`, which has no events, BERT's pooler.
+        hidden: widths of the hidden layers of `mlp`.
+        dropout: probability before and inside the classifier.
+        distance: width of the embedding of the distance between two spans; 0 leaves it out.
+    """
+
+    name: str = "ess"
+    input: str = "marked"
+    pooling: str = "event_start"
+    classifier: str = "linear"
+    hidden: list[int] = field(default_factory=list)
+    dropout: float = 0.1
+    distance: int = 0
+
+
+@dataclass
+class OptimConfig:
+    """AdamW and its schedule.
+
+    Args:
+        lr: peak learning rate of the encoder.
+        head_lr: peak learning rate of the head; null means `lr`.
+        layer_decay: factor on the learning rate for each layer further from the head.
+        weight_decay: on matrices only, never on biases and normalisation.
+        schedule: `constant`, `linear`, `cosine` (both decay to 0).
+        warmup: fraction of all optimizer steps.
+        clip: largest gradient norm; 0 leaves gradients alone.
+        accumulate: batches per optimizer step.
+        label_smoothing: share of the target spread over all classes.
+        class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
+    """
+
+    lr: float = 3e-5
+    head_lr: float | None = None
+    layer_decay: float = 1.0
+    weight_decay: float = 0.01
+    betas: list[float] = field(default_factory=lambda: [0.9, 0.999])
+    eps: float = 1e-8
+    schedule: str = "linear"
+    warmup: float = 0.1
+    clip: float = 1.0
+    accumulate: int = 1
+    label_smoothing: float = 0.0
+    class_weights: str = "none"
+
+
+@dataclass
+class BatchingConfig:
+    """How sequences become batches.
+
+    Args:
+        plan: `shuffle` (batches of `size` sequences) or `bucket` (sequences of like length, up to
+            `tokens` tokens with padding).
+        size: sequences per batch under `shuffle`.
+        tokens: padded tokens per batch under `bucket` and in evaluation.
+        workers: data loading processes.
+    """
+
+    plan: str = "shuffle"
+    size: int = 32
+    tokens: int = 4096
+    workers: int = 0
+
+
+@dataclass
+class TrainerConfig:
+    """How long, on what, and what is kept.
+
+    Args:
+        max_epochs: passes over the train split.
+        monitor: validation metric that chooses the best epoch; a name in `scores.json`.
+        select: `best` (by `monitor`, needs a validation split) or `last` epoch.
+        patience: epochs without a better `monitor` before stopping; null never stops early.
+        precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.
+        checkpoint_minutes: a kill loses at most this much work; epochs are always kept.
+        checkpoint_steps: the same, counted in optimizer steps; null leaves it to the clock.
+        threads: CPU threads; null leaves it to torch.
+        deterministic: bit-identical repeats on one machine.
+        progress: show a progress bar; null: when the output is a terminal.
+    """
+
+    max_epochs: int = 3
+    monitor: str = "macro_f1"
+    select: str = "best"
+    patience: int | None = None
+    accelerator: str = "auto"
+    devices: int = 1
+    strategy: str = "auto"
+    precision: str = "auto"
+    checkpoint_minutes: float = 5.0
+    checkpoint_steps: int | None = None
+    threads: int | None = None
+    deterministic: bool = True
+    progress: bool | None = None
+
+
+@dataclass
+class DynamicsConfig:
+    """Per-example training dynamics.
+
+    Args:
+        enabled: write `dynamics/epoch=<n>.parquet`.
+    """
+
+    enabled: bool = True
+
+
+@dataclass
+class LoggerConfig:
+    """Weights & Biases; `metrics.csv` is always written.
+
+    Args:
+        wandb: log there too.
+        project: W&B project.
+        mode: `offline` (default; `wandb sync` uploads later), `online`, `disabled`.
+    """
+
+    wandb: bool = False
+    project: str = "heron"
+    mode: str = "offline"
+
+
+@dataclass
+class RunConfig:
+    """Where the run folder lies and what happens when it is already there.
+
+    Args:
+        sweep: folder under `paths.runs`; null derives it from the experiment or the data.
+        job: folder under the sweep; null derives it from the overrides and a hash.
+        resume: go on from `last.ckpt`, skip what is done; false starts over.
+        export: write `model/` in Hugging Face form.
+    """
+
+    sweep: str | None = None
+    job: str | None = None
+    resume: bool = True
+    export: bool = True
+
+
+@dataclass
+class Config:
+    """Everything one run needs."""
+
+    data: DataConfig
+    seed: int = 0
+    protocol: str = "fixed"
+    experiment: str | None = None
+    report: str | None = None
+    paths: PathsConfig = field(default_factory=PathsConfig)
+    task: TaskConfig = field(default_factory=TaskConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    head: HeadConfig = field(default_factory=HeadConfig)
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    batching: BatchingConfig = field(default_factory=BatchingConfig)
+    trainer: TrainerConfig = field(default_factory=TrainerConfig)
+    dynamics: DynamicsConfig = field(default_factory=DynamicsConfig)
+    logger: LoggerConfig = field(default_factory=LoggerConfig)
+    run: RunConfig = field(default_factory=RunConfig)
