@@ -12,7 +12,7 @@ from hydra.types import RunMode
 from omegaconf import open_dict
 
 from heron.composition import _hydra, compose_and_run
-from heron.config import all_keys, resolve
+from heron.config import CHOICES, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
 
@@ -191,3 +191,9 @@ def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
     compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
     assert {config.encoder.name for config in found} == {"google-bert/bert-base-multilingual-cased"}
     assert [config.head.name for config in found] == ["ess", "emp"]
+
+
+def test_the_configuration_knows_every_pooling():
+    from heron.models.pooling import POOLINGS
+
+    assert set(CHOICES["head.pooling"]) == set(POOLINGS)

@@ -249,6 +249,7 @@ def quiet() -> None:
         "LeafSpec",
         "dataloader is not resumable",  # `RestOfPlan` is
         "Checkpoint directory",  # a resumed run's is not empty
+        "Total length of `list`",  # a run without a validation split
     ):
         warnings.filterwarnings("ignore", f".*{message}.*")
 
