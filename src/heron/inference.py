@@ -12,9 +12,9 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.models.export import load_exported
 from heron.runtime.evaluation import Predictions, predict_split
-from heron.runtime.job import precision, quiet
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.trainer import precision, quiet
 from heron.schema import Config
 from heron.tasks.classification import ClassificationModule
 

@@ -41,8 +41,9 @@ from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.options import parse_options
 from heron.runtime.history import History
-from heron.runtime.job import build_module, build_trainer, quiet
+from heron.runtime.job import build_module
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.trainer import build_trainer, quiet
 from heron.schema import Config
 
 from .epoch import Measurement, choose_batches, estimate

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import logging
-import signal
 import time
 import traceback
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import EarlyStopping
-from transformers.utils.logging import disable_progress_bar
 
 from heron.config import decisive, from_yaml, to_yaml
-from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.config import TEST, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
-from heron.dynamics.recorder import Recorder
 from heron.errors import ConfigError, nearest
 from heron.files import atomic_open, locked, read_json, write_json
 from heron.metrics import score_task
@@ -28,12 +21,12 @@ from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import export
 from heron.models.heads import Head
 from heron.models.optim import class_weights
-from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint, load_weights
+from heron.runtime.checkpointing import load_weights
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
-from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_closed
 from heron.schema import Config
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
@@ -84,7 +77,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         **provenance(),
     )
     try:
-        with interruptible(), _wandb_closed(config):
+        with interruptible(), wandb_closed(config):
             scores = _train_and_score(config, folder)
     except BaseException as error:
         folder.update_status(
@@ -142,55 +135,6 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     return ClassificationModule(config, encoder, head, steps, weights_C).train()
 
 
-def build_trainer(
-    config: Config, folder: RunFolder, data: DataModule, history: History
-) -> pl.Trainer:
-    """Assemble Lightning's Trainer: precision, callbacks, loggers."""
-    settings = config.trainer
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
-    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
-    if settings.select == "best":
-        callbacks.append(best_checkpoint(folder, settings))
-    if settings.patience is not None:
-        monitor = f"validation/{settings.monitor}"
-        callbacks.append(EarlyStopping(monitor, mode="max", patience=settings.patience))
-    if config.dynamics.enabled:
-        classes = len(config.data.label_order)
-        callbacks.append(Recorder(folder, data.features[TRAIN], classes))
-    callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
-    return pl.Trainer(
-        max_epochs=settings.max_epochs,
-        accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy=settings.strategy,
-        precision=precision(settings.precision),  # type: ignore[arg-type]
-        accumulate_grad_batches=config.optim.accumulate,
-        gradient_clip_val=config.optim.clip or None,
-        deterministic=settings.deterministic,
-        logger=[history, *_wandb(config, folder)],
-        callbacks=callbacks,
-        default_root_dir=folder.path,
-        enable_model_summary=False,
-        enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
-        num_sanity_val_steps=0,
-        log_every_n_steps=LOG_EVERY,
-        # Each epoch has its own plan; the sampler is heron's own and must not be wrapped.
-        reload_dataloaders_every_n_epochs=1,
-        use_distributed_sampler=False,
-    )
-
-
-def precision(name: str) -> str:
-    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
-    if name != "auto":
-        return name
-    if torch.cuda.is_available():
-        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
-    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    return "bf16-mixed" if has_bf16 else "32-true"
-
-
 def prepare(config: Config, folder: RunFolder) -> None:
     """Create the run folder, or make sure that the one there belongs to this configuration.
 
@@ -216,42 +160,12 @@ def prepare(config: Config, folder: RunFolder) -> None:
         file.write(to_yaml(config))
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl+C through: Lightning makes it `sys.exit(1)` and is deaf to the next one."""
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    except SystemExit as error:
-        if not isinstance(error.__context__, KeyboardInterrupt):
-            raise
-        signal.signal(signal.SIGINT, handler)
-        raise KeyboardInterrupt from error
-
-
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would after the first epoch."""
     labels, monitor = config.data.label_order, config.trainer.monitor
     scores = score_task(config.task.name, labels, labels, labels, relaxed=config.task.relaxed)
     if monitor not in scores:
         raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")
-
-
-def quiet() -> None:
-    """Silence notices of libraries that heron has already dealt with."""
-    for library in ("pytorch_lightning", "transformers"):
-        logging.getLogger(library).setLevel(logging.ERROR)
-    disable_progress_bar()  # of weights loading from local disk; training has its own
-    for message in (
-        "many workers",
-        "eval mode",
-        "logging interval",
-        "LeafSpec",
-        "dataloader is not resumable",  # `RestOfPlan` is
-        "Checkpoint directory",  # a resumed run's is not empty
-        "Total length of `list`",  # a run without a validation split
-    ):
-        warnings.filterwarnings("ignore", f".*{message}.*")
 
 
 def _describe(data: DataModule) -> dict[str, Any]:
@@ -265,19 +179,3 @@ def _describe(data: DataModule) -> dict[str, Any]:
     }
     files = {name: file.sha256 for name, file in data.config.data.files.items() if file.sha256}
     return {"splits": splits, "sha256": files}
-
-
-def _wandb(config: Config, folder: RunFolder) -> list[Any]:
-    if not config.logger.wandb:
-        return []
-    from heron.runtime.wandb_logger import wandb_logger
-
-    return [wandb_logger(config, folder)]
-
-
-def _wandb_closed(config: Config) -> AbstractContextManager[None]:
-    if not config.logger.wandb:
-        return nullcontext()
-    from heron.runtime.wandb_logger import wandb_closed
-
-    return wandb_closed()

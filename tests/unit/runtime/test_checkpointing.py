@@ -71,7 +71,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Unbrok
 def run_until(hook: str, count: int, config: Config, folder: RunFolder) -> None:
     """Start (or go on with) a run and stop it at the `count`-th call of a Lightning hook."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.runtime.job.progress_bar", lambda wanted: [StopAt(hook, count)])
+        patch.setattr("heron.runtime.trainer.progress_bar", lambda wanted: [StopAt(hook, count)])
         with pytest.raises(Stopped):
             run_job(config, folder)
 

@@ -16,8 +16,9 @@ from heron.errors import ConfigError
 from heron.files import locked
 from heron.runtime.evaluation import predict_split, score_predictions
 from heron.runtime.history import History
-from heron.runtime.job import build_module, build_trainer, interruptible, precision, run_job
+from heron.runtime.job import build_module, run_job
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.trainer import build_trainer, interruptible, precision
 from heron.schema import Config
 
 ComposeConfig = Callable[..., Config]

@@ -1,0 +1,120 @@
+"""Lightning's Trainer as heron uses it: precision, callbacks, loggers, and its manners."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import EarlyStopping
+from transformers.utils.logging import disable_progress_bar
+
+from heron.data.config import TRAIN
+from heron.data.datamodule import DataModule
+from heron.dynamics.recorder import Recorder
+from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint
+from heron.runtime.history import History
+from heron.runtime.progress import EpochLines, progress_bar
+from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
+
+
+def build_trainer(
+    config: Config, folder: RunFolder, data: DataModule, history: History
+) -> pl.Trainer:
+    """Assemble Lightning's Trainer: precision, callbacks, loggers."""
+    settings = config.trainer
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    if settings.select == "best":
+        callbacks.append(best_checkpoint(folder, settings))
+    if settings.patience is not None:
+        monitor = f"validation/{settings.monitor}"
+        callbacks.append(EarlyStopping(monitor, mode="max", patience=settings.patience))
+    if config.dynamics.enabled:
+        classes = len(config.data.label_order)
+        callbacks.append(Recorder(folder, data.features[TRAIN], classes))
+    callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
+    return pl.Trainer(
+        max_epochs=settings.max_epochs,
+        accelerator=settings.accelerator,
+        devices=settings.devices,
+        strategy=settings.strategy,
+        precision=precision(settings.precision),  # type: ignore[arg-type]
+        accumulate_grad_batches=config.optim.accumulate,
+        gradient_clip_val=config.optim.clip or None,
+        deterministic=settings.deterministic,
+        logger=[history, *_wandb(config, folder)],
+        callbacks=callbacks,
+        default_root_dir=folder.path,
+        enable_model_summary=False,
+        enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
+        num_sanity_val_steps=0,
+        log_every_n_steps=LOG_EVERY,
+        # Each epoch has its own plan; the sampler is heron's own and must not be wrapped.
+        reload_dataloaders_every_n_epochs=1,
+        use_distributed_sampler=False,
+    )
+
+
+def precision(name: str) -> str:
+    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
+    if name != "auto":
+        return name
+    if torch.cuda.is_available():
+        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
+    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return "bf16-mixed" if has_bf16 else "32-true"
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl+C through: Lightning makes it `sys.exit(1)` and is deaf to the next one."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit as error:
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise KeyboardInterrupt from error
+
+
+def wandb_closed(config: Config) -> AbstractContextManager[None]:
+    """Close the job's W&B run at its end, marked as failed where it failed."""
+    if not config.logger.wandb:
+        return nullcontext()
+    from heron.runtime import wandb_logger
+
+    return wandb_logger.wandb_closed()
+
+
+def quiet() -> None:
+    """Silence notices of libraries that heron has already dealt with."""
+    for library in ("pytorch_lightning", "transformers"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    disable_progress_bar()  # of weights loading from local disk; training has its own
+    for message in (
+        "many workers",
+        "eval mode",
+        "logging interval",
+        "LeafSpec",
+        "dataloader is not resumable",  # `RestOfPlan` is
+        "Checkpoint directory",  # a resumed run's is not empty
+        "Total length of `list`",  # a run without a validation split
+    ):
+        warnings.filterwarnings("ignore", f".*{message}.*")
+
+
+def _wandb(config: Config, folder: RunFolder) -> list[Any]:
+    if not config.logger.wandb:
+        return []
+    from heron.runtime.wandb_logger import wandb_logger
+
+    return [wandb_logger(config, folder)]
