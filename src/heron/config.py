@@ -199,6 +199,8 @@ def _check_combination(config: Config) -> None:
         raise ConfigError(
             f"head.pooling={head.pooling} needs head.input={needs[head.pooling]}, not {head.input}"
         )
+    if head.both_ways and (head.input != "window" or not config.data.inverse):
+        raise ConfigError("head.both_ways=true needs head.input=window and data.inverse")
     if head.pooling == "cls" and head.input == "window":
         raise ConfigError("head.pooling=cls needs head.input=marked: a window holds many pairs")
     if head.classifier == "mlp" and not head.hidden:

@@ -109,6 +109,9 @@ class HeadConfig:
         hidden: widths of the hidden layers of `mlp`.
         dropout: probability before and inside the classifier.
         distance: width of the embedding of the distance between two spans; 0 leaves it out.
+        both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
+            the label (inverted by `data.inverse`), in evaluation their mean decides. Needs
+            `input=window`: markers would say which event comes first.
     """
 
     name: str = "ess"
@@ -118,6 +121,7 @@ class HeadConfig:
     hidden: list[int] = field(default_factory=list)
     dropout: float = 0.1
     distance: int = 0
+    both_ways: bool = False
 
 
 @dataclass

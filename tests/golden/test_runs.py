@@ -62,7 +62,7 @@ class TestRunFolder:
         assert (run.path / "report.html").is_file()
 
     def test_is_named_by_its_overrides_and_a_hash_without_a_time(self, run: RunFolder) -> None:
-        assert run.path.name.startswith("batching.tokens=900,")
+        assert run.path.name.startswith("seed=7,batching.tokens=900,")
         assert len(run.path.name.rpartition("-")[2]) == 8
 
     def test_status_says_done_how_long_and_from_what(self, run: RunFolder) -> None:

@@ -5,7 +5,7 @@ Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -43,6 +43,14 @@ class Batch:
             for field in fields(self)
         }
         return Batch(**moved)
+
+    def turned(self) -> Batch:
+        """Exchange event 1 and event 2 of every row."""
+        return replace(
+            self,
+            spans_R4=self.spans_R4[:, [2, 3, 0, 1]],
+            markers_R2=self.markers_R2[:, [1, 0]],
+        )
 
     def __len__(self) -> int:
         return len(self.rows_R)

@@ -137,6 +137,8 @@ class DataConfig:
         name: short name, the one in `data=<name>`.
         language: ISO 639-1 code, see `heron.languages`.
         label_order: class names; a class's index here is its index in logits and files.
+        inverse: the label of a pair read from event 2 to event 1, where it is another one, for
+            example `{BEFORE: AFTER, AFTER: BEFORE}`.
         title, licence, citation, homepage: what to tell people about it.
         task: the task its examples are for.
         synthetic: generated text, never to be mixed into research results.
@@ -174,6 +176,7 @@ class DataConfig:
     files: dict[str, FileConfig] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     join: JoinConfig | None = None
+    inverse: dict[str, str] = field(default_factory=dict)
     markers: list[str] = field(default_factory=list)
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
@@ -191,6 +194,10 @@ class DataConfig:
             for label in counts:
                 _check_choice(f"data.counts.{split}: label", label, self.label_order)
         _check_choice("data.on_cut", self.on_cut, ("refuse", "drop"))
+        for label in (*self.inverse, *self.inverse.values()):
+            _check_choice("data.inverse: label", label, self.label_order)
+        if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
+            raise ConfigError(f"data.inverse={self.inverse}: inverting twice must give the label")
         if len(set(self.label_order)) < len(self.label_order):
             raise ConfigError(f"data.label_order={self.label_order}: name each class once")
         if self.markers and len(set(self.markers)) != len(Markers._fields):

@@ -14,7 +14,8 @@ from heron.data.collate import Batch
 from heron.models.pooling import POOLINGS
 from heron.schema import HeadConfig
 
-# Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart.
+# Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
+# again for pairs that are read from the later event to the earlier one.
 _DISTANCE_BORDERS = (2, 3, 5, 9, 17, 33, 65, 129)
 
 
@@ -31,7 +32,9 @@ class Head(nn.Module):
         super().__init__()
         self.pool, multiple = POOLINGS[config.pooling]
         self.distance = (
-            nn.Embedding(len(_DISTANCE_BORDERS) + 1, config.distance) if config.distance else None
+            nn.Embedding(2 * (len(_DISTANCE_BORDERS) + 1), config.distance)
+            if config.distance
+            else None
         )
         pooled = multiple * width + config.distance
         self.classifier = build_classifier(config, pooled, classes)
@@ -46,9 +49,11 @@ class Head(nn.Module):
 
 
 def distance_bucket(batch: Batch) -> Tensor:
-    """Bucket the tokens between the two mentions' first pieces; returns int64 [R]."""
+    """Bucket the signed distance between the two mentions' first pieces; returns int64 [R]."""
     borders = torch.tensor(_DISTANCE_BORDERS, device=batch.spans_R4.device)
-    return torch.bucketize((batch.spans_R4[:, 2] - batch.spans_R4[:, 0]).abs(), borders, right=True)
+    distance_R = batch.spans_R4[:, 2] - batch.spans_R4[:, 0]
+    bucket_R = torch.bucketize(distance_R.abs(), borders, right=True)
+    return bucket_R + (len(borders) + 1) * (distance_R < 0)
 
 
 class PerEvent(nn.Module):

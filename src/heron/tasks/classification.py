@@ -5,6 +5,7 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -28,6 +29,7 @@ class ClassificationModule(TaskModule):
     """
 
     weights_C: Tensor | None
+    inverse_C: Tensor | None
 
     def __init__(
         self,
@@ -40,22 +42,35 @@ class ClassificationModule(TaskModule):
         super().__init__(config, encoder, head, total_steps)
         self.register_buffer("weights_C", weights_C, persistent=False)
         task, labels = config.task, config.data.label_order
+        inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
+        inverse_C = torch.tensor(inverse) if config.head.both_ways else None
+        self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""
         states_BLD = self.encoder(batch)
         logits_RC = self.head(states_BLD, batch)
-        loss = None
-        if bool((batch.labels_R != UNLABELLED).any()):
-            loss = F.cross_entropy(
-                logits_RC,
-                batch.labels_R,
-                weight=self.weights_C,
-                ignore_index=UNLABELLED,
-                label_smoothing=self.config.optim.label_smoothing,
-            )
+        loss = self._loss(logits_RC, batch.labels_R)
+        if self.inverse_C is not None:
+            # Columns in the order of the inverted labels: the same label is right both ways.
+            turned_RC = self.head(states_BLD, batch.turned())[:, self.inverse_C]
+            turned_loss = self._loss(turned_RC, batch.labels_R)
+            loss = None if loss is None or turned_loss is None else (loss + turned_loss) / 2
+            logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2
         return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
+
+    def _loss(self, logits_RC: Tensor, labels_R: Tensor) -> Tensor | None:
+        """Take the mean cross-entropy over the labelled rows; None where there are none."""
+        if not bool((labels_R != UNLABELLED).any()):
+            return None
+        return F.cross_entropy(
+            logits_RC,
+            labels_R,
+            weight=self.weights_C,
+            ignore_index=UNLABELLED,
+            label_smoothing=self.config.optim.label_smoothing,
+        )
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""

@@ -130,15 +130,14 @@ def test_per_event_gives_each_event_a_layer_of_its_own():
         (8, (129, 500)),
     ],
 )
-def test_distances_fall_into_doubling_buckets_whichever_event_comes_first(
-    bucket, distances, make_batch
-):
-    ends = [(3, 3 + apart) for apart in distances]
-    spans = [[a, a, b, b] for pair in ends for a, b in (pair, pair[::-1])]
+def test_distances_fall_into_doubling_buckets(bucket, distances, make_batch):
+    spans = [[3, 3, 3 + apart, 3 + apart] for apart in distances]
     batch = dataclasses.replace(make_batch(), spans_R4=torch.tensor(spans))
     assert set(distance_bucket(batch).tolist()) == {bucket}
+    backwards = {bucket + 9 if apart else bucket for apart in distances}
+    assert set(distance_bucket(batch.turned()).tolist()) == backwards
 
 
 def test_every_distance_bucket_has_an_embedding():
-    assert Head(WINDOW, WIDTH, CLASSES).distance.num_embeddings == 9
+    assert Head(WINDOW, WIDTH, CLASSES).distance.num_embeddings == 18
     assert Head(ESS, WIDTH, CLASSES).distance is None

@@ -1,0 +1,77 @@
+"""The classification module: its loss, and pairs that are read both ways."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from heron.data.datamodule import DataModule
+from heron.data.features import UNLABELLED
+from heron.errors import ConfigError
+from heron.runtime.job import build_module
+
+# BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
+INVERSE = [1, 0, 2, 3]
+
+
+@pytest.fixture
+def built(chronicle_config):
+    """Return a function that builds a module in eval mode and a batch of its train split."""
+
+    def build(*overrides):
+        data = DataModule(chronicle_config(*overrides))
+        return build_module(data.config, data).eval(), next(iter(data.evaluation_loader("train")))
+
+    return build
+
+
+def test_loss_is_the_mean_cross_entropy_of_the_labelled_rows(built):
+    module, batch = built("head=window")
+    batch.labels_R[::2] = UNLABELLED
+    output = module.step(batch)
+    labelled_R = batch.labels_R != UNLABELLED
+    expected = F.cross_entropy(output.logits_RC[labelled_R], batch.labels_R[labelled_R])
+    torch.testing.assert_close(output.loss, expected)
+
+
+def test_a_batch_without_labels_has_logits_and_no_loss(built):
+    module, batch = built("head=ess")
+    batch.labels_R.fill_(UNLABELLED)
+    output = module.step(batch)
+    assert output.loss is None
+    assert output.logits_RC.shape == (len(batch), 4)
+
+
+def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
+    module, batch = built("head=window", "head.both_ways=true")
+    straight_RC = module.step(batch).logits_RC.softmax(dim=1)
+    turned_RC = module.step(batch.turned()).logits_RC.softmax(dim=1)
+    torch.testing.assert_close(turned_RC[:, INVERSE], straight_RC)
+
+
+def test_read_one_way_a_turned_pair_is_just_another_pair(built):
+    module, batch = built("head=window")
+    straight_RC = module.step(batch).logits_RC.softmax(dim=1)
+    turned_RC = module.step(batch.turned()).logits_RC.softmax(dim=1)
+    assert not torch.allclose(turned_RC[:, INVERSE], straight_RC, atol=1e-3)
+
+
+def test_both_readings_are_trained(built):
+    module, batch = built("head=window", "head.both_ways=true")
+    states_BLD = module.encoder(batch)
+    straight = F.cross_entropy(module.head(states_BLD, batch), batch.labels_R)
+    inverted_R = torch.tensor(INVERSE)[batch.labels_R]
+    turned = F.cross_entropy(module.head(states_BLD, batch.turned()), inverted_R)
+    torch.testing.assert_close(module.step(batch).loss, (straight + turned) / 2)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("head=ess", "head.both_ways=true"), "needs head.input=window"),
+        (("data.inverse={BEFORE: SOON}",), "SOON"),
+        (("data.inverse={BEFORE: AFTER, AFTER: EQUAL}",), "inverting twice"),
+    ],
+)
+def test_what_cannot_be_read_both_ways_is_refused(chronicle_config, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        chronicle_config(*overrides)
