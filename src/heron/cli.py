@@ -56,7 +56,8 @@ heron evaluate run=DIR [split=test] [key=value ...]
 
   heron evaluate run=DIR                             the run's own test split
   heron evaluate run=DIR split=validation
-  heron evaluate run=DIR input=labelled.csv""",
+  heron evaluate run=DIR input=labelled.csv
+  heron evaluate run=DIR data=FOLDER                 data sets have moved since training""",
     ),
     "score": Command(
         "heron.score",
@@ -67,7 +68,8 @@ heron score task=relation gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
   heron score task=relation gold=test.csv predictions=mine.jsonl
   heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
 
-Files are CSV, JSONL or Parquet; rows are joined on `guid`, or by position if neither has one.""",
+Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
+join=position. Also: relaxed=, group_column=, guid_column=, gold_column=, prediction_column=.""",
     ),
     "report": Command(
         "heron.reporting.report",

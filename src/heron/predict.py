@@ -47,9 +47,8 @@ def run(arguments: Sequence[str]) -> int:
     columns.pop("gold")
     columns.pop("text")
     columns["label"] = columns.pop("prediction")
-    ordered = {name: columns[name] for name in ("guid", "label", *columns)}
     out = options.out or options.input.with_suffix(".predictions.csv")
-    write_table(out, _in_file_order(ordered, [example.guid for example in rows.examples]))
+    write_table(out, {name: columns[name] for name in ("guid", "label", *columns)})
     lines = {e.guid: f"{options.input}:{e.side['line']}" for e in rows.examples}
     cut = [Problem(lines[p.where], p.what, p.fix) for p in data.features["input"].refused]
     problems = [*rows.problems, *cut]
@@ -58,9 +57,3 @@ def run(arguments: Sequence[str]) -> int:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)
         print(DataError(problems, limit=50), file=sys.stderr)
     return 1 if problems else 0
-
-
-def _in_file_order(columns: dict[str, list[object]], guids: list[str]) -> dict[str, list[object]]:
-    place = {guid: index for index, guid in enumerate(guids)}
-    order = sorted(range(len(columns["guid"])), key=lambda row: place[str(columns["guid"][row])])
-    return {name: [values[row] for row in order] for name, values in columns.items()}

@@ -39,6 +39,8 @@ class Options:
         out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
         name: the name in that file; default: the predictions file's, without its suffix.
         guid_column: the column, in both files, that rows are joined on.
+        join: `position` joins rows by their order, whatever ids there are; default: on the guid
+            where both files have one, by position where neither has.
         gold_column: the gold labels' column.
         prediction_column: the predicted labels' column.
         group_column: a column of the gold table (window, document); intervals then come from the
@@ -55,6 +57,7 @@ class Options:
     out: Path | None = None
     name: str | None = None
     guid_column: str | None = None
+    join: str | None = None
     gold_column: str | None = None
     prediction_column: str | None = None
     group_column: str | None = None
@@ -117,6 +120,8 @@ def _check(options: Options) -> None:
     headline(options.task, labels, options.relaxed)
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    if options.join not in (None, "position"):
+        raise ConfigError(f"join={options.join}.{nearest(options.join, ['position'])}")
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
@@ -139,7 +144,7 @@ def load(options: Options) -> Joined:
     )
     if options.group_column:
         gold.require(options.group_column)
-    order, how = _join(gold, predictions, options.guid_column)
+    order, how = _join(gold, predictions, options)
     labels = options.labels or _labels_found(gold, gold_column, options.task)
     problems: list[Problem] = []
     gold_names = _names(gold, gold_column, labels, problems)
@@ -164,14 +169,22 @@ def _column(table: Table, chosen: str | None, known: Sequence[str], option: str)
     return found
 
 
-def _join(gold: Table, predictions: Table, chosen: str | None) -> tuple[list[int], str]:
+def _join(gold: Table, predictions: Table, options: Options) -> tuple[list[int], str]:
     """Find, for each gold row, the number of its prediction row, and say how."""
+    chosen = options.guid_column
     if chosen:
         gold.require(chosen)
         predictions.require(chosen)
     columns = [chosen or table.find(GUID_COLUMNS) for table in (gold, predictions)]
-    if columns[0] and columns[1]:
+    if columns[0] and columns[1] and options.join != "position":
         return _join_on_guid(gold, columns[0], predictions, columns[1]), f"on {columns[0]}"
+    if (columns[0] or columns[1]) and options.join != "position":
+        have, lack = (gold, predictions) if columns[0] else (predictions, gold)
+        raise ConfigError(
+            f"{have.path} has the ids '{columns[0] or columns[1]}', {lack.path} has none: add them "
+            "there, name the column with guid_column=..., or say join=position if the rows of "
+            "both files stand in the same order"
+        )
     if len(gold) != len(predictions):
         what = f"{len(predictions)} predictions for the {len(gold)} rows of {gold.path}"
         fix = "without a guid column in both files, rows are joined by position"

@@ -13,6 +13,8 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from heron.config import from_yaml
+from heron.data.readers import load
+from heron.data.tables import read_table
 from heron.metrics import score_task
 from heron.runtime.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder, train
@@ -196,3 +198,12 @@ class TestLearning:
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         losses = [float(row["train/loss"]) for row in rows]
         assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
+
+
+def test_predictions_stand_in_the_order_of_their_file(tmp_path: Path) -> None:
+    """Windows regroup the rows inside heron; what it writes can be joined by position."""
+    run = train(tmp_path, "head=window")
+    config = from_yaml(run.config.read_text())
+    examples = load(config.data, Path(config.paths.data), Path(config.paths.cache))["test"]
+    guids = read_table(run.predictions("test")).values("guid")
+    assert guids == [example.guid for example in examples]

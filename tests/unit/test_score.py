@@ -78,9 +78,11 @@ def test_label_numbers_are_read_in_the_order_of_labels(kind):
 
 @pytest.mark.usefixtures("files")
 def test_without_guids_rows_are_joined_by_position(capsys):
+    write_table("g.csv", {"label": GOLD})
     write_table("p.csv", {"prediction": PREDICTED})
     _, expected = score("name=x")
-    assert score("name=x", predictions="p.csv")[1] == expected
+    assert score("name=x", gold="g.csv", predictions="p.csv")[1] == expected
+    assert score("name=x", "join=position", predictions="p.csv")[1] == expected
     assert "rows joined by position" in capsys.readouterr().out
 
 
@@ -145,8 +147,18 @@ def test_unknown_and_empty_labels_of_both_files_are_all_listed(capsys):
 
 @pytest.mark.usefixtures("files")
 def test_by_position_both_files_need_the_same_length(capsys):
+    write_table("g.csv", {"label": GOLD})
     write_table("p.csv", {"prediction": PREDICTED[:4]})
-    assert "4 predictions for the 6 rows of gold.csv" in refused(capsys, predictions="p.csv")
+    said = refused(capsys, gold="g.csv", predictions="p.csv")
+    assert "4 predictions for the 6 rows of g.csv" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_ids_in_one_file_alone_are_no_licence_to_join_by_position(capsys):
+    write_table("p.csv", {"prediction": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert "gold.csv has the ids 'guid', p.csv has none" in said
+    assert "join=position" in said
 
 
 @pytest.mark.usefixtures("files")

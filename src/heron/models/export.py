@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from heron.config import from_yaml
+from heron.errors import ConfigError
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder
@@ -39,6 +40,9 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
 
     Returns:
         The configuration now names `model/` as its encoder, with all layers it holds.
+
+    Raises:
+        ConfigError: the weights do not fit this version of heron.
     """
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
     exported = dataclasses.replace(
@@ -47,5 +51,11 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
     config = dataclasses.replace(config, encoder=exported)
     encoder = Encoder(load_encoder(exported, vocabulary=0, pad_id=0))
     head = Head(config.head, encoder.width, len(config.data.label_order))
-    head.load_state_dict(load_file(folder.model / "head.safetensors"))
+    try:
+        head.load_state_dict(load_file(folder.model / "head.safetensors"))
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{folder.model}: this version of heron builds another head than the one that was "
+            f"exported; {folder.status} names the commit that fits"
+        ) from error
     return config, encoder.eval(), head.eval()

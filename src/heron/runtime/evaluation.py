@@ -21,7 +21,7 @@ from heron.schema import Config
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A split's predictions, in the order of its `Features`.
+    """A split's predictions, in the order of its file; refused rows are absent.
 
     Args:
         guids: one per row.
@@ -50,12 +50,15 @@ def predict_split(
     logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
     for output in outputs or []:
         logits_RC[output.rows_R] = output.logits_RC.cpu()
-    groups = {example.guid: example.group or example.guid for example in data.examples[split]}
+    # Features are sorted by sequence; people join files by position as well as by guid.
+    rows = {guid: row for row, guid in enumerate(features.guids)}
+    examples = [example for example in data.examples[split] if example.guid in rows]
+    order_R = np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
     return Predictions(
-        guids=features.guids,
-        probabilities_RC=logits_RC.softmax(dim=1).numpy(),
-        gold_R=np.asarray(features.labels_R),
-        groups=[groups[guid] for guid in features.guids],
+        guids=[example.guid for example in examples],
+        probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
+        gold_R=np.asarray(features.labels_R)[order_R],
+        groups=[example.group or example.guid for example in examples],
     )
 
 
