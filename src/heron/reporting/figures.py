@@ -112,7 +112,7 @@ def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
     for name, label, colour, style in present:
         _draw_curve(axes, curves[name], label, colour, style)
     axes.set_title("Loss")
-    axes.legend(loc="upper right")
+    axes.legend(loc="best")
     return None
 
 
@@ -207,6 +207,7 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
             summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
         )
     axes.set_title(metric)
+    axes.xaxis.set_major_locator(MaxNLocator(4))  # more would run into each other
     axes.set_yticks(range(len(groups)), [group.label for group in groups])
     axes.set_ylim(len(groups) - 0.5, -0.5)
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
