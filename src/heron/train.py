@@ -68,7 +68,9 @@ def _run_job(composition: Composition) -> RunFolder:
     config = resolve(composition.config)
     config.experiment = composition.choices.get("experiment")
     folder = RunFolder(run_path(config, composition.overrides))
-    print(f"heron train: {folder.path}", flush=True)
+    done = config.run.resume and folder.state() == "done"
+    note = ": done already; run.resume=false starts over" if done else ""
+    print(f"heron train: {folder.path}{note}", flush=True)
     # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
     from heron.runtime.job import run_job
 
