@@ -121,11 +121,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        print(f"heron {name}: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"\nheron {name}: interrupted; the same command goes on from here", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        return 0
 
 
 def _help() -> str:

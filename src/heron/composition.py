@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
@@ -106,7 +107,8 @@ def _hydra(name: str) -> Iterator[Hydra]:
     search_path = create_config_search_path(str(conf_dir()))
     experiments = conf_dir().parent / "experiments"
     for fork in sorted(experiments.glob("*/conf")):
-        search_path.append(provider=fork.parent.name, path=f"file://{fork}")
+        # Before the schema, which Hydra wants last.
+        search_path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
     try:
         yield Hydra.create_main_hydra2(task_name=name, config_search_path=search_path)
     finally:

@@ -194,6 +194,11 @@ def _check_scratch(encoder: EncoderConfig) -> None:
 
 def _check_combination(config: Config) -> None:
     head = config.head
+    if config.trainer.devices != 1:
+        raise ConfigError(
+            f"trainer.devices={config.trainer.devices}: heron trains on one device so far; its "
+            "batch plans are not divided between processes yet"
+        )
     needs = {"event_start": "marked", "span_ends": "window"}
     if head.pooling in needs and head.input != needs[head.pooling]:
         raise ConfigError(

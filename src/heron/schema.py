@@ -31,10 +31,12 @@ class TaskConfig:
 
     Args:
         name: `relation`.
-        relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`.
+        relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`. Every mode is
+            scored under its own name, `relaxed_matres_micro_f1` too.
         bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
-        resample: what a resample draws: `group` (whole documents; rows without one stand alone)
-            or `row`. Pairs of one document are not independent, so rows give too narrow intervals.
+        resample: what a resample draws: `group` (whole documents; whole texts where there are
+            none) or `row`. Pairs of one document are not independent: rows give too narrow
+            intervals.
     """
 
     name: str = "relation"

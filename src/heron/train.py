@@ -28,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
             folders.append(_run_job(composition))
         except Exception as error:
             failed.append(jobs[-1])
-            if not isinstance(error, HeronError):
+            if not isinstance(error, HeronError | OSError):
                 traceback.print_exc()
             print(f"heron train: {error}", file=sys.stderr, flush=True)
 
@@ -48,8 +48,12 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
         if config.experiment
         else f"{config.data.name}-{config.task.name}"
     )
-    job = config.run.job or f"{_readable(overrides)}-{fingerprint(decisive(config))[:8]}"
-    return Path(config.paths.runs) / sweep / job
+    folder = Path(config.paths.runs) / sweep
+    if config.run.job:
+        return folder / config.run.job
+    key = fingerprint(decisive(config))[:8]
+    # The same configuration in other words (a default spelled out) goes to the folder it has.
+    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{_readable(overrides)}-{key}")
 
 
 def _readable(overrides: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from heron.data.examples import Example, Span
 from heron.data.markers import Markers, mark
 from heron.errors import DataError, Problem
 
-FEATURES_VERSION = 2
+FEATURES_VERSION = 3
 UNLABELLED = -100
 
 
@@ -100,7 +100,7 @@ def build_features(
         where = offsets[sequence], truncated[sequence]
         try:
             located = [_locate(*where, span) for span in spans[index]]
-            opened = [_locate(*where, span)[0] for span in openings[index]]
+            opened = [_locate(*where, span)[0] for span in openings[index]][:2]
         except LookupError:
             refused.append(_cut(example, truncated[sequence], options))
             continue
@@ -151,7 +151,12 @@ def _layout(
         marked = mark(example.text, example.spans, options.markers)
         texts.append(marked.text)
         spans.append(marked.spans)
-        openings.append(marked.openings)
+        # A closing marker stands one space behind its event.
+        closings = [
+            Span(span.end + 1, span.end + 1 + len(options.markers[2 * event + 1]))
+            for event, span in enumerate(marked.spans)
+        ]
+        openings.append((*marked.openings, *closings))
     return texts, list(range(len(texts))), spans, openings
 
 

@@ -27,15 +27,16 @@ def carve(
             together by their text, so that the pairs of one window never part.
 
     Returns:
-        What is left to train on, and the validation split: the fewest whole groups that reach
-        `config.fraction` of the rows.
+        What is left to train on, and the validation split: whole groups, drawn one by one until
+        they hold `config.fraction` of the rows. A group that would make it more than twice that
+        share is passed over.
 
     Raises:
         DataError: nothing would be left to train on.
     """
     by_group = config.by == "group"
     units = [(e.group or e.text) if by_group else e.guid for e in examples]
-    drawn = _draw(units, config.fraction, config.seed)
+    drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
     train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
     if not train:
         kind = "groups" if by_group else "rows"
@@ -64,15 +65,20 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
     return [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
 
 
-def _draw(units: Sequence[str], fraction: float, seed: int) -> set[str]:
-    """Draw units until they hold `fraction` of the rows; one entry in `units` per row."""
+def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
+    """Draw units until they hold `fraction` of the rows; one entry in `units` per row.
+
+    A unit that would lift the share above `most` is passed over, unless nothing else is left.
+    """
     rows = Counter(units)
     wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
     drawn: set[str] = set()
     held = 0
-    for unit in sorted(rows, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest()):
+    order = sorted(rows, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest())
+    for unit in order:
         if held >= wanted:
             break
-        drawn.add(unit)
-        held += rows[unit]
-    return drawn
+        if held + rows[unit] <= most * len(units):
+            drawn.add(unit)
+            held += rows[unit]
+    return drawn or set(sorted(order, key=rows.__getitem__)[:1])

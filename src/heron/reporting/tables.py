@@ -164,7 +164,7 @@ def score_table(run: RunRecord) -> Table:
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     if any(isinstance(cell, Interval) for row in rows for cell in row):
-        drawn = "rows" if run.setting("task.resample") == "row" else "whole groups (documents)"
+        drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
     return Table("Scores", ("metric", *splits), rows, " ".join(notes))
 

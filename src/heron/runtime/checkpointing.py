@@ -50,6 +50,18 @@ class LastCheckpoint(Checkpoint):
         self.history.rows = list(state_dict["history"])
         self._random = state_dict["random"]
 
+    def on_save_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """Remember that training has stopped early, which Lightning forgets."""
+        checkpoint["should_stop"] = trainer.should_stop
+
+    def on_load_checkpoint(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
+    ) -> None:
+        """A run that had stopped early trains no further epoch."""
+        trainer.should_stop = checkpoint["should_stop"]
+
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
     ) -> None:

@@ -27,7 +27,7 @@ class Predictions:
         guids: one per row.
         probabilities_RC: float32.
         gold_R: class ids, or `UNLABELLED`.
-        groups: the document of each row; its guid where it has none.
+        groups: the document of each row; its text where it has none.
     """
 
     guids: list[str]
@@ -58,7 +58,7 @@ def predict_split(
         guids=[example.guid for example in examples],
         probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
         gold_R=np.asarray(features.labels_R)[order_R],
-        groups=[example.group or example.guid for example in examples],
+        groups=[example.group or example.text for example in examples],
     )
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 
 from heron.config import decisive, from_yaml, to_yaml
-from heron.data.config import TEST, VALIDATION
+from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
+from heron.data.sources import locate
 from heron.data.tables import write_table
-from heron.errors import ConfigError, nearest
-from heron.files import atomic_open, locked, read_json, write_json
+from heron.errors import ConfigError, DataError, nearest
+from heron.files import atomic_open, locked, read_json, sha256_file, write_json
 from heron.metrics import score_task
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import export
@@ -64,7 +67,16 @@ def read_scores(folder: RunFolder) -> Scores:
 
 def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     prepare(config, folder)
-    if folder.state() == "done":
+    done = folder.state() == "done"
+    try:
+        sources = source_hashes(config)
+    except DataError:
+        if done:  # the data may be gone by now; the scores are not
+            return read_scores(folder)
+        raise
+    if done or folder.last.is_file():
+        _check_sources(sources, folder)
+    if done:
         return read_scores(folder)
     started = time.time()
     spent = read_json(folder.status).get("seconds", 0.0) if folder.status.is_file() else 0.0
@@ -74,6 +86,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         overrides=list(overrides),
         error=None,
         traceback=None,
+        sources=sources,
         **provenance(),
     )
     try:
@@ -160,6 +173,34 @@ def prepare(config: Config, folder: RunFolder) -> None:
         file.write(to_yaml(config))
 
 
+def source_hashes(config: Config) -> dict[str, str]:
+    """Hash what a run is made from: each data file that is read, and a local encoder's weights.
+
+    Returns:
+        Hexadecimal SHA-256 by name, for `status.json`.
+    """
+    paths = locate(config.data, Path(config.paths.data), Path(config.paths.cache))
+    weights = Path(config.encoder.name) / "model.safetensors"
+    if weights.is_file():
+        paths = {**paths, "encoder": weights}
+    return {name: sha256_file(path) for name, path in paths.items()}
+
+
+def _check_sources(sources: dict[str, str], folder: RunFolder) -> None:
+    """Refuse to return or go on with a run whose files have changed since it began.
+
+    Raises:
+        ConfigError: names the files.
+    """
+    found = read_json(folder.status).get("sources", sources)
+    changed = [name for name in sources if found.get(name) != sources[name]]
+    if changed:
+        raise ConfigError(
+            f"{folder.path}: changed since this run began: {', '.join(changed)}. "
+            "Name another run.job, or set run.resume=false to start it over"
+        )
+
+
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would after the first epoch."""
     labels, monitor = config.data.label_order, config.trainer.monitor
@@ -177,5 +218,13 @@ def _describe(data: DataModule) -> dict[str, Any]:
         }
         for split, features in data.features.items()
     }
-    files = {name: file.sha256 for name, file in data.config.data.files.items() if file.sha256}
-    return {"splits": splits, "sha256": files}
+    texts = {split: {(e.text, e.spans) for e in rows} for split, rows in data.examples.items()}
+    shared = {
+        f"{split} and {TRAIN}": len(texts[split] & texts.get(TRAIN, set()))
+        for split in (VALIDATION, TEST)
+        if split in texts
+    }
+    for splits_, rows in shared.items():
+        if rows:
+            print(f"heron train: warning: {rows} examples are in both {splits_}", file=sys.stderr)
+    return {"splits": splits, "shared": shared}

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from heron.data.collate import Batch
+from heron.errors import HeronError
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 from heron.schema import Config
@@ -65,9 +66,18 @@ class TaskModule(pl.LightningModule):
         raise NotImplementedError
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """Train on one batch; the recorder reads `latest`."""
+        """Train on one batch; the recorder reads `latest`.
+
+        Raises:
+            HeronError: the loss is not finite.
+        """
         output = self.step(batch)
         assert output.loss is not None
+        if not torch.isfinite(output.loss):
+            raise HeronError(
+                f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
+                "Lower optim.lr, raise optim.warmup, or set optim.clip"
+            )
         self.latest = output.to(output.loss.device)
         self.log("train/loss", output.loss.detach(), prog_bar=True, batch_size=len(batch))
         return output.loss

@@ -1,0 +1,159 @@
+"""What heron refuses, or says aloud, rather than return a wrong number."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from heron.config_dir import conf_dir
+from heron.data.config import ValidationConfig
+from heron.data.examples import Example
+from heron.data.splits import carve
+from heron.data.tables import read_table, write_table
+from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, compose, heron, in_folder, train
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Write a table of marked pairs, 5 documents of 8 rows."""
+    labels = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+    texts = [
+        f"The {word} number {row} [E1] ended [/E1] before talks [E2] began [/E2] ."
+        for row, word in enumerate(["strike", "flood", "trial", "fair"] * 10)
+    ]
+    columns = {"text": texts, "label": labels * 10, "group": [f"d{r // 8}" for r in range(40)]}
+    write_table(tmp_path / "train.csv", columns)
+    write_table(tmp_path / "test.csv", {**columns, "text": [f"Now: {text}" for text in texts]})
+    return tmp_path / "train.csv"
+
+
+def words(table: Path, *more: str) -> list[str]:
+    """Say the overrides for one run on `table`."""
+    return [
+        *(word for word in TINY if not word.startswith("data.generator")),
+        *in_folder(table.parent),
+        "data=own_relation",
+        "data.language=en",
+        "data.columns.group=group",
+        f"data.files.train.path={table}",
+        f"data.files.test.path={table.with_name('test.csv')}",
+        "trainer.max_epochs=1",
+        "run.job=own",
+        *more,
+    ]
+
+
+def test_changed_data_never_passes_for_the_run_that_is_there(table, capsys):
+    assert heron("train", *words(table)) == 0
+    columns = read_table(table)
+    turned = [{"BEFORE": "AFTER"}.get(label, label) for label in columns.values("label")]
+    write_table(
+        table,
+        {"text": columns.values("text"), "label": turned, "group": columns.values("group")},
+    )
+    assert heron("train", *words(table)) == 2
+    assert "changed since this run began: train" in capsys.readouterr().err
+    assert heron("train", *words(table, "run.resume=false")) == 0
+
+
+def test_scores_of_a_done_run_outlive_its_data(table):
+    assert heron("train", *words(table)) == 0
+    table.unlink()
+    assert heron("train", *words(table)) == 0
+
+
+def test_status_holds_the_hash_of_the_files_that_were_read(table):
+    from heron.files import sha256_file
+
+    assert heron("train", *words(table)) == 0
+    status = RunFolder(table.parent / "runs" / "own_relation-relation" / "own").status
+    sources = json.loads(status.read_text())["sources"]
+    assert sources["train"] == sha256_file(table)
+    assert set(sources) == {"train", "test"}
+
+
+def test_examples_in_two_splits_are_counted_and_said(table, capsys):
+    shutil.copy(table, table.with_name("test.csv"))
+    assert heron("train", *words(table)) == 0
+    assert "32 examples are in both test and train" in capsys.readouterr().err  # 8 validate
+    status = RunFolder(table.parent / "runs" / "own_relation-relation" / "own").status
+    shared = json.loads(status.read_text())["data"]["shared"]
+    assert shared == {"validation and train": 0, "test and train": 32}
+
+
+def test_diverged_training_fails_with_what_to_do(tmp_path, capsys):
+    words = ("optim.lr=1e30", "optim.clip=0", "optim.warmup=0", "head=window", "run.job=nan")
+    assert heron("train", *TINY, *in_folder(tmp_path), *words) == 2
+    error = capsys.readouterr().err
+    assert "training diverged" in error
+    assert "Traceback" not in error
+    assert RunFolder(tmp_path / "runs" / "chronicle-relation" / "nan").state() == "failed"
+
+
+def test_a_run_that_stopped_early_and_was_killed_while_scoring_trains_no_further(tmp_path):
+    # A learning rate of almost nothing: no epoch is better than the first.
+    words = ("trainer.patience=1", "trainer.max_epochs=6", "optim.lr=1e-12")
+    run = train(tmp_path, *words)
+    epochs = sorted(path.name for path in run.dynamics(0).parent.iterdir())
+    scores = run.scores.read_text()
+    assert len(epochs) < 6
+    run.update_status(state="running")
+    assert sorted(p.name for p in train(tmp_path, *words).dynamics(0).parent.iterdir()) == epochs
+    assert run.scores.read_text() == scores
+
+
+def test_more_than_one_device_is_refused_until_batches_are_divided(tmp_path, capsys):
+    assert heron("train", *TINY, *in_folder(tmp_path), "trainer.devices=2") == 2
+    assert "one device so far" in capsys.readouterr().err
+
+
+def test_a_default_spelled_out_names_the_same_run_folder(tmp_path):
+    from heron.train import run_path
+
+    first = run_path(compose(tmp_path, "head=window"), ["head=window"])
+    first.mkdir(parents=True)
+    config = compose(tmp_path, "head=window", "seed=0")
+    assert run_path(config, ["head=window", "seed=0"]) == first
+
+
+def test_a_path_that_cannot_be_written_is_no_traceback(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert heron("train", *TINY, f"paths.runs={tmp_path / 'file'}") == 2
+    error = capsys.readouterr().err
+    assert "Not a directory" in error
+    assert "Traceback" not in error
+
+
+def test_one_huge_document_does_not_become_the_validation_split():
+    groups = ["huge"] * 50 + [f"small{n}" for n in range(10)]
+    examples = [Example(str(n), f"t{n}", group=group) for n, group in enumerate(groups)]
+    for seed in range(20):
+        _, validation = carve(examples, ValidationConfig(fraction=0.1, seed=seed))
+        assert Counter(e.group for e in validation)["huge"] == 0
+        assert len(validation) == 6
+
+
+def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
+    """The page "A data set" in experiments/README.md, followed to the letter."""
+    shutil.copytree(conf_dir(), tmp_path / "conf")
+    fork = tmp_path / "experiments" / "village" / "conf"
+    page = (conf_dir().parent / "experiments" / "README.md").read_text(encoding="utf-8")
+    recipe = page.split("```yaml\n")[1].split("```")[0]
+    (fork / "data").mkdir(parents=True)
+    (fork / "data" / "village_news.yaml").write_text(recipe, encoding="utf-8")
+    (fork / "experiment" / "village").mkdir(parents=True)
+    (fork / "experiment" / "village" / "first.yaml").write_text(
+        "# @package _global_\ndefaults:\n  - override /data: village_news\n", encoding="utf-8"
+    )
+    monkeypatch.setattr("heron.composition.conf_dir", lambda: tmp_path / "conf")
+    without_generator = [word for word in TINY if not word.startswith("data.generator")]
+    monkeypatch.setattr("small_runs.TINY", tuple(without_generator))
+    config = compose(tmp_path, "experiment=village/first")
+    assert config.data.name == "village_news"
+    assert config.data.language == "ro"
+    assert compose(tmp_path, "data=chronicle").data.name == "chronicle"
