@@ -220,8 +220,10 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
     short = build_features(
         [example(text, spans)], word_pieces, FeatureOptions(form, HE, max_length, LABELS)
     )
-    # The last position of a truncated sequence is [SEP]: content ends before it.
-    if whole.spans_R4.max() < max_length - 1:
+    # The last position of a truncated sequence is [SEP]: content ends before it. In the marked
+    # form a closing marker, one token, follows the last mention.
+    last = whole.spans_R4.max() + (form == "marked")
+    if last < max_length - 1:
         assert short.guids == ["g"]
         assert short.refused == []
         assert short.spans_R4.tolist() == whole.spans_R4.tolist()
@@ -230,6 +232,13 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
         assert short.guids == []
         assert [problem.where for problem in short.refused] == ["g"]
         assert f"first {max_length} tokens" in short.refused[0].what
+
+
+def test_a_closing_marker_is_never_cut_off_silently(word_pieces):
+    row = example(TEXT[: PLACES[1].end], PLACES[:2])
+    whole = build_features([row], word_pieces, MARKED)
+    short = FeatureOptions("marked", HE, len(whole.tokens_T) - 1, LABELS)
+    assert [p.where for p in build_features([row], word_pieces, short).refused] == ["g"]
 
 
 def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):
