@@ -177,7 +177,8 @@ class _RowReader:
             return parse_marked(normalise(value, self.language, self.config.unicode), self.markers)
         except MarkerError as error:
             start_1, end_1, start_2, end_2 = self.markers
-            fix = f"mark two events: {start_1} … {end_1} … {start_2} … {end_2}; see data.markers"
+            shown = f"{start_1} … {end_1} … {start_2} … {end_2}"
+            fix = f"mark two events: {shown}; see data.language and data.markers"
             self._problem(line, f"{error}: '{_shorten(value)}'", fix)
             return "", ()
 

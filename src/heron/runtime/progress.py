@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import pytorch_lightning as pl
+import torch
 from pytorch_lightning.callbacks import RichProgressBar
+from torch import Tensor
 
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
@@ -29,17 +32,25 @@ class EpochLines(pl.Callback):
     def __init__(self, monitor: str):
         self.monitor = f"validation/{monitor}"
         self._started = time.monotonic()
+        self._losses: list[Tensor] = []
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock."""
         self._started = time.monotonic()
+        self._losses = []
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Keep the loss, where it is: moving it would wait for the device."""
+        self._losses.append(pl_module.latest.loss)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Print epoch, losses, score and seconds."""
+        """Print epoch, losses (of training: the mean over the batches), score and seconds."""
         if not trainer.is_global_zero:
             return
         shown = {
-            "train loss": trainer.callback_metrics.get("train/loss"),
+            "train loss": torch.stack(self._losses).mean() if self._losses else None,
             "validation loss": trainer.callback_metrics.get("validation/loss"),
             self.monitor.replace("/", " "): trainer.callback_metrics.get(self.monitor),
         }

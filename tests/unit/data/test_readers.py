@@ -157,7 +157,7 @@ def test_marker_problems_quote_the_text_and_show_the_markers(write, read):
     (problem,) = problems(read)
     assert "train.csv:2" in problem
     assert "'nothing is marked here'" in problem
-    assert "[E1] … [/E1] … [E2] … [/E2]; see data.markers" in problem
+    assert "[E1] … [/E1] … [E2] … [/E2]; see data.language and data.markers" in problem
 
 
 def test_all_problems_of_all_files_come_at_once_in_line_order(write, read, config):
