@@ -67,7 +67,7 @@ def test_scores_status_and_dynamics_are_there(run: RunFolder) -> None:
         assert 0 <= scores["test"][name] <= 1
     status = json.loads(run.status.read_text())
     assert status["state"] == "done"
-    assert set(status["data"]["sha256"]) == {"train", "test"}
+    assert set(status["sources"]) == {"train", "test", "join", "encoder"}
     dynamics = pq.read_table(run.dynamics(0))
     assert len(dynamics) == status["data"]["splits"]["train"]["rows"]
     assert 90 <= len(dynamics) <= 120, "two per cent of the training rows that were not carved"
