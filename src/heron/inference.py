@@ -24,7 +24,7 @@ class TrainedRun:
 
     Args:
         folder: a finished run.
-        config: its configuration; paths may differ from those it was trained with.
+        paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
     """
 
     def __init__(self, folder: RunFolder, paths: dict[str, str] | None = None):
