@@ -19,15 +19,22 @@ from heron.schema import Config, EncoderConfig
 # What a value may be, where the type alone does not say it.
 CHOICES = {
     "protocol": ("fixed", "paper", "repo"),
-    "task.name": ("relation",),
+    "task.name": ("relation", "nli"),
     "task.relaxed": ("recode", "drop"),
     "task.resample": ("group", "row"),
-    "head.input": ("marked", "window"),
-    "head.pooling": ("cls", "event_start", "mention_pool", "span_ends"),
+    "encoder.truncation": ("only_first", "only_second", "longest_first"),
+    "encoder.overflow": ("truncate", "windows"),
+    "head.input": ("marked", "window", "pair", "separate", "premise", "hypothesis"),
+    "head.pooling": ("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends"),
+    "head.combine": ("concat", "compare"),
+    "head.over_windows": ("mean_logits", "max_logits", "mean_states"),
     "head.classifier": ("linear", "mlp", "per_event"),
+    "head.dropout_at": ("all", "hidden", "first"),
+    "head.layer_norm": ("none", "first", "all"),
     "optim.schedule": ("constant", "linear", "cosine"),
     "optim.class_weights": ("none", "balanced", "one_minus_share"),
     "batching.plan": ("shuffle", "bucket"),
+    "batching.oversample": ("none", "balanced", "multipliers"),
     "trainer.select": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
@@ -37,6 +44,7 @@ _AT_LEAST = {
     "seed": 0,
     "encoder.max_length": 8,
     "encoder.num_layers": 1,
+    "encoder.stride": 0,
     "encoder.scratch.layers": 1,
     "encoder.scratch.heads": 1,
     "head.distance": 0,
@@ -199,15 +207,7 @@ def _check_combination(config: Config) -> None:
             f"trainer.devices={config.trainer.devices}: heron trains on one device so far; its "
             "batch plans are not divided between processes yet"
         )
-    needs = {"event_start": "marked", "span_ends": "window"}
-    if head.pooling in needs and head.input != needs[head.pooling]:
-        raise ConfigError(
-            f"head.pooling={head.pooling} needs head.input={needs[head.pooling]}, not {head.input}"
-        )
-    if head.both_ways and (head.input != "window" or not config.data.inverse):
-        raise ConfigError("head.both_ways=true needs head.input=window and data.inverse")
-    if head.pooling == "cls" and head.input == "window":
-        raise ConfigError("head.pooling=cls needs head.input=marked: a window holds many pairs")
+    _check_input(config)
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):
@@ -218,4 +218,72 @@ def _check_combination(config: Config) -> None:
         raise ConfigError(
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
+        )
+
+
+# Which poolings read which input forms, and which forms belong to which task.
+_EVENT_FORMS = {
+    "event_start": ("marked",),
+    "mention_pool": ("marked", "window"),
+    "span_ends": ("window",),
+}
+_TASK_FORMS = {
+    "relation": ("marked", "window"),
+    "nli": ("pair", "separate", "premise", "hypothesis"),
+}
+
+
+def _check_input(config: Config) -> None:
+    head, encoder, task = config.head, config.encoder, config.task.name
+    if config.data.task != task:
+        raise ConfigError(
+            f"task.name={task}: data={config.data.name} is for task={config.data.task}"
+        )
+    if head.input not in _TASK_FORMS[task]:
+        raise ConfigError(
+            f"head.input={head.input}: task={task} reads {' or '.join(_TASK_FORMS[task])}; "
+            f"head={head.name} is for another task"
+        )
+    forms = _EVENT_FORMS.get(head.pooling, ("marked", *_TASK_FORMS["nli"]))
+    if head.input not in forms:
+        raise ConfigError(
+            f"head.pooling={head.pooling} needs head.input={' or '.join(forms)}, not {head.input}"
+        )
+    if head.both_ways and (head.input != "window" or not config.data.inverse):
+        raise ConfigError("head.both_ways=true needs head.input=window and data.inverse")
+    if head.distance and task != "relation":
+        raise ConfigError("head.distance needs task=relation: only events have a distance")
+    _check_overflow(config)
+    if config.batching.oversample != "none" and head.input == "window":
+        raise ConfigError(
+            "batching.oversample needs one row per sequence; with head.input=window a text comes "
+            "with all its pairs: use optim.class_weights"
+        )
+    unknown = set(config.batching.multipliers) - set(config.data.label_order)
+    if unknown:
+        label = sorted(unknown)[0]
+        hint = nearest(label, config.data.label_order)
+        raise ConfigError(f"batching.multipliers.{label}: no such class.{hint}")
+    if encoder.separator is not None and head.input != "pair":
+        raise ConfigError("encoder.separator needs head.input=pair")
+
+
+def _check_overflow(config: Config) -> None:
+    head, encoder = config.head, config.encoder
+    if encoder.overflow != "windows":
+        return
+    if head.input not in ("pair", "premise", "hypothesis"):
+        raise ConfigError(
+            f"encoder.overflow=windows needs head.input=pair, premise or hypothesis, not "
+            f"{head.input}"
+        )
+    if encoder.truncation == "longest_first":
+        raise ConfigError(
+            "encoder.overflow=windows needs encoder.truncation=only_first or only_second: windows "
+            "move over one of the two texts"
+        )
+    if encoder.stride >= encoder.max_length // 2:
+        raise ConfigError(
+            f"encoder.stride={encoder.stride}: must be below half of encoder.max_length="
+            f"{encoder.max_length}, or windows hardly move"
         )

@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     rows = read_rows(options.input, trained.config.data, labels="ignored", bad_rows="report")
     data = trained.data({"input": rows.examples})
     predictions = trained.predict(data, "input")
-    columns = prediction_columns(predictions, data, "input")
+    columns = prediction_columns(predictions, rows.examples, trained.config)
     columns.pop("gold")
     columns.pop("text")
     columns["label"] = columns.pop("prediction")

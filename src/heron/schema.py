@@ -30,7 +30,7 @@ class TaskConfig:
     """What is learned and how it is scored.
 
     Args:
-        name: `relation`.
+        name: `relation`, or `nli` (sentence pairs).
         relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`. Every mode is
             scored under its own name, `relaxed_matres_micro_f1` too.
         bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
@@ -74,6 +74,13 @@ class EncoderConfig:
         name: hub id or folder; `scratch` builds one from config.
         revision: branch, tag or commit on the hub.
         max_length: longest sequence, in tokens, special tokens included.
+        truncation: which of two texts gives way where a pair is too long: `only_first` (the
+            premise), `only_second`, or `longest_first` (token by token, the longer one).
+        overflow: what becomes of the tokens that do not fit: `truncate` leaves them out, counted;
+            `windows` reads the text in overlapping windows, each with the whole other text.
+        stride: tokens that neighbouring windows share.
+        separator: text to put between premise and hypothesis instead of the tokenizer's own pair
+            template, as one repository does; null for the template.
         num_layers: use the first k layers; null uses all.
         freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
         dropout: probability for hidden states and attention; null keeps the encoder's own.
@@ -87,6 +94,10 @@ class EncoderConfig:
     name: str = "scratch"
     revision: str | None = None
     max_length: int = 512
+    truncation: str = "only_first"
+    overflow: str = "truncate"
+    stride: int = 64
+    separator: str | None = None
     num_layers: int | None = None
     freeze: str = "none"
     dropout: float | None = None
@@ -103,27 +114,43 @@ class HeadConfig:
 
     Args:
         name: name for tables.
-        input: `marked` (one pair per sequence, mentions between marker tokens, as in the papers)
-            or `window` (each text once, unmarked, with all its pairs).
-        pooling: `cls`, `event_start`, `mention_pool`, `span_ends`.
+        input: `marked` (one event pair per sequence, mentions between marker tokens, as in the
+            papers) or `window` (each text once, unmarked, with all its event pairs); for two texts
+            `pair` (both in one sequence), `separate` (each in its own), `premise` or `hypothesis`
+            (only that one).
+        pooling: `cls`, `last_token`, `mean`; for events `event_start`, `mention_pool`,
+            `span_ends`.
+        combine: what `separate` makes of its two vectors u and v: `concat` (u, v) or `compare`
+            (u, v, |u - v|, u * v).
+        over_windows: how the windows of a long premise become one: `mean_logits`, `max_logits`, or
+            `mean_states` (of the pooled vectors, before the classifier).
         classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
             then one for both; with `cls`, which has no events, BERT's pooler.
         hidden: widths of the hidden layers of `mlp`.
-        dropout: probability before and inside the classifier.
+        dropout: probability, at the places that `dropout_at` names.
+        dropout_at: `all` (before the classifier and after each hidden layer), `hidden` (after each
+            hidden layer) or `first` (after the first hidden layer only).
+        layer_norm: normalise after the activation of `none`, the `first` or `all` hidden layers.
         distance: width of the embedding of the distance between two spans; 0 leaves it out.
         both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
             the label (inverted by `data.inverse`), in evaluation their mean decides. Needs
             `input=window`: markers would say which event comes first.
+        start: folder of a run whose head's weights to begin with; null begins from nothing.
     """
 
     name: str = "ess"
     input: str = "marked"
     pooling: str = "event_start"
+    combine: str = "concat"
+    over_windows: str = "mean_logits"
     classifier: str = "linear"
     hidden: list[int] = field(default_factory=list)
     dropout: float = 0.1
+    dropout_at: str = "all"
+    layer_norm: str = "none"
     distance: int = 0
     both_ways: bool = False
+    start: str | None = None
 
 
 @dataclass
@@ -167,12 +194,17 @@ class BatchingConfig:
         size: sequences per batch under `shuffle`.
         tokens: padded tokens per batch under `bucket` and in evaluation.
         workers: data loading processes.
+        oversample: show rows of rare classes more than once an epoch: `none`, `balanced` (whole
+            copies: the largest class's count // the class's own) or `multipliers`.
+        multipliers: copies per class under `multipliers`; 1 for a class that is not named.
     """
 
     plan: str = "shuffle"
     size: int = 32
     tokens: int = 4096
     workers: int = 0
+    oversample: str = "none"
+    multipliers: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heron.data.batching import padding_efficiency
+from heron.data.features import Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def estimate(
     return Measurement(
         samples_per_cpu_second=samples / cpu_seconds,
         samples_per_second=samples / seconds,
-        padding_efficiency=padding_efficiency(list(plan), lengths_S),
+        padding_efficiency=padding_efficiency(list(plan), Units.single(lengths_S), lengths_S),
         steps_per_epoch=len(plan),
         cpu_seconds=times[:, 0].tolist(),
         seconds=times[:, 1].tolist(),

@@ -18,6 +18,7 @@ from benchmarks.epoch import choose_batches, estimate, padded_tokens
 from benchmarks.names import BASELINE, OURS, RIVALS
 from benchmarks.training import Options, missing, report, run, table, verdict
 from heron.data.batching import plan_epoch
+from heron.data.features import Units
 from heron.errors import ConfigError
 from heron.schema import Config
 
@@ -111,7 +112,7 @@ def test_heron_takes_as_many_steps_as_the_trainer() -> None:
 
     lengths_S = np.random.default_rng(0).integers(20, 200, size=5000)
     batching = BatchingConfig(plan="bucket", tokens=equal_tokens(lengths_S))
-    steps = len(plan_epoch(lengths_S, batching, seed=0, epoch=0))
+    steps = len(plan_epoch(Units.single(lengths_S), batching, seed=0, epoch=0))
     assert steps == pytest.approx(5000 / BATCH, rel=0.05)
 
 

@@ -1,64 +1,111 @@
-"""Which sequences form a batch, and in what order: pure functions of lengths, seed and epoch."""
+"""Which units form a batch, and in what order: pure functions of lengths, seed and epoch.
+
+A unit's sequences and rows come into a batch together (`heron.data.features.Units`).
+Shape suffixes: U units, C classes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from heron.data.features import UNLABELLED, Units
 from heron.schema import BatchingConfig
 
 
 def plan_epoch(
-    lengths_S: np.ndarray, batching: BatchingConfig, seed: int, epoch: int
+    units: Units,
+    batching: BatchingConfig,
+    seed: int,
+    epoch: int,
+    copies_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one training epoch; every sequence is in exactly one batch.
+    """Plan one training epoch; every unit is in exactly as many batches as it has copies.
 
     Args:
-        lengths_S: tokens per sequence.
+        units: the train split's.
         batching: `shuffle` (random batches of `size`) or `bucket` (like lengths together, up to
             `tokens` padded tokens, batches in random order).
         seed: the run's seed.
         epoch: from 0; each epoch has its own order.
+        copies_U: how often each unit is seen in an epoch; None for once.
 
     Returns:
-        Batches of sequence indices, int64 each; the same for the same arguments, on any machine.
+        Batches of unit indices, int64 each; the same for the same arguments, on any machine.
     """
     random = np.random.default_rng([seed, epoch])
-    order = random.permutation(len(lengths_S))
+    if copies_U is None:
+        order = random.permutation(len(units))
+    else:
+        order = random.permutation(np.repeat(np.arange(len(units)), copies_U))
     if batching.plan == "shuffle":
         return [order[i : i + batching.size] for i in range(0, len(order), batching.size)]
-    # Stable on a random order: sequences of equal length meet other neighbours every epoch. The
-    # first batch is cut short at random, so the other batches' borders move as well.
-    order = order[np.argsort(lengths_S[order], kind="stable")]
-    batches = fill_batches(order, lengths_S, batching.tokens, first=random.uniform(0.3, 1.0))
+    # Stable on a random order: units of equal length meet other neighbours every epoch. The first
+    # batch is cut short at random, so the other batches' borders move as well.
+    order = order[np.argsort(units.longest_U[order], kind="stable")]
+    batches = fill_batches(order, units, batching.tokens, first=random.uniform(0.3, 1.0))
     return [batches[index] for index in random.permutation(len(batches))]
 
 
-def plan_evaluation(lengths_S: np.ndarray, tokens: int) -> list[np.ndarray]:
+def plan_evaluation(units: Units, tokens: int) -> list[np.ndarray]:
     """Plan one pass in order of length, so that little is padded; no randomness."""
-    return fill_batches(np.argsort(lengths_S, kind="stable"), lengths_S, tokens)
+    return fill_batches(np.argsort(units.longest_U, kind="stable"), units, tokens)
 
 
 def fill_batches(
-    order_S: np.ndarray, lengths_S: np.ndarray, tokens: int, first: float = 1.0
+    order_U: np.ndarray, units: Units, tokens: int, first: float = 1.0
 ) -> list[np.ndarray]:
-    """Cut an order of sequences into batches of at most `tokens` padded tokens.
+    """Cut an order of units into batches of at most `tokens` padded tokens.
 
-    A sequence longer than `tokens` forms a batch of its own. `first` scales the first batch's
-    budget.
+    A unit that alone is larger than `tokens` forms a batch of its own. `first` scales the first
+    batch's budget.
     """
-    batches, start, longest = [], 0, 0
+    batches, start, longest, sequences = [], 0, 0, 0
+    lengths_U, sizes_U = units.longest_U, units.sizes_U
     budget = tokens * first
-    for position, index in enumerate(order_S):
-        longest = max(longest, int(lengths_S[index]))
-        if position > start and longest * (position + 1 - start) > budget:
-            batches.append(order_S[start:position])
-            start, longest, budget = position, int(lengths_S[index]), tokens
-    if start < len(order_S):
-        batches.append(order_S[start:])
+    for position, index in enumerate(order_U):
+        length, size = int(lengths_U[index]), int(sizes_U[index])
+        longest, sequences = max(longest, length), sequences + size
+        if position > start and longest * sequences > budget:
+            batches.append(order_U[start:position])
+            start, longest, sequences, budget = position, length, size, tokens
+    if start < len(order_U):
+        batches.append(order_U[start:])
     return batches
 
 
-def padding_efficiency(plan: list[np.ndarray], lengths_S: np.ndarray) -> float:
+def copies(
+    labels_U: np.ndarray, label_order: Sequence[str], batching: BatchingConfig
+) -> np.ndarray | None:
+    """Decide how often each unit is seen in an epoch.
+
+    Args:
+        labels_U: class id of each unit, or `UNLABELLED`.
+        label_order: class names.
+        batching: `oversample` is `none`, `balanced` (each class as often as the largest one, in
+            whole copies: largest count // own count) or `multipliers`.
+
+    Returns:
+        int64, at least 1 each; None where every unit is seen once.
+
+    Source: RoNLI section 4 and its repository (multipliers of 10 and 20; balanced copies).
+    """
+    multipliers: Mapping[str, int] = batching.multipliers
+    if batching.oversample == "balanced":
+        counts_C = np.bincount(labels_U[labels_U != UNLABELLED], minlength=len(label_order))
+        copies_C = counts_C.max(initial=1) // np.maximum(counts_C, 1)
+    elif batching.oversample == "multipliers" and multipliers:
+        copies_C = np.asarray([multipliers.get(label, 1) for label in label_order])
+    else:
+        return None
+    copies_U: np.ndarray = np.where(labels_U == UNLABELLED, 1, copies_C[labels_U]).astype(np.int64)
+    return copies_U
+
+
+def padding_efficiency(plan: Sequence[np.ndarray], units: Units, lengths_S: np.ndarray) -> float:
     """Compute the share of a plan's tokens that are not padding, from 0 to 1."""
-    padded = sum(len(batch) * int(lengths_S[batch].max()) for batch in plan)
-    return float(sum(int(lengths_S[batch].sum()) for batch in plan)) / max(padded, 1)
+    tokens_U = np.add.reduceat(lengths_S, units.sequences_U[:-1]) if len(units) else np.empty(0)
+    longest_U, sizes_U = units.longest_U, units.sizes_U
+    padded = sum(int(longest_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan)
+    return float(sum(int(tokens_U[batch].sum()) for batch in plan)) / max(padded, 1)

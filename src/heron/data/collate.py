@@ -1,4 +1,4 @@
-"""`Batch`: padded tensors of some sequences and all their rows.
+"""`Batch`: padded tensors of some units: their sequences and all their rows.
 
 Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences.
 """
@@ -21,8 +21,10 @@ class Batch:
     Args:
         tokens_BL: token ids, int64, padded on the right.
         mask_BL: 1 for tokens, 0 for padding, int64.
-        sequences_R: the sequence of each row, int64 from 0 to B - 1.
-        spans_R4: first and last word piece of events 1 and 2, int64.
+        second_B: where the second text begins in each sequence, or -1, int64.
+        owners_B: the (first) row that each sequence belongs to, int64 from 0 to R - 1.
+        sequences_R: the (first) sequence of each row, int64 from 0 to B - 1.
+        spans_R4: first and last word piece of events 1 and 2, or -1, int64.
         markers_R2: opening markers of events 1 and 2, or -1, int64.
         labels_R: class ids, or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
@@ -30,6 +32,8 @@ class Batch:
 
     tokens_BL: Tensor
     mask_BL: Tensor
+    second_B: Tensor
+    owners_B: Tensor
     sequences_R: Tensor
     spans_R4: Tensor
     markers_R2: Tensor
@@ -57,7 +61,7 @@ class Batch:
 
 
 class Collator:
-    """Turns sequence indices into a `Batch`.
+    """Turns unit indices into a `Batch`.
 
     Args:
         features: the split.
@@ -67,34 +71,46 @@ class Collator:
     def __init__(self, features: Features, pad_id: int):
         self.features = features
         self.pad_id = pad_id
-        sequences = np.arange(len(features.offsets_S))
-        # Rows are sorted by sequence, so those of sequence s are first_row[s] to first_row[s + 1].
-        self.first_row = np.searchsorted(features.sequences_R, sequences)
+        self.units = features.units()
 
-    def __call__(self, sequences_B: np.ndarray) -> Batch:
-        """Gather tokens and rows of `sequences_B`, in that order."""
-        features = self.features
-        lengths_B = features.lengths_S[sequences_B]
-        tokens_BL = np.full((len(sequences_B), int(lengths_B.max())), self.pad_id, dtype=np.int64)
-        for place, sequence in enumerate(sequences_B):
-            start = features.offsets_S[sequence]
-            tokens_BL[place, : lengths_B[place]] = features.tokens_T[
-                start : start + lengths_B[place]
-            ]
-        mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
-        counts_B = self.first_row[sequences_B + 1] - self.first_row[sequences_B]
-        rows_R = np.concatenate(
-            [np.arange(self.first_row[s], self.first_row[s + 1]) for s in sequences_B]
-        )
+    def __call__(self, units_U: np.ndarray) -> Batch:
+        """Gather sequences and rows of `units_U`, in that order."""
+        features, units = self.features, self.units
+        sequences_B, unit_B = _ranges(units.sequences_U, units_U)
+        rows_R, unit_R = _ranges(units.rows_U, units_U)
+        tokens_BL, mask_BL = self._pad(sequences_B)
+        # The first sequence and the first row of each unit, counted within the batch.
+        first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
+        first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
         return Batch(
             tokens_BL=torch.from_numpy(tokens_BL),
-            mask_BL=torch.from_numpy(mask_BL.astype(np.int64)),
-            sequences_R=torch.from_numpy(np.repeat(np.arange(len(sequences_B)), counts_B)),
+            mask_BL=torch.from_numpy(mask_BL),
+            second_B=_gather(features.second_S, sequences_B),
+            owners_B=torch.from_numpy(first_row_U[unit_B]),
+            sequences_R=torch.from_numpy(first_sequence_U[unit_R]),
             spans_R4=_gather(features.spans_R4, rows_R),
             markers_R2=_gather(features.markers_R2, rows_R),
             labels_R=_gather(features.labels_R, rows_R),
             rows_R=torch.from_numpy(rows_R),
         )
+
+    def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        features = self.features
+        starts_B = features.offsets_S[sequences_B]
+        lengths_B = features.offsets_S[sequences_B + 1] - starts_B
+        tokens_BL = np.full((len(sequences_B), int(lengths_B.max())), self.pad_id, dtype=np.int64)
+        for place, (start, length) in enumerate(zip(starts_B, lengths_B, strict=True)):
+            tokens_BL[place, :length] = features.tokens_T[start : start + length]
+        mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
+        return tokens_BL, mask_BL.astype(np.int64)
+
+
+def _ranges(starts_U: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List the members of some units, and for each member its unit's place in `units_U`."""
+    counts_U = starts_U[units_U + 1] - starts_U[units_U]
+    unit_N = np.repeat(np.arange(len(units_U)), counts_U)
+    before_U = np.cumsum(counts_U) - counts_U
+    return np.arange(len(unit_N)) + (starts_U[units_U] - before_U)[unit_N], unit_N
 
 
 def _gather(values: np.ndarray, rows_R: np.ndarray) -> Tensor:

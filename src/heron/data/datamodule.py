@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, Sampler
 
 from heron.config import as_dict
-from heron.data.batching import plan_epoch, plan_evaluation
+from heron.data.batching import copies, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
@@ -21,10 +21,10 @@ from heron.data.features import (
     FEATURES_VERSION,
     FeatureOptions,
     Features,
-    build_features,
     require_none_refused,
 )
 from heron.data.readers import load
+from heron.data.tokenization import build_features
 from heron.files import fingerprint
 from heron.models.tokenizer import load_tokenizer
 from heron.schema import Config
@@ -57,10 +57,9 @@ class DataModule(pl.LightningDataModule):
             texts = (example.text for example in examples.get(TRAIN, []))
             tokenizer = load_tokenizer(config.encoder, added, texts, self._cache)
         self.tokenizer = tokenizer
-        self.options = FeatureOptions(
-            config.head.input, markers, config.encoder.max_length, tuple(config.data.label_order)
-        )
+        self.options = feature_options(config)
         self.features = {split: self._featurize(split) for split in examples}
+        self.units = {split: features.units() for split, features in self.features.items()}
 
     @property
     def label_counts_C(self) -> np.ndarray:
@@ -76,8 +75,10 @@ class DataModule(pl.LightningDataModule):
 
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
-        lengths_S = self.features[TRAIN].lengths_S
-        return plan_epoch(lengths_S, self.config.batching, self.config.seed, epoch)
+        units, batching = self.units[TRAIN], self.config.batching
+        labels_U = self.features[TRAIN].labels_R[units.rows_U[:-1]]
+        copies_U = copies(labels_U, self.config.data.label_order, batching)
+        return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
 
     def train_dataloader(self) -> DataLoader:
         """Load the current epoch, without the batches that were done before a resume."""
@@ -97,8 +98,8 @@ class DataModule(pl.LightningDataModule):
 
     def evaluation_loader(self, split: str) -> DataLoader:
         """Load any split in order of length."""
-        lengths_S = self.features[split].lengths_S
-        return self._loader(split, plan_evaluation(lengths_S, self.config.batching.tokens), 0)
+        plan = plan_evaluation(self.units[split], self.config.batching.tokens)
+        return self._loader(split, plan, 0)
 
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
         collate: Any = Collator(self.features[split], self.tokenizer.pad_token_id)
@@ -125,6 +126,21 @@ class DataModule(pl.LightningDataModule):
         if self.config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features, split)
         return features
+
+
+def feature_options(config: Config) -> FeatureOptions:
+    """Collect what decides how text becomes features."""
+    encoder = config.encoder
+    return FeatureOptions(
+        input=config.head.input,
+        markers=config.data.event_markers(),
+        max_length=encoder.max_length,
+        label_order=tuple(config.data.label_order),
+        truncation=encoder.truncation,
+        overflow=encoder.overflow,
+        stride=encoder.stride,
+        separator=encoder.separator,
+    )
 
 
 class RestOfPlan(Sampler[int]):

@@ -19,7 +19,16 @@ from heron.data.features import Features
 from heron.errors import Problem
 from heron.files import locked, read_json, sha256_file, write_json
 
-_ARRAYS = ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "labels_R")
+ARRAYS = (
+    "tokens_T",
+    "offsets_S",
+    "second_S",
+    "sequences_R",
+    "spans_R4",
+    "markers_R2",
+    "labels_R",
+    "truncated_R",
+)
 
 
 def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Features:
@@ -45,10 +54,10 @@ def _store(folder: Path, features: Features) -> None:
         shutil.rmtree(left_behind)  # by a killed builder: the lock is ours now
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        for name in _ARRAYS:
+        for name in ARRAYS:
             np.save(temporary / f"{name}.npy", getattr(features, name))
         meta = {
-            "sha256": {name: sha256_file(temporary / f"{name}.npy") for name in _ARRAYS},
+            "sha256": {name: sha256_file(temporary / f"{name}.npy") for name in ARRAYS},
             "guids": features.guids,
             "refused": [asdict(problem) for problem in features.refused],
         }
@@ -64,13 +73,13 @@ def _is_whole(folder: Path) -> bool:
     """Check every array against its stored hash; a damaged entry counts as absent."""
     try:
         hashes = read_json(folder / "meta.json")["sha256"]
-        return all(sha256_file(folder / f"{name}.npy") == hashes[name] for name in _ARRAYS)
+        return all(sha256_file(folder / f"{name}.npy") == hashes[name] for name in ARRAYS)
     except (OSError, ValueError, KeyError):
         return False
 
 
 def _open(folder: Path) -> Features:
     meta = read_json(folder / "meta.json")
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
     refused = [Problem(**problem) for problem in meta["refused"]]
     return Features(**arrays, guids=meta["guids"], refused=refused)

@@ -1,24 +1,25 @@
-"""`Features`: a tokenized split as flat arrays, and how examples become one.
+"""`Features`: a tokenized split as flat arrays.
 
-A *sequence* is what the encoder reads once; a *row* is what is classified. In the papers' marked
-form each row has a sequence of its own; in the window form all pairs of a text share one.
+A *sequence* is what the encoder reads once; a *row* is what is classified. They need not be one to
+one: in the window form all pairs of a text share one sequence, and a premise and a hypothesis read
+apart, or a long premise read in overlapping windows, are several sequences of one row. A *unit* is
+the smallest whole of both: its sequences and its rows always come into a batch together.
 
-Shape suffixes: T tokens of the split, S sequences, R rows.
+Shape suffixes: T tokens of the split, S sequences, R rows, U units.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from heron.data.examples import Example, Span
-from heron.data.markers import Markers, mark
+from heron.data.examples import Example
+from heron.data.markers import Markers
 from heron.errors import DataError, Problem
 
-FEATURES_VERSION = 3
+FEATURES_VERSION = 4
 UNLABELLED = -100
 
 
@@ -29,21 +30,26 @@ class Features:
     Args:
         tokens_T: token ids of all sequences, one after the other, int32.
         offsets_S: where each sequence begins in `tokens_T`; one more entry than sequences, int64.
-        sequences_R: the sequence that each row lives in, int32, never falling.
+        second_S: where the second text begins in each sequence, counted in tokens from its start,
+            for encoders that tell two segments apart; -1 where there is none, int32.
+        sequences_R: the (first) sequence of each row, int32, never falling.
         spans_R4: first and last word piece of event 1, then of event 2 (both inclusive, counted
-            from the start of the sequence), int32.
-        markers_R2: the opening marker of each event, or -1 in the window form, int32.
+            from the start of the sequence), or -1, int32.
+        markers_R2: the opening marker of each event, or -1, int32.
         labels_R: index into `label_order`, or `UNLABELLED`, int32.
+        truncated_R: whether the length limit cut the row's text, bool.
         guids: one per row.
         refused: examples that could not be used, with the reason; they have no row.
     """
 
     tokens_T: np.ndarray
     offsets_S: np.ndarray
+    second_S: np.ndarray
     sequences_R: np.ndarray
     spans_R4: np.ndarray
     markers_R2: np.ndarray
     labels_R: np.ndarray
+    truncated_R: np.ndarray
     guids: list[str]
     refused: list[Problem]
 
@@ -52,8 +58,47 @@ class Features:
         """Tokens per sequence, int64."""
         return np.diff(self.offsets_S)
 
+    def units(self) -> Units:
+        """Group sequences and rows that belong together."""
+        first_S, first_R = np.unique(self.sequences_R, return_index=True)
+        starts_S = np.append(first_S, len(self.lengths_S)).astype(np.int64)
+        starts_R = np.append(first_R, len(self.guids)).astype(np.int64)
+        longest_U = (
+            np.maximum.reduceat(self.lengths_S, first_S) if len(first_S) else np.empty(0, np.int64)
+        )
+        return Units(starts_S, starts_R, longest_U)
+
     def __len__(self) -> int:
         return len(self.guids)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Where each unit's sequences and rows begin; both have one more entry than units.
+
+    Args:
+        sequences_U: first sequence of each unit, int64.
+        rows_U: first row of each unit, int64.
+        longest_U: tokens of each unit's longest sequence, int64.
+    """
+
+    sequences_U: np.ndarray
+    rows_U: np.ndarray
+    longest_U: np.ndarray
+
+    @classmethod
+    def single(cls, lengths_S: np.ndarray) -> Units:
+        """Make every sequence a unit of its own, with one row."""
+        starts = np.arange(len(lengths_S) + 1)
+        return cls(starts, starts, np.asarray(lengths_S, dtype=np.int64))
+
+    @property
+    def sizes_U(self) -> np.ndarray:
+        """Sequences per unit, int64."""
+        return np.diff(self.sequences_U)
+
+    def __len__(self) -> int:
+        return len(self.longest_U)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,70 +106,37 @@ class FeatureOptions:
     """What decides how text becomes features; part of the cache key.
 
     Args:
-        input: `marked` or `window`.
+        input: see `HeadConfig.input`.
         markers: opening and closing marker of event 1, then of event 2.
         max_length: tokens per sequence at most, special tokens included.
         label_order: class names; a label's index is its class id.
+        truncation: see `EncoderConfig.truncation`, like the next three.
+        overflow: `truncate` or `windows`.
+        stride: tokens that neighbouring windows share.
+        separator: text between premise and hypothesis, or None for the tokenizer's pair template.
     """
 
     input: str
     markers: Markers
     max_length: int
     label_order: tuple[str, ...]
+    truncation: str = "only_first"
+    overflow: str = "truncate"
+    stride: int = 64
+    separator: str | None = None
+
+    def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
+        """Number the labels of some examples, int32."""
+        ids = {label: index for index, label in enumerate(self.label_order)}
+        labels = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
+        return np.asarray(labels, dtype=np.int32)
 
 
-def build_features(
-    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
-) -> Features:
-    """Tokenize a split of relation examples.
-
-    Args:
-        examples: each with two spans in its text.
-        tokenizer: a fast Hugging Face tokenizer that knows the markers as single tokens when
-            `options.input` is `marked`.
-        options: see `FeatureOptions`.
-
-    Returns:
-        The features; examples whose marker or mention is cut by `max_length`, or covers no token,
-        are in `refused` and have no row.
-    """
-    texts, sequences, spans, openings = _layout(examples, options)
-    encoded = tokenizer(
-        texts, truncation=True, max_length=options.max_length, return_offsets_mapping=True
-    )
-    offsets = [np.asarray(pairs, dtype=np.int64) for pairs in encoded["offset_mapping"]]
-    truncated = [bool(encoding.overflowing) for encoding in encoded.encodings]
-    rows, refused = [], []
-    for index, example in enumerate(examples):
-        sequence = sequences[index]
-        where = offsets[sequence], truncated[sequence]
-        try:
-            located = [_locate(*where, span) for span in spans[index]]
-            opened = [_locate(*where, span)[0] for span in openings[index]][:2]
-        except LookupError:
-            refused.append(_cut(example, truncated[sequence], options))
-            continue
-        rows.append((sequence, *located[0], *located[1], *(opened or (-1, -1)), index))
-    table = np.asarray(rows, dtype=np.int64).reshape(-1, 8)
-    table = table[np.argsort(table[:, 0], kind="stable")]
-    ids = {label: index for index, label in enumerate(options.label_order)}
-    kept = [examples[index] for index in table[:, 7]]
-    # Sequences whose rows were all refused go too: a batch of them would have nothing to learn.
-    used_S, sequences_R = np.unique(table[:, 0], return_inverse=True)
-    tokens = [encoded["input_ids"][sequence] for sequence in used_S]
-    lengths = [len(ids_) for ids_ in tokens]
-    return Features(
-        tokens_T=np.fromiter((t for ids_ in tokens for t in ids_), dtype=np.int32),
-        offsets_S=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        sequences_R=sequences_R.astype(np.int32),
-        spans_R4=table[:, 1:5].astype(np.int32),
-        markers_R2=table[:, 5:7].astype(np.int32),
-        labels_R=np.asarray(
-            [UNLABELLED if e.label is None else ids[e.label] for e in kept], dtype=np.int32
-        ),
-        guids=[example.guid for example in kept],
-        refused=refused,
-    )
+def flatten(sequences: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Lay token ids end to end; returns tokens_T and offsets_S."""
+    lengths = [len(ids) for ids in sequences]
+    tokens_T = np.fromiter((t for ids in sequences for t in ids), dtype=np.int32)
+    return tokens_T, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def require_none_refused(features: Features, split: str) -> None:
@@ -135,49 +147,6 @@ def require_none_refused(features: Features, split: str) -> None:
     """
     if features.refused:
         fix = "raise encoder.max_length, or set data.on_cut=drop to leave such rows out, counted"
-        raise DataError([Problem(f"{split} {p.where}", p.what, fix) for p in features.refused])
-
-
-def _layout(
-    examples: Sequence[Example], options: FeatureOptions
-) -> tuple[list[str], list[int], Sequence[tuple[Span, ...]], Sequence[tuple[Span, ...]]]:
-    """Decide which text each example is read in, and where its mentions and markers stand there."""
-    if options.input == "window":
-        places: dict[str, int] = {}
-        sequences = [places.setdefault(example.text, len(places)) for example in examples]
-        return list(places), sequences, [e.spans for e in examples], [() for _ in examples]
-    texts, spans, openings = [], [], []
-    for example in examples:
-        marked = mark(example.text, example.spans, options.markers)
-        texts.append(marked.text)
-        spans.append(marked.spans)
-        # A closing marker stands one space behind its event.
-        closings = [
-            Span(span.end + 1, span.end + 1 + len(options.markers[2 * event + 1]))
-            for event, span in enumerate(marked.spans)
-        ]
-        openings.append((*marked.openings, *closings))
-    return texts, list(range(len(texts))), spans, openings
-
-
-def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, int]:
-    """Find the first and last token that overlap a span of characters.
-
-    A span may end behind its last token: some tokenizers strip accents and Hebrew points.
-
-    Raises:
-        LookupError: no token does, or the text was cut before the span's end.
-    """
-    start_L, end_L = offsets_L2[:, 0], offsets_L2[:, 1]
-    tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
-    if not len(tokens) or (truncated and end_L.max() < span.end):
-        raise LookupError
-    return int(tokens[0]), int(tokens[-1])
-
-
-def _cut(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
-    if truncated:
-        return Problem(
-            example.guid, f"an event lies behind the first {options.max_length} tokens and is cut"
+        raise DataError(
+            [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]
         )
-    return Problem(example.guid, "an event's characters map to no token of this tokenizer")

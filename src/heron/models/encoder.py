@@ -56,10 +56,23 @@ class Encoder(nn.Module):
         Returns:
             states_BLD, in the precision of the surrounding autocast.
         """
-        # No token_type_ids: relation texts have one segment, and models default to segment 0.
-        output = self.model(input_ids=batch.tokens_BL, attention_mask=batch.mask_BL)
+        output = self.model(
+            input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
+        )
         states_BLD: Tensor = output.last_hidden_state
         return states_BLD
+
+    def _extras(self, batch: Batch) -> dict[str, Tensor]:
+        """Collect the inputs that only some encoders know."""
+        settings, extras = self.model.config, {}
+        if bool((batch.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
+            # AlephBERT's tokenizer numbers two segments, but the model has one: left out there.
+            extras["token_type_ids"] = segments(batch)
+        if hasattr(settings, "attention_window"):
+            # Longformer: the first token, which is pooled, attends to all tokens and they to it.
+            extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
+            extras["global_attention_mask"][:, 0] = 1
+        return extras
 
     def train(self, mode: bool = True) -> Encoder:
         """Set the mode; frozen parts stay in eval mode, so their dropout is off and they are exact.
@@ -81,6 +94,14 @@ class Encoder(nn.Module):
             if module not in frozen and module.training != training
         ]
         assert not wrong, f"modules not in {'train' if training else 'eval'} mode: {wrong[:5]}"
+
+
+def segments(batch: Batch) -> Tensor:
+    """Number the segments: 0 for the first text, 1 for the second; returns int64 [B, L]."""
+    positions_L = torch.arange(batch.tokens_BL.shape[1], device=batch.tokens_BL.device)
+    second_B1 = batch.second_B[:, None]
+    inside_BL = (second_B1 > 0) & (positions_L >= second_B1) & (batch.mask_BL == 1)
+    return inside_BL.long()
 
 
 def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:

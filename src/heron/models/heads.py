@@ -1,6 +1,7 @@
 """Heads: a pooling times a classifier, from encoder states to class logits.
 
-Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes.
+Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X where rows and
+sequences both may stand.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from heron.data.collate import Batch
-from heron.models.pooling import POOLINGS
+from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
 from heron.schema import HeadConfig
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
@@ -30,22 +31,74 @@ class Head(nn.Module):
 
     def __init__(self, config: HeadConfig, width: int, classes: int):
         super().__init__()
-        self.pool, multiple = POOLINGS[config.pooling]
+        self.config = config
         self.distance = (
             nn.Embedding(2 * (len(_DISTANCE_BORDERS) + 1), config.distance)
             if config.distance
             else None
         )
-        pooled = multiple * width + config.distance
-        self.classifier = build_classifier(config, pooled, classes)
+        self.classifier = build_classifier(config, pooled_width(config, width), classes)
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> Tensor:
         """Classify every row of the batch; returns logits_RC, float32."""
-        pooled_RP = self.pool(states_BLD, batch)
+        return self.classify(self.pool(states_BLD, batch), batch)
+
+    def pool(self, states_BLD: Tensor, batch: Batch) -> Tensor:
+        """Pool the states, without a trained weight.
+
+        Returns:
+            One vector per row, or per window where windows are joined by their logits.
+        """
+        pool, _ = POOLINGS[self.config.pooling]
+        pooled_XP = pool(states_BLD, batch)
+        if self.config.pooling not in SEQUENCE_POOLINGS:
+            return pooled_XP
+        if self.config.input == "separate":
+            pair_R2P = pooled_XP.view(len(batch), 2, -1)
+            return combine(pair_R2P[:, 0], pair_R2P[:, 1], self.config.combine)
+        if self.config.over_windows == "mean_states":
+            return join_windows(pooled_XP, batch, "mean")
+        return pooled_XP
+
+    def classify(self, pooled_XP: Tensor, batch: Batch) -> Tensor:
+        """Map what `pool` returned to logits_RC, float32."""
         if self.distance is not None:
-            pooled_RP = torch.cat([pooled_RP, self.distance(distance_bucket(batch))], dim=1)
-        logits_RC: Tensor = self.classifier(pooled_RP)
-        return logits_RC.float()
+            pooled_XP = torch.cat([pooled_XP, self.distance(distance_bucket(batch))], dim=1)
+        logits_XC: Tensor = self.classifier(pooled_XP).float()
+        if len(logits_XC) == len(batch):
+            return logits_XC
+        how = self.config.over_windows.removesuffix("_logits")
+        return join_windows(logits_XC, batch, how)
+
+
+def pooled_width(config: HeadConfig, width: int) -> int:
+    """Compute P, the width of what the classifier reads, for an encoder of `width` D."""
+    _, multiple = POOLINGS[config.pooling]
+    if config.input == "separate":
+        multiple *= 4 if config.combine == "compare" else 2
+    return multiple * width + config.distance
+
+
+def combine(u_RD: Tensor, v_RD: Tensor, how: str) -> Tensor:
+    """Join the vectors of premise and hypothesis: `concat` to [R, 2 D], `compare` to [R, 4 D].
+
+    Source: `concat` RoNLI section 4; `compare` is InferSent's (Conneau et al. 2017).
+    """
+    if how == "concat":
+        return torch.cat([u_RD, v_RD], dim=1)
+    return torch.cat([u_RD, v_RD, (u_RD - v_RD).abs(), u_RD * v_RD], dim=1)
+
+
+def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
+    """Join the values of each row's windows by their `mean` or `max`; returns [R, X].
+
+    Deterministic: windows of a row stand side by side, so nothing is added in random order.
+    """
+    if len(values_BX) == len(batch):
+        return values_BX
+    counts_R = torch.bincount(batch.owners_B, minlength=len(batch))
+    parts = values_BX.split(counts_R.tolist())
+    return torch.stack([part.mean(dim=0) if how == "mean" else part.amax(dim=0) for part in parts])
 
 
 def distance_bucket(batch: Batch) -> Tensor:
@@ -106,7 +159,22 @@ def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module
     if config.classifier == "per_event":
         stack = Pooler if config.pooling == "cls" else PerEvent
         return stack(pooled, classes, config.dropout)
-    layers: list[nn.Module] = [nn.Dropout(config.dropout)]
-    for inside, outside in pairwise([pooled, *config.hidden]):
-        layers += [nn.Linear(inside, outside), nn.ReLU(), nn.Dropout(config.dropout)]
+    return mlp(config, pooled, classes)
+
+
+def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
+    """Stack hidden layers: linear, ReLU, layer norm where asked for, dropout where asked for.
+
+    Source: LCHAIM section 4 (300, 100, 50; norm and dropout after the first), RoNLI's repository
+    (256; dropout after it).
+    """
+    layers: list[nn.Module] = []
+    if config.dropout_at == "all":
+        layers.append(nn.Dropout(config.dropout))
+    for depth, (inside, outside) in enumerate(pairwise([pooled, *config.hidden])):
+        layers += [nn.Linear(inside, outside), nn.ReLU()]
+        if config.layer_norm == "all" or (config.layer_norm == "first" and depth == 0):
+            layers.append(nn.LayerNorm(outside))
+        if config.dropout_at != "first" or depth == 0:
+            layers.append(nn.Dropout(config.dropout))
     return nn.Sequential(*layers, nn.Linear(config.hidden[-1], classes))

@@ -1,4 +1,6 @@
-"""Poolings: encoder states to one vector per row. Pure functions that only gather.
+"""Poolings: encoder states to vectors. Pure functions, without weights.
+
+Poolings of texts give one vector per sequence (`SEQUENCE_POOLINGS`), those of events one per row.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled.
 """
@@ -14,8 +16,23 @@ from heron.data.collate import Batch
 
 
 def cls(states_BLD: Tensor, batch: Batch) -> Tensor:
-    """Take the state of the first token. Returns pooled_RD. Source: TRC section 4, SEQ-CLS."""
-    return states_BLD[batch.sequences_R, 0]
+    """Take the state of the first token. Returns pooled_BD. Source: TRC section 4, SEQ-CLS."""
+    return states_BLD[:, 0]
+
+
+def last_token(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the state of the last token that is not padding. Returns pooled_BD.
+
+    Source: RoNLI section 4, RoGPT2: the state of the end-of-sequence token.
+    """
+    last_B = batch.mask_BL.sum(dim=1) - 1
+    return states_BLD[torch.arange(len(last_B), device=last_B.device), last_B]
+
+
+def mean(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the mean state of the tokens that are not padding. Returns pooled_BD."""
+    mask_BL1 = batch.mask_BL[..., None].to(states_BLD.dtype)
+    return (states_BLD * mask_BL1).sum(dim=1) / mask_BL1.sum(dim=1)
 
 
 def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
@@ -67,9 +84,14 @@ def _at(states_BLD: Tensor, sequences_R: Tensor, positions_RK: Tensor) -> Tensor
 
 
 # Name in the configuration: the function, and the width of its result in multiples of D.
-POOLINGS: dict[str, tuple[Callable[[Tensor, Batch], Tensor], int]] = {
+SEQUENCE_POOLINGS: dict[str, tuple[Callable[[Tensor, Batch], Tensor], int]] = {
     "cls": (cls, 1),
+    "last_token": (last_token, 1),
+    "mean": (mean, 1),
+}
+EVENT_POOLINGS: dict[str, tuple[Callable[[Tensor, Batch], Tensor], int]] = {
     "event_start": (event_start, 2),
     "mention_pool": (mention_pool, 2),
     "span_ends": (span_ends, 8),
 }
+POOLINGS = SEQUENCE_POOLINGS | EVENT_POOLINGS

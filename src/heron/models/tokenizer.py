@@ -47,7 +47,26 @@ def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
         raise unreachable(config.name, error) from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
+    if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
+        _end_texts(tokenizer)
     return tokenizer
+
+
+def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
+    """Give a decoder's tokenizer, which adds nothing, an end token after each text.
+
+    Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
+    """
+    from tokenizers.processors import TemplateProcessing
+
+    end = str(tokenizer.eos_token)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"$A {end}",
+        pair=f"$A {end} $B {end}",
+        special_tokens=[(end, int(tokenizer.eos_token_id))],
+    )
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = end
 
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:

@@ -5,6 +5,7 @@ Shape suffixes: R rows, C classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytorch_lightning as pl
 import torch
 
 from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import mark
 from heron.metrics import bootstrap_intervals, score_task
@@ -84,15 +86,20 @@ def score_predictions(predictions: Predictions, config: Config) -> dict[str, flo
     return scores
 
 
-def prediction_columns(predictions: Predictions, data: DataModule, split: str) -> dict[str, Any]:
-    """Lay predictions out as the columns of `predictions/<split>.parquet`."""
-    labels = data.config.data.label_order
-    texts = {
-        example.guid: mark(example.text, example.spans, data.options.markers).text
-        for example in data.examples[split]
-    }
+def prediction_columns(
+    predictions: Predictions, examples: Sequence[Example], config: Config
+) -> dict[str, Any]:
+    """Lay predictions out as the columns of `predictions/<split>.parquet`.
+
+    Args:
+        predictions: of some or all of `examples`.
+        examples: the split; their texts are written beside the predictions.
+        config: names the classes and the markers.
+    """
+    labels, by_guid = config.data.label_order, {example.guid: example for example in examples}
+    predicted = [by_guid[guid] for guid in predictions.guids]
     gold = [None if g == UNLABELLED else labels[g] for g in predictions.gold_R]
-    return {
+    columns = {
         "guid": predictions.guids,
         "gold": gold,
         "prediction": [labels[p] for p in predictions.predicted_R],
@@ -100,5 +107,15 @@ def prediction_columns(predictions: Predictions, data: DataModule, split: str) -
             f"p/{label}": predictions.probabilities_RC[:, index].tolist()
             for index, label in enumerate(labels)
         },
-        "text": [texts[guid] for guid in predictions.guids],
+        "text": [_shown(example, config) for example in predicted],
     }
+    if any(example.text_pair is not None for example in predicted):
+        columns["text_pair"] = [example.text_pair for example in predicted]
+    return columns
+
+
+def _shown(example: Example, config: Config) -> str:
+    """Show an example's text as people wrote it, its events marked."""
+    if not example.spans:
+        return example.text
+    return mark(example.text, example.spans, config.data.event_markers()).text

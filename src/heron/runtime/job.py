@@ -126,7 +126,7 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     for split in (VALIDATION, TEST):
         if split in data.features:
             predictions = predict_split(trainer, module, data, split)
-            columns = prediction_columns(predictions, data, split)
+            columns = prediction_columns(predictions, data.examples[split], config)
             write_table(folder.predictions(split), columns)
             scores[split] = score_predictions(predictions, config)
             scores[split]["refused"] = len(data.features[split].refused)

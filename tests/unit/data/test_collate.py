@@ -23,10 +23,12 @@ def made_up_features(lengths, rows_per_sequence, seed=0):
             [1000 * s + np.arange(length) for s, length in enumerate(lengths)]
         ).astype(np.int32),
         offsets_S=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        second_S=np.full(len(lengths), -1, np.int32),
         sequences_R=sequences_R.astype(np.int32),
         spans_R4=np.sort(random.integers(0, limit_R1, (rows, 4)), axis=1).astype(np.int32),
         markers_R2=random.integers(0, limit_R1, (rows, 2)).astype(np.int32),
         labels_R=random.integers(0, 4, rows).astype(np.int32),
+        truncated_R=np.zeros(rows, bool),
         guids=[f"g{row}" for row in range(rows)],
         refused=[],
     )

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from heron.data import feature_store
-from heron.data.feature_store import load_or_build
+from heron.data.feature_store import ARRAYS, load_or_build
 from heron.data.features import Features
 from heron.errors import Problem
 
-ARRAYS = ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "labels_R")
 KEY = "a" * 64
 FORK = multiprocessing.get_context("fork")
 
@@ -22,10 +21,12 @@ def made_up_features():
     return Features(
         tokens_T=np.arange(7, dtype=np.int32),
         offsets_S=np.array([0, 3, 7]),
+        second_S=np.full(2, -1, np.int32),
         sequences_R=np.array([0, 1], np.int32),
         spans_R4=np.arange(8, dtype=np.int32).reshape(2, 4),
         markers_R2=np.full((2, 2), -1, np.int32),
         labels_R=np.array([3, -100], np.int32),
+        truncated_R=np.zeros(2, bool),
         guids=["ב", "a"],
         refused=[Problem("c", "cut", "raise it")],
     )

@@ -23,10 +23,12 @@ def features_with(labels):
     return Features(
         tokens_T=np.zeros(rows, np.int32),
         offsets_S=np.arange(rows + 1),
+        second_S=np.full(rows, -1, np.int32),
         sequences_R=np.arange(rows, dtype=np.int32),
         spans_R4=np.zeros((rows, 4), np.int32),
         markers_R2=np.zeros((rows, 2), np.int32),
         labels_R=np.asarray(labels, np.int32),
+        truncated_R=np.zeros(rows, bool),
         guids=[f"g{row}" for row in range(rows)],
         refused=[],
     )

@@ -8,13 +8,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
-from heron.data.features import (
-    UNLABELLED,
-    FeatureOptions,
-    build_features,
-    require_none_refused,
-)
+from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
 from heron.data.markers import Markers, mark
+from heron.data.tokenization import build_features
 from heron.errors import DataError
 from heron.languages import HEBREW
 from heron.models.tokenizer import load_tokenizer

@@ -1,0 +1,145 @@
+"""Premise and hypothesis to `Features`: as one pair, one of them alone, apart, or in windows.
+
+Shape suffixes: S sequences, R rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from heron.data.examples import Example
+from heron.data.features import FeatureOptions, Features, flatten
+from heron.errors import Problem
+
+# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
+_CHUNK = 4096
+
+
+def pair_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
+    """Tokenize a split of sentence pairs.
+
+    Args:
+        examples: each with `text_pair`, unless `options.input` is `premise`.
+        tokenizer: a fast Hugging Face tokenizer.
+        options: `input` is `pair` (one sequence by the tokenizer's own pair template, or by
+            `separator`), `premise` or `hypothesis` (that text alone), or `separate` (premise, then
+            hypothesis, each in a sequence of its own).
+
+    Returns:
+        The features. A row whose text the length limit cuts is marked in `truncated_R`; a pair
+        whose second text alone leaves no room for the first is in `refused`.
+    """
+    refused = _too_long(examples, tokenizer, options)
+    left_out = {problem.where for problem in refused}
+    kept = [example for example in examples if example.guid not in left_out]
+    sequences: list[list[int]] = []
+    second: list[int] = []
+    first_R: list[int] = []
+    truncated_R: list[bool] = []
+    for start in range(0, len(kept), _CHUNK):
+        for parts, cut in _encode(kept[start : start + _CHUNK], tokenizer, options):
+            first_R.append(len(sequences))
+            truncated_R.append(cut)
+            sequences += [ids for ids, _ in parts]
+            second += [begin for _, begin in parts]
+    tokens_T, offsets_S = flatten(sequences)
+    return Features(
+        tokens_T=tokens_T,
+        offsets_S=offsets_S,
+        second_S=np.asarray(second, dtype=np.int32),
+        sequences_R=np.asarray(first_R, dtype=np.int32),
+        spans_R4=np.full((len(kept), 4), -1, dtype=np.int32),
+        markers_R2=np.full((len(kept), 2), -1, dtype=np.int32),
+        labels_R=options.label_ids(kept),
+        truncated_R=np.asarray(truncated_R, dtype=bool),
+        guids=[example.guid for example in kept],
+        refused=refused,
+    )
+
+
+# One row: its sequences, each with the place where its second text begins; and whether it was cut.
+_Row = tuple[list[tuple[list[int], int]], bool]
+
+
+def _encode(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> list[_Row]:
+    if options.input == "separate":
+        premises = _encode_texts(examples, tokenizer, options, "premise")
+        hypotheses = _encode_texts(examples, tokenizer, options, "hypothesis")
+        return [(a + b, c or d) for (a, c), (b, d) in zip(premises, hypotheses, strict=True)]
+    return _encode_texts(examples, tokenizer, options, options.input)
+
+
+def _encode_texts(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions, form: str
+) -> list[_Row]:
+    texts = [_texts(example, options, form) for example in examples]
+    single = len(texts[0]) == 1
+    windows = options.overflow == "windows"
+    encoded = tokenizer(
+        *map(list, zip(*texts, strict=True)),
+        # One text is cut at its end whatever the policy for two.
+        truncation="longest_first" if single else options.truncation,
+        max_length=options.max_length,
+        return_overflowing_tokens=windows,
+        stride=options.stride if windows else 0,
+    )
+    sources = encoded["overflow_to_sample_mapping"] if windows else range(len(texts))
+    rows: list[_Row] = [([], False) for _ in texts]
+    for encoding, row in zip(encoded.encodings, sources, strict=True):
+        parts, cut = rows[row]
+        # With windows nothing is lost: the overflow is the next window.
+        rows[row] = (
+            [*parts, (encoding.ids, _second(encoding))],
+            cut or (bool(encoding.overflowing) and not windows),
+        )
+    return rows
+
+
+def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, ...]:
+    """Choose the text, or the two texts, that one sequence holds."""
+    hypothesis = example.text_pair or ""
+    if form == "premise":
+        return (example.text,)
+    if form == "hypothesis":
+        return (hypothesis,)
+    if options.separator is not None:
+        return (f"{example.text}{options.separator}{hypothesis}",)
+    return example.text, hypothesis
+
+
+def _second(encoding: Any) -> int:
+    """Find where segment 1 begins; -1 for tokenizers with one segment."""
+    types = encoding.type_ids
+    return types.index(1) if 1 in types else -1
+
+
+def _too_long(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+) -> list[Problem]:
+    """Find pairs whose text that must stay whole leaves no room for the one that may be cut."""
+    whole = {"only_first": "hypothesis", "only_second": "premise"}.get(options.truncation)
+    if options.input != "pair" or options.separator is not None or not whole:
+        return []
+    room = options.max_length - tokenizer.num_special_tokens_to_add(pair=True) - 1
+    if options.overflow == "windows":
+        room -= options.stride  # each window must hold something new
+    problems = []
+    for start in range(0, len(examples), _CHUNK):
+        chunk = examples[start : start + _CHUNK]
+        texts = [_texts(example, options, whole)[0] for example in chunk]
+        encoded = tokenizer(texts, add_special_tokens=False)["input_ids"]
+        for example, ids in zip(chunk, encoded, strict=True):
+            if len(ids) > room:
+                problems.append(
+                    Problem(
+                        example.guid,
+                        f"its {whole} has {len(ids)} tokens and leaves none of "
+                        f"{options.max_length} for the other text",
+                        "encoder.truncation=longest_first cuts both, encoder.max_length allows "
+                        "more, data.on_cut=drop leaves such rows out",
+                    )
+                )
+    return problems
