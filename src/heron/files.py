@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,7 +50,17 @@ def read_json(path: Path | str) -> Any:
 
 
 def sha256_file(path: Path | str) -> str:
-    """Hash a file's bytes; returns the hexadecimal SHA-256."""
+    """Hash a file's bytes; returns the hexadecimal SHA-256.
+
+    A process reads each version of a file once: the many runs of a sweep ask for the same ones.
+    """
+    path = Path(path).absolute()
+    state = path.stat()
+    return _sha256(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: Path, *version: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

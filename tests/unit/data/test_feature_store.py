@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from heron.data import feature_store
+from heron.data import array_store
 from heron.data.feature_store import ARRAYS, load_or_build
 from heron.data.features import Features
 from heron.errors import Problem
@@ -122,7 +122,7 @@ def _be_killed_while_storing(cache):
         save(path, array)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    feature_store.np.save = save_one_and_die
+    array_store.np.save = save_one_and_die
     load_or_build(cache, KEY, made_up_features)
 
 
