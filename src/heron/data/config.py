@@ -14,8 +14,17 @@ from heron.errors import ConfigError, nearest
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions
 
-FORMATS = ("marked_table",)
+FORMATS = ("marked_table", "pair_table")
+TASKS = ("relation", "nli")
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
+_CHOICES = {
+    "task": TASKS,
+    "format": FORMATS,
+    "unlabelled": ("refuse", "drop"),
+    "normalize_case": ("none", "capitalize", "lower"),
+    "duplicates": ("keep", "mark", "drop"),
+    "on_cut": ("refuse", "drop"),
+}
 
 
 @dataclass
@@ -42,11 +51,13 @@ class Columns:
     """Which column holds what.
 
     Args:
-        text: the (marked) text.
+        text: the (marked) text; of a pair the first one (premise).
         label: the class name.
         guid: the stable id; where a file has no column of the default name, the id is
             `<file stem>:<line>`.
-        group: what a split must not cut (document, article); None when rows stand alone.
+        group: what a split must not cut (document, article, or the premise itself); None when rows
+            stand alone.
+        text_pair: the second text (hypothesis); None where there is one text only.
         side: further columns to carry along in `Example.side`; models never see them.
     """
 
@@ -54,6 +65,7 @@ class Columns:
     label: str = "label"
     guid: str = "guid"
     group: str | None = None
+    text_pair: str | None = None
     side: list[str] = field(default_factory=list)
 
 
@@ -87,9 +99,24 @@ class ValidationConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check_choice("data.validation.by", self.by, ("group", "row"))
-        if not 0 <= self.fraction < 1:
-            raise ConfigError(f"data.validation.fraction={self.fraction}: must be in [0, 1)")
+        _check_carving("data.validation", self.fraction, self.by)
+
+
+@dataclass
+class HoldoutConfig(ValidationConfig):
+    """How to carve a test split out of train when the data set ships none, before validation.
+
+    Args:
+        fraction: share of the training rows, at least; 0 carves nothing.
+        by: `group` never cuts a group (document) in two; `row` draws single rows.
+        seed: of the draw; independent of the training seed, so all seeds share one split.
+    """
+
+    fraction: float = 0.0
+    by: str = "row"
+
+    def __post_init__(self) -> None:
+        _check_carving("data.holdout", self.fraction, self.by)
 
 
 @dataclass
@@ -110,6 +137,28 @@ class SampleConfig:
         _check_choice("data.sample.by", self.by, ("pair", "window"))
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"data.sample.fraction={self.fraction}: must be in (0, 1]")
+
+
+@dataclass
+class PhrasesConfig:
+    """Linking phrases ("Prin urmare") that give the label away, and where to remove them.
+
+    Args:
+        file: JSON, `{class: [phrase, ...]}`; needed only where something is removed.
+        remove: `none`; `start` takes one phrase off the beginning of the second text, as RoNLI's
+            extractor did; `anywhere` removes those inside it too.
+    """
+
+    file: FileConfig | None = None
+    remove: str = "none"
+
+    def __post_init__(self) -> None:
+        _check_choice("data.phrases.remove", self.remove, ("none", "start", "anywhere"))
+        if self.remove != "none" and self.file is None:
+            raise ConfigError(
+                f"data.phrases.remove={self.remove} needs a list of phrases: "
+                "data.phrases.file.path=FILE"
+            )
 
 
 @dataclass
@@ -140,23 +189,42 @@ class DataConfig:
         inverse: the label of a pair read from event 2 to event 1, where it is another one, for
             example `{BEFORE: AFTER, AFTER: BEFORE}`.
         title, licence, citation, homepage: what to tell people about it.
-        task: the task its examples are for.
+        task: the task its examples are for, `relation` or `nli`.
         synthetic: generated text, never to be mixed into research results.
         format: how rows become examples; `marked_table` is a table (CSV, JSONL, Parquet) with one
-            marked event pair per row.
+            marked event pair per row, `pair_table` one with two texts per row.
         columns: which column holds what.
+        label_aliases: class names by what the files call them, `{"0": contrastive, e: entailment}`;
+            the class names themselves always count. Capitals make no difference where neither a
+            name nor an alias is spelt exactly so.
+        label_field: the label column of a split, where it is not `columns.label`.
+        no_label: values of the label column that say "no gold label", for example `["-"]`.
+        unlabelled: what becomes of rows without a gold label where one is needed: `refuse` stops,
+            `drop` leaves them out and counts them.
         files: the splits (`train`, `test`, perhaps `validation`) and their files; empty for a
             generated data set.
-        counts: expected rows per class and split, asserted while `verify` is true.
+        counts: expected rows per class and split, asserted while `verify` is true. They are the
+            file's own, before anything is dropped; rows without a gold label count under the value
+            of `no_label` that they hold.
         join: a second table with guid and group, or None.
         markers: the strings that open and close event 1, then event 2; empty for the language's.
         unicode: which Unicode variants count as one.
+        normalize_case: `capitalize` writes every second text with one capital at its beginning,
+            `lower` writes both texts without any, `none` leaves them.
+        phrases: linking phrases to remove from the second text.
+        duplicates: what becomes of rows whose text (both texts of a pair, any spacing) is in more
+            than one split: `keep`, `mark` (each names one of its copies, `<split>:<guid>`, in
+            `side["duplicate_of"]`), or `drop` (train gives way to validation, both to test, which
+            stays whole). Repeats inside a split stay.
+        holdout: how to carve a test split when `files` has none.
         validation: how to carve a validation split when `files` has none.
         sample: which share of the training split to use.
         on_cut: what becomes of examples whose event the length limit cuts: `refuse` stops the run,
             `drop` leaves them out and counts them.
         generator: settings of the built-in corpus; None for data read from files.
         verify: refuse a file whose hash, or rows whose counts, differ from the pinned ones.
+        findings: what is known to be wrong with the data, as `{id: one sentence}`.
+        substitute: another data set that needs fewer files, for when some are missing.
 
     Raises:
         ConfigError: a value that heron does not know, with the nearest ones it does.
@@ -173,38 +241,74 @@ class DataConfig:
     synthetic: bool = False
     format: str = "marked_table"
     columns: Columns = field(default_factory=Columns)
+    label_aliases: dict[str, str] = field(default_factory=dict)
+    label_field: dict[str, str] = field(default_factory=dict)
+    no_label: list[str] = field(default_factory=list)
+    unlabelled: str = "refuse"
     files: dict[str, FileConfig] = field(default_factory=dict)
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     join: JoinConfig | None = None
     inverse: dict[str, str] = field(default_factory=dict)
     markers: list[str] = field(default_factory=list)
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
+    normalize_case: str = "none"
+    phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
+    duplicates: str = "keep"
+    holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     sample: SampleConfig = field(default_factory=SampleConfig)
     on_cut: str = "refuse"
     generator: GeneratorConfig | None = None
     verify: bool = True
+    findings: dict[str, str] = field(default_factory=dict)
+    substitute: str | None = None
 
     def __post_init__(self) -> None:
         get_language(self.language)
-        _check_choice("data.format", self.format, FORMATS)
+        for key, allowed in _CHOICES.items():
+            _check_choice(f"data.{key}", getattr(self, key), allowed)
         for split in (*self.files, *self.counts):
             _check_choice("data.files: split", split, SPLITS)
-        for split, counts in self.counts.items():
-            for label in counts:
-                _check_choice(f"data.counts.{split}: label", label, self.label_order)
-        _check_choice("data.on_cut", self.on_cut, ("refuse", "drop"))
-        for label in (*self.inverse, *self.inverse.values()):
-            _check_choice("data.inverse: label", label, self.label_order)
-        if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
-            raise ConfigError(f"data.inverse={self.inverse}: inverting twice must give the label")
-        if len(set(self.label_order)) < len(self.label_order):
-            raise ConfigError(f"data.label_order={self.label_order}: name each class once")
+        self._check_columns()
+        self._check_labels()
         if self.markers and len(set(self.markers)) != len(Markers._fields):
             raise ConfigError(
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
+
+    def _check_columns(self) -> None:
+        columns = self.columns
+        if self.format == "pair_table" and columns.text_pair in (None, columns.text):
+            raise ConfigError(
+                f"data.columns.text_pair={columns.text_pair}: data.format=pair_table needs the "
+                "column of the second text"
+            )
+        if self.format != "pair_table" and columns.text_pair is not None:
+            raise ConfigError(
+                f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
+            )
+
+    def _check_labels(self) -> None:
+        if len(set(self.label_order)) < len(self.label_order):
+            raise ConfigError(f"data.label_order={self.label_order}: name each class once")
+        for split, counts in self.counts.items():
+            for label in counts:
+                key = f"data.counts.{split}: label"
+                _check_choice(key, label, [*self.label_order, *self.no_label])
+        for label in (*self.inverse, *self.inverse.values()):
+            _check_choice("data.inverse: label", label, self.label_order)
+        if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
+            raise ConfigError(f"data.inverse={self.inverse}: inverting twice must give the label")
+        for alias, label in self.label_aliases.items():
+            _check_choice(f"data.label_aliases.{alias}", label, self.label_order)
+            if alias in self.label_order and alias != label:
+                raise ConfigError(f"data.label_aliases.{alias}={label}: {alias} is a class itself")
+        for split in self.label_field:
+            _check_choice("data.label_field: split", split, SPLITS)
+        for value in self.no_label:
+            if value in self.label_order or value in self.label_aliases:
+                raise ConfigError(f"data.no_label={self.no_label}: '{value}' is a label")
 
     def event_markers(self) -> Markers:
         """The four marker strings: the configured ones, else the language's."""
@@ -228,6 +332,12 @@ def read_config(path: Path) -> DataConfig:
         raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
     assert isinstance(value, DataConfig)
     return value
+
+
+def _check_carving(key: str, fraction: float, by: str) -> None:
+    _check_choice(f"{key}.by", by, ("group", "row"))
+    if not 0 <= fraction < 1:
+        raise ConfigError(f"{key}.fraction={fraction}: must be in [0, 1)")
 
 
 def _check_choice(key: str, value: str, allowed: tuple[str, ...] | list[str]) -> None:

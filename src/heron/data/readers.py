@@ -5,24 +5,30 @@ Every row is checked before anything is used, and everything wrong is reported a
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from heron.data.config import SPLITS, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
-from heron.data.examples import Example, Span
-from heron.data.markers import MarkerError, parse_marked
-from heron.data.sources import JOIN, locate
+from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
+from heron.data.duplicates import apply_duplicates
+from heron.data.examples import Example
+from heron.data.phrases import Phrases, read_phrases
+from heron.data.rows import Joined, Labels, RowReader
+from heron.data.sources import (
+    JOIN,
+    PHRASES,
+    default_cache_dir,
+    default_data_dir,
+    locate,
+    locate_phrases,
+)
 from heron.data.splits import carve, sample
-from heron.data.tables import Table, is_missing, read_table
+from heron.data.tables import read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.languages import get_language
-from heron.languages.unicode import normalise
 
-Labels = Literal["required", "optional", "ignored"]
+UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +38,36 @@ class Rows:
     Args:
         examples: the usable rows, in file order.
         problems: the others, by line, in file order.
+        unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
+            holds (an empty one as "").
     """
 
     examples: list[Example]
     problems: list[Problem]
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A data set as a run sees it.
+
+    Args:
+        examples: `train`, `validation` and `test`, as far as the data set has them.
+        dropped: number of rows that were left out by split and reason: `unlabelled` (counted for
+            the file's split, before anything is carved out of it), `duplicate`. Reasons and
+            splits without any are absent.
+    """
+
+    examples: dict[str, list[Example]]
+    dropped: dict[str, dict[str, int]]
 
 
 def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[Example]]:
+    """Read all splits of a data set; `load_with_report` without the report."""
+    return load_with_report(config, data_dir, cache_dir).examples
+
+
+def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loaded:
     """Read all splits of a data set, downloading or generating what is absent.
 
     Args:
@@ -47,8 +76,9 @@ def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[
         cache_dir: `paths.cache`, for downloads and generated corpora.
 
     Returns:
-        `train`, `validation` and `test`, as far as the data set has them. Without a validation
-        file, `validation` is carved out of train; test is never touched.
+        The splits. Where there is no test file, `test` is carved out of train if `data.holdout`
+        says so; where there is no validation file, `validation` then is. A test file is never
+        touched.
 
     Raises:
         ConfigError: the configuration names no classes or no files.
@@ -57,21 +87,14 @@ def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[
     if not config.label_order:
         raise ConfigError("data.label_order is empty: list the classes, data.label_order=[A, B]")
     paths = locate(config, data_dir, cache_dir)
-    joined = _read_join(paths[JOIN], config.join) if config.join else None
-    splits: dict[str, list[Example]] = {}
-    problems: list[Problem] = []
-    for split in SPLITS:
-        if split in paths:
-            rows = _read(paths[split], config, "required", _shipped_columns(config), joined)
-            splits[split] = rows.examples
-            problems += rows.problems or _check_counts(split, paths[split], rows.examples, config)
-    if problems:
-        raise DataError(problems)
-    if VALIDATION not in splits and TRAIN in splits and config.validation.fraction > 0:
-        splits[TRAIN], splits[VALIDATION] = carve(splits[TRAIN], config.validation)
+    files = _read_splits(config, paths)
+    shipped = {split: rows.examples for split, rows in files.items()}
+    carved = _carve(shipped, config)
+    splits = apply_duplicates(carved, config.duplicates)
+    dropped = _count_dropped(files, carved, splits)
     if TRAIN in splits:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
-    return {split: splits[split] for split in SPLITS if split in splits}
+    return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
 
 
 def read_rows(
@@ -79,38 +102,86 @@ def read_rows(
     config: DataConfig,
     labels: Labels = "optional",
     bad_rows: Literal["raise", "report"] = "raise",
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
 ) -> Rows:
     """Read a file of the user's own, in the form of the data set `config`.
 
-    Only the text column must be there; guid, label and group are read where they exist.
+    Only the text columns must be there; guid, label and group are read where they exist.
 
     Args:
         path: .csv, .tsv, .jsonl, .json or .parquet.
         config: column names, markers, classes and Unicode options.
-        labels: `required`, `optional` (an empty cell is an unlabelled row) or `ignored`.
+        labels: `required`, `optional` (an empty cell is an unlabelled row) or `ignored`. Under
+            `required`, `data.unlabelled` says what becomes of rows without a gold label.
         bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
+        data_dir, cache_dir: where the list of linking phrases lies, if some are to be removed.
 
     Raises:
         DataError: nothing in the file can be used, or with `raise` anything cannot.
     """
     columns = config.columns
-    required = [columns.text, columns.label] if labels == "required" else [columns.text]
-    rows = _read(path, config, labels, required)
+    required = [columns.text, *([columns.text_pair] if columns.text_pair else [])]
+    if labels == "required":
+        required.append(columns.label)
+    places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
+    found = locate_phrases(config, *places)
+    phrases = read_phrases(found, config) if found else None
+    rows = _read(path, config, labels, columns.label, required, phrases=phrases)
     if rows.problems and (bad_rows == "raise" or not rows.examples):
         raise DataError(rows.problems)
     return rows
 
 
-# From a value of the joined column to what `join.take` names.
-_Joined = Mapping[str, Mapping[str, Any]]
+def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
+    """Read every file; raises all problems of all files at once."""
+    joined = _read_join(paths[JOIN], config.join) if config.join else None
+    phrases = read_phrases(paths[PHRASES], config) if PHRASES in paths else None
+    files: dict[str, Rows] = {}
+    problems: list[Problem] = []
+    for split in SPLITS:
+        if split in paths:
+            label = config.label_field.get(split, config.columns.label)
+            required = _shipped_columns(config, label)
+            rows = _read(paths[split], config, "required", label, required, joined, phrases)
+            files[split] = rows
+            problems += rows.problems or _check_counts(split, paths[split], rows, config)
+    if problems:
+        raise DataError(problems)
+    return files
+
+
+def _carve(splits: Mapping[str, list[Example]], config: DataConfig) -> dict[str, list[Example]]:
+    """Carve a test split, then a validation split, out of train, where they are lacking."""
+    carved = dict(splits)
+    for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
+        if split not in carved and TRAIN in carved and how.fraction > 0:
+            carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
+    return carved
+
+
+def _count_dropped(
+    files: Mapping[str, Rows],
+    before: Mapping[str, Sequence[Example]],
+    after: Mapping[str, Sequence[Example]],
+) -> dict[str, dict[str, int]]:
+    dropped = {}
+    for split in before:
+        unlabelled = sum(files[split].unlabelled.values()) if split in files else 0
+        reasons = {UNLABELLED: unlabelled, DUPLICATE: len(before[split]) - len(after[split])}
+        if any(reasons.values()):
+            dropped[split] = {reason: count for reason, count in reasons.items() if count}
+    return dropped
 
 
 def _read(
     path: Path,
     config: DataConfig,
     labels: Labels,
+    label_column: str,
     required: Sequence[str],
-    joined: _Joined | None = None,
+    joined: Joined | None = None,
+    phrases: Phrases | None = None,
 ) -> Rows:
     table = read_table(path, bad_rows="report")
     table.require()
@@ -122,18 +193,20 @@ def _read(
                 for column in missing
             ]
         )
-    reader = _RowReader(table, config, labels, joined)
+    reader = RowReader(table, config, labels, label_column, joined, phrases)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
-    return Rows(examples, sorted([*table.problems, *reader.problems], key=_line))
+    problems = sorted([*table.problems, *reader.problems], key=_line)
+    return Rows(examples, problems, reader.unlabelled)
 
 
-def _shipped_columns(config: DataConfig) -> list[str]:
+def _shipped_columns(config: DataConfig, label: str) -> list[str]:
     """Name the columns that a data set's own files must have."""
     columns = config.columns
     own_guid = columns.guid != Columns().guid and not config.join  # the default name may be absent
     return [
         columns.text,
-        columns.label,
+        *([columns.text_pair] if columns.text_pair else []),
+        label,
         *([columns.guid] if own_guid else []),
         *([columns.group] if columns.group else []),
         *columns.side,
@@ -141,89 +214,7 @@ def _shipped_columns(config: DataConfig) -> list[str]:
     ]
 
 
-class _RowReader:
-    """Turns the rows of one table into examples and remembers what was wrong."""
-
-    def __init__(self, table: Table, config: DataConfig, labels: Labels, joined: _Joined | None):
-        self.table, self.config, self.labels, self.joined = table, config, labels, joined
-        self.language = get_language(config.language)
-        self.markers = config.event_markers()
-        self.problems: list[Problem] = []
-        self.lines: dict[str, int] = {}  # of each guid
-
-    def read(self, index: int) -> Example | None:
-        """Read one row; None, and at least one more problem, when it cannot be used."""
-        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
-        found = len(self.problems)
-        joined = self._joined(row, line)
-        text, spans = self._text(row[columns.text], line)
-        label = None if self.labels == "ignored" else self._label(row.get(columns.label), line)
-        named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
-        guid = self._guid(named.pop("guid"), line)
-        group = named.pop("group")
-        side = {"file": self.table.path.name, "line": line}
-        side |= {column: row.get(column) for column in columns.side} | named
-        if len(self.problems) > found:
-            return None
-        group = "" if is_missing(group) else str(group)
-        return Example(guid, text, spans=spans, label=label, group=group, side=side)
-
-    def _text(self, value: Any, line: int) -> tuple[str, tuple[Span, ...]]:
-        if is_missing(value) or not isinstance(value, str):
-            what = "is empty" if is_missing(value) else f"is no text: {value!r}"
-            self._problem(line, f"'{self.config.columns.text}' {what}", "one text in each row")
-            return "", ()
-        try:
-            return parse_marked(normalise(value, self.language, self.config.unicode), self.markers)
-        except MarkerError as error:
-            start_1, end_1, start_2, end_2 = self.markers
-            shown = f"{start_1} … {end_1} … {start_2} … {end_2}"
-            fix = f"mark two events: {shown}; see data.language and data.markers"
-            self._problem(line, f"{error}: '{_shorten(value)}'", fix)
-            return "", ()
-
-    def _label(self, value: Any, line: int) -> str | None:
-        name, allowed = self.config.columns.label, self.config.label_order
-        if is_missing(value):
-            if self.labels == "required":
-                self._problem(line, f"'{name}' is empty", f"allowed: {', '.join(allowed)}")
-            return None
-        if str(value) not in allowed:
-            fix = f"allowed: {', '.join(allowed)}; see data.label_order and data.columns.label"
-            close = difflib.get_close_matches(str(value), allowed, n=1)
-            hint = f". Did you mean '{close[0]}'?" if close else ""
-            self._problem(line, f"unknown {name} '{value}'{hint}", fix)
-        return str(value)
-
-    def _guid(self, value: Any, line: int) -> str:
-        name = self.config.columns.guid
-        if value is None and name not in self.table.columns:
-            return f"{self.table.path.stem}:{line}"
-        if is_missing(value):
-            self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
-            return ""
-        guid = str(value)
-        if guid in self.lines:
-            what = f"{name} '{guid}' is already on line {self.lines[guid]}"
-            self._problem(line, what, "each id once in a file")
-        self.lines.setdefault(guid, line)
-        return guid
-
-    def _joined(self, row: Mapping[str, Any], line: int) -> Mapping[str, Any]:
-        join = self.config.join
-        if self.joined is None or join is None:
-            return {}
-        if row[join.key] not in self.joined:
-            name = Path(join.file.path).name
-            self._problem(line, f"no row of {name} has this {join.key}", "see data.join")
-            return {}
-        return self.joined[row[join.key]]
-
-    def _problem(self, line: int, what: str, fix: str) -> None:
-        self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
-
-
-def _read_join(path: Path, join: JoinConfig) -> _Joined:
+def _read_join(path: Path, join: JoinConfig) -> Joined:
     table = read_table(path)
     table.require(join.key, *join.take.values())
     if repeated := table.duplicates(join.key):
@@ -234,22 +225,20 @@ def _read_join(path: Path, join: JoinConfig) -> _Joined:
     }
 
 
-def _check_counts(
-    split: str, path: Path, examples: Sequence[Example], config: DataConfig
-) -> list[Problem]:
+def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
     """Compare the number of rows, in all and per class, with the pinned ones."""
     if not config.verify:
         return []
-    found = Counter(str(example.label) for example in examples)
+    found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
     expected = dict(config.counts.get(split, {}))
     problems = [
-        f"{found[label]} rows of class {label}, expected {count}"
+        f"{found[label]} rows of class {label or 'nothing'}, expected {count}"
         for label, count in {**dict.fromkeys(found, 0), **expected}.items()
         if expected and found[label] != count
     ]
-    rows = config.files[split].rows if split in config.files else None
-    if rows not in (None, len(examples)):
-        problems.insert(0, f"{len(examples)} rows, expected {rows}")
+    pinned = config.files[split].rows if split in config.files else None
+    if pinned not in (None, found.total()):
+        problems.insert(0, f"{found.total()} rows, expected {pinned}")
     fix = "another revision? data.verify=false accepts it"
     return [Problem(str(path), problem, fix) for problem in problems]
 
@@ -257,7 +246,3 @@ def _check_counts(
 def _line(problem: Problem) -> int:
     number = problem.where.rpartition(":")[2]
     return int(number) if number.isdigit() else 0
-
-
-def _shorten(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -20,7 +20,8 @@ from heron.files import fingerprint, locked, sha256_file
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-JOIN = "join"  # the name of the joined table among a data set's files
+# The names of the joined table and of the list of linking phrases among a data set's files.
+JOIN, PHRASES = "join", "phrases"
 
 
 class State(Enum):
@@ -68,23 +69,42 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
         cache_dir: looked up next; downloads and generated corpora go there.
 
     Returns:
-        `{split: path}`, and `join` where the data set joins a second table.
+        `{split: path}`, `join` where the data set joins a second table, and `phrases` where it
+        removes linking phrases.
 
     Raises:
         ConfigError: the data set names no files.
         DataError: every file that is missing, with its address and where to put it, and every file
             whose content is not the pinned one.
     """
-    if config.generator:
-        return _generate(config, cache_dir)
+    generated = _generate(config, cache_dir) if config.generator else {}
     sources = inspect(config, data_dir, cache_dir)
-    if not sources:
+    if not sources and not generated:
         raise ConfigError("data.files is empty: name a file, data.files.train.path=FILE")
+    return generated | _present(sources, config, cache_dir)
+
+
+def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:
+    """Find the list of linking phrases; None where none are removed.
+
+    Raises:
+        DataError: it is missing, or its content is not the pinned one.
+    """
+    if config.phrases.file is None or config.phrases.remove == "none":
+        return None
+    source = _inspect(config.phrases.file, data_dir, cache_dir, config.verify)
+    return _present({PHRASES: source}, config, cache_dir)[PHRASES]
+
+
+def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
+    """Return where the files lie, after downloading those that are missing."""
     downloads = cache_dir / "downloads"
     problems = [_changed(s) for s in sources.values() if s.state is State.CHANGED]
-    problems += fetch(sources, downloads)
-    if problems:
-        raise DataError(problems)
+    missing = fetch(sources, downloads)
+    if missing and config.substitute:
+        missing.append(_substitute(config))
+    if problems or missing:
+        raise DataError(problems + missing)
     return {
         name: downloads / source.file.path if source.state is State.MISSING else source.path
         for name, source in sources.items()
@@ -93,10 +113,14 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
 
 def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
     """Look for every file of a data set on this computer, and hash what is pinned."""
-    files = dict(config.files) | ({JOIN: config.join.file} if config.join else {})
+    files = dict(config.files)
+    if config.join:
+        files[JOIN] = config.join.file
+    if config.phrases.file and config.phrases.remove != "none":
+        files[PHRASES] = config.phrases.file
     return {
         name: _inspect(files[name], data_dir, cache_dir, config.verify)
-        for name in (*SPLITS, JOIN)
+        for name in (*SPLITS, JOIN, PHRASES)
         if name in files
     }
 
@@ -165,6 +189,11 @@ def _missing(source: Source, reason: str) -> Problem:
     address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
     fix = f"{address}, or set paths.data to the folder that holds {source.file.path}"
     return Problem(str(source.path), f"missing; {reason}", fix)
+
+
+def _substitute(config: DataConfig) -> Problem:
+    fix = f"data={config.substitute} needs fewer files; heron data {config.substitute} lists them"
+    return Problem(f"data={config.name}", "cannot be read without all of its files", fix)
 
 
 def _changed(source: Source) -> Problem:

@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
-from heron.data.config import SampleConfig, ValidationConfig
+from heron.data.config import HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.errors import DataError, Problem
 
@@ -19,15 +19,16 @@ from heron.errors import DataError, Problem
 def carve(
     examples: Sequence[Example], config: ValidationConfig
 ) -> tuple[list[Example], list[Example]]:
-    """Part the training examples into train and validation, both in their given order.
+    """Part the training examples into train and another split, both in their given order.
 
     Args:
         examples: the training split as it was shipped.
-        config: how much, by what, and the seed. By group, examples without a group are held
-            together by their text, so that the pairs of one window never part.
+        config: how much, by what, and the seed: `data.validation`, or `data.holdout` for a test
+            split. By group, examples without a group are held together by their text, so that the
+            pairs of one window, or the hypotheses about one premise, never part.
 
     Returns:
-        What is left to train on, and the validation split: whole groups, drawn one by one until
+        What is left to train on, and the split carved out: whole groups, drawn one by one until
         they hold `config.fraction` of the rows. A group that would make it more than twice that
         share is passed over.
 
@@ -40,8 +41,11 @@ def carve(
     train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
     if not train:
         kind = "groups" if by_group else "rows"
-        what = f"its {kind} ({len(set(units))}) would all go to validation, none to train on"
-        fix = "lower data.validation.fraction, or set data.validation.by=row"
+        split, key = "validation", "data.validation"
+        if isinstance(config, HoldoutConfig):
+            split, key = "test", "data.holdout"
+        what = f"its {kind} ({len(set(units))}) would all go to {split}, none to train on"
+        fix = f"lower {key}.fraction, or set {key}.by=row"
         raise DataError(Problem("train", what, fix))
     return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
 

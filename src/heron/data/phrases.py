@@ -1,0 +1,85 @@
+"""Linking phrases, which give a pair's label away, and how to take them out of a text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from heron.data.config import DataConfig
+from heron.errors import DataError, Problem, nearest
+from heron.languages import get_language
+from heron.languages.unicode import normalise
+
+_AFTER_START = re.compile(r"^[\s,;:]+")
+_REPEATED_MARKS = re.compile(r"([,;:])(?:\s*[,;:])+")
+_SPACE_BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
+
+
+class Phrases:
+    """Removes phrases from texts: whole words, the longest first, capitals as they are listed.
+
+    Args:
+        phrases: what to remove.
+        anywhere: remove every one; otherwise one, at the beginning of the text.
+
+    Source: RoNLI paper, section 3, and the extractor of its repository.
+    Deviates: the extractor lower-cases all but the first letter of what is left; heron only raises
+        the first letter. The extractor finds phrases inside longer words too; heron does not.
+    """
+
+    def __init__(self, phrases: Iterable[str], anywhere: bool):
+        longest_first = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+        either = "|".join(map(re.escape, longest_first))
+        # Without any phrase, an expression that matches nothing.
+        self.pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)" if either else r"(?!)")
+        self.anywhere = anywhere
+
+    def remove(self, text: str) -> str:
+        """Return `text` without phrases: as it is where it holds none, empty if no word is left."""
+        rest = text.strip()
+        start = self.pattern.match(rest)
+        if start:
+            rest = _AFTER_START.sub("", rest[start.end() :])
+        if self.anywhere:
+            rest, inside = self.pattern.subn(" ", rest)
+            if inside:
+                rest = _REPEATED_MARKS.sub(r"\1", " ".join(rest.split()))
+                rest = _AFTER_START.sub("", _SPACE_BEFORE_MARK.sub(r"\1", rest))
+        if not any(character.isalnum() for character in rest):
+            return ""
+        # Otherwise the small letter would tell that a phrase stood here.
+        return rest[:1].upper() + rest[1:] if rest != text.strip() else text
+
+
+def read_phrases(path: Path, config: DataConfig) -> Phrases:
+    """Read `{class: [phrase, ...]}`; phrases are normalised like the texts they are looked up in.
+
+    Raises:
+        DataError: not such a file, or a class that the data set does not have.
+    """
+    shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error}", shape)) from error
+    if not isinstance(content, dict) or not all(map(_is_phrases, content.values())):
+        raise DataError(Problem(str(path), "is no list of phrases by class", shape))
+    unknown = [label for label in content if label not in config.label_order]
+    if unknown:
+        problems = [
+            Problem(str(path), f"no class '{label}'.{nearest(label, config.label_order)}")
+            for label in unknown
+        ]
+        raise DataError(problems)
+    language = get_language(config.language)
+    phrases = [phrase for phrases in content.values() for phrase in phrases]
+    normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
+    return Phrases(normalised, config.phrases.remove == "anywhere")
+
+
+def _is_phrases(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(phrase, str) and phrase.strip() for phrase in value
+    )

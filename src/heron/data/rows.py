@@ -1,0 +1,165 @@
+"""One row of a table to one `Example`: the format, the label, the id, the joined columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from heron.data.config import DataConfig
+from heron.data.examples import Example, Span
+from heron.data.labels import LabelError, LabelReader
+from heron.data.markers import MarkerError, parse_marked
+from heron.data.phrases import Phrases
+from heron.data.tables import Table, cell_text, is_missing
+from heron.errors import Problem
+from heron.languages import get_language
+from heron.languages.unicode import normalise
+
+Labels = Literal["required", "optional", "ignored"]
+
+# From a value of the joined column to what `join.take` names.
+Joined = Mapping[str, Mapping[str, Any]]
+
+# What a row's format yields: the text, perhaps a second one, the spans.
+_Texts = tuple[str, str | None, tuple[Span, ...]]
+
+
+class RowReader:
+    """Turns the rows of one table into examples and remembers what was wrong.
+
+    Args:
+        table: the rows.
+        config: the data set.
+        labels: whether each row needs a label.
+        label_column: which column holds it.
+        joined: what a second table adds, or None.
+        phrases: what to remove from second texts, or None.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        config: DataConfig,
+        labels: Labels,
+        label_column: str,
+        joined: Joined | None = None,
+        phrases: Phrases | None = None,
+    ):
+        self.table, self.config, self.labels = table, config, labels
+        self.joined, self.phrases = joined, phrases
+        self.language = get_language(config.language)
+        self.markers = config.event_markers()
+        self.label_reader = LabelReader(config, label_column)
+        self.problems: list[Problem] = []
+        self.unlabelled: Counter[str] = Counter()  # rows left out, by what their label cell holds
+        self.lines: dict[str, int] = {}  # of each guid
+
+    def read(self, index: int) -> Example | None:
+        """Read one row; None when it cannot be used, with at least one more problem or count."""
+        row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
+        value = row.get(self.label_reader.column)
+        found = len(self.problems)
+        label = None if self.labels == "ignored" else self._label(value, line)
+        if self.labels == "required" and label is None and len(self.problems) == found:
+            self.unlabelled["" if is_missing(value) else cell_text(value)] += 1
+            return None
+        joined = self._joined(row, line)
+        text, text_pair, spans = self._texts(row, line)
+        named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
+        guid = self._guid(named.pop("guid"), line)
+        group = named.pop("group")
+        side = {"file": self.table.path.name, "line": line}
+        side |= {column: row.get(column) for column in columns.side} | named
+        if len(self.problems) > found:
+            return None
+        group = "" if is_missing(group) else str(group)
+        return Example(guid, text, text_pair, spans, label, group=group, side=side)
+
+    def _texts(self, row: Mapping[str, Any], line: int) -> _Texts:
+        columns = self.config.columns
+        text = self._text(columns.text, row[columns.text], line)
+        if columns.text_pair is None:
+            return self._marked(text, line)
+        text_pair = self._text(columns.text_pair, row[columns.text_pair], line)
+        if text_pair and self.phrases:
+            text_pair = self.phrases.remove(text_pair)
+            if not text_pair:
+                what = f"'{columns.text_pair}' is nothing but linking phrases"
+                self._problem(line, what, "remove the row, or data.phrases.remove=none")
+        if self.config.normalize_case == "lower":
+            return text.lower(), text_pair.lower(), ()
+        if self.config.normalize_case == "capitalize":
+            return text, text_pair.capitalize(), ()
+        return text, text_pair, ()
+
+    def _text(self, column: str, value: Any, line: int) -> str:
+        """Normalise one text; an empty one, and a problem, where there is none."""
+        if is_missing(value) or not isinstance(value, str):
+            what = "is empty" if is_missing(value) else f"is no text: {value!r}"
+            self._problem(line, f"'{column}' {what}", "one text in each row")
+            return ""
+        text = normalise(value, self.language, self.config.unicode).strip()
+        if not text:
+            self._problem(
+                line, f"'{column}' holds invisible characters only", "one text, or no row"
+            )
+        return text
+
+    def _marked(self, text: str, line: int) -> _Texts:
+        if not text:
+            return "", None, ()
+        try:
+            plain, spans = parse_marked(text, self.markers)
+        except MarkerError as error:
+            start_1, end_1, start_2, end_2 = self.markers
+            shown = f"{start_1} … {end_1} … {start_2} … {end_2}"
+            fix = f"mark two events: {shown}; see data.language and data.markers"
+            self._problem(line, f"{error}: '{_shorten(text)}'", fix)
+            return "", None, ()
+        return plain, None, spans
+
+    def _label(self, value: Any, line: int) -> str | None:
+        try:
+            label = self.label_reader.read(value)
+        except LabelError as error:
+            self._problem(line, error.what, error.fix)
+            return None
+        if label is None and self.labels == "required" and self.config.unlabelled == "refuse":
+            name, allowed = self.label_reader.column, ", ".join(self.config.label_order)
+            what = "is empty" if is_missing(value) else f"is '{value}', which is no gold label"
+            fix = f"allowed: {allowed}; data.unlabelled=drop leaves such rows out"
+            self._problem(line, f"'{name}' {what}", fix)
+        return label
+
+    def _guid(self, value: Any, line: int) -> str:
+        name = self.config.columns.guid
+        if value is None and name not in self.table.columns:
+            return f"{self.table.path.stem}:{line}"
+        if is_missing(value):
+            self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
+            return ""
+        guid = str(value)
+        if guid in self.lines:
+            what = f"{name} '{guid}' is already on line {self.lines[guid]}"
+            self._problem(line, what, "each id once in a file")
+        self.lines.setdefault(guid, line)
+        return guid
+
+    def _joined(self, row: Mapping[str, Any], line: int) -> Mapping[str, Any]:
+        join = self.config.join
+        if self.joined is None or join is None:
+            return {}
+        if row[join.key] not in self.joined:
+            name = Path(join.file.path).name
+            self._problem(line, f"no row of {name} has this {join.key}", "see data.join")
+            return {}
+        return self.joined[row[join.key]]
+
+    def _problem(self, line: int, what: str, fix: str) -> None:
+        self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
+
+
+def _shorten(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
