@@ -31,6 +31,19 @@ def _classification(classes: Sequence[str], relaxed: str) -> Headline:
     return classification_scores
 
 
+def nli_scores(matrix: Counts) -> dict[str, Fractions]:
+    """Compute the scores of any classification, and accuracy again under the name `micro_f1`.
+
+    Every row has one gold and one predicted class, so micro F1 over all classes is accuracy; RoNLI
+    prints it as micro F1 and LCHAIM as accuracy, and either name can be looked up.
+    """
+    return {**classification_scores(matrix), "micro_f1": confusion.accuracy(matrix)}
+
+
+def _nli(classes: Sequence[str], relaxed: str) -> Headline:
+    return nli_scores
+
+
 def _relation(classes: Sequence[str], relaxed: str) -> Headline:
     if relation.VAGUE not in classes:
         return classification_scores
@@ -40,6 +53,7 @@ def _relation(classes: Sequence[str], relaxed: str) -> Headline:
 
 HEADLINES: dict[str, Callable[[Sequence[str], str], Headline]] = {
     "classification": _classification,
+    "nli": _nli,
     "relation": _relation,
 }
 
@@ -48,8 +62,8 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     """Find a task's headline scores, as a function of confusion matrices `[..., C, C]`.
 
     Args:
-        task: `classification` or `relation`. Without VAGUE among the classes a relation has the
-            same scores as any classification.
+        task: `classification`, `nli` or `relation`. Without VAGUE among the classes a relation
+            has the same scores as any classification.
         classes: class names, in the matrices' order.
         relaxed: what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`; see
             `heron.metrics.relation`.
@@ -71,13 +85,14 @@ def score_matrix(
 
     Returns:
         Fractions from 0 to 1: the headline scores, then for each class `precision/<class>`,
-        `recall/<class>`, `f1/<class>`, and `support/<class>`, a count. All 0 for an empty split.
+        `recall/<class>`, `f1/<class>`, `support/<class>`, a count, and `predicted/<class>`, the
+        share of rows that were predicted as it. All 0 for an empty split.
 
     Raises:
         ConfigError: an unknown task or mode.
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
-    for name in ("precision", "recall", "f1", "support"):
+    for name in ("precision", "recall", "f1", "support", "predicted"):
         values_C = getattr(confusion, name)(matrix_CC)
         scores |= {f"{name}/{label}": value for label, value in zip(classes, values_C, strict=True)}
     return {name: value.item() for name, value in scores.items()}
@@ -94,7 +109,7 @@ def score_task(
     """Compute every score of one split.
 
     Args:
-        task: `classification` or `relation`.
+        task: `classification`, `nli` or `relation`.
         gold: class names, N.
         prediction: class names, N.
         labels: all class names; averages run over all of them, present in the split or not.

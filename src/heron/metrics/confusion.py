@@ -77,6 +77,11 @@ def support(matrix: Counts) -> Counts:
     return matrix.sum(-1)
 
 
+def predicted(matrix: Counts) -> Fractions:
+    """Share of all rows that were predicted as each class; `[..., C, C]` to `[..., C]`."""
+    return _ratio(matrix.sum(-2), matrix.sum((-2, -1))[..., None])
+
+
 def precision(matrix: Counts) -> Fractions:
     """Of the rows predicted as a class, the fraction that are; `[..., C, C]` to `[..., C]`."""
     return _ratio(_hits(matrix), matrix.sum(-2))
@@ -117,8 +122,8 @@ def micro_f1(matrix: Counts, among: Sequence[int]) -> Fractions:
             precision.
     """
     chosen = list(among)
-    predicted, gold = matrix[..., chosen].sum((-2, -1)), matrix[..., chosen, :].sum((-2, -1))
-    return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), predicted + gold)
+    columns, rows = matrix[..., chosen].sum((-2, -1)), matrix[..., chosen, :].sum((-2, -1))
+    return _ratio(2 * _hits(matrix)[..., chosen].sum(-1), columns + rows)
 
 
 def _hits(matrix: Counts) -> Counts:

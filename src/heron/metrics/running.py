@@ -18,7 +18,7 @@ class ConfusionScores(Metric):
     means over batches, and processes are joined by adding their matrices.
 
     Args:
-        task: `classification` or `relation`.
+        task: `classification`, `nli` or `relation`.
         classes: class names, in the order of the class numbers.
         relaxed: what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`.
 

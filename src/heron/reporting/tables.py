@@ -13,7 +13,7 @@ SPLITS = ("test", "validation")
 SYNTHETIC = "synthetic data: not a research result"
 
 _HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
-_PER_CLASS = ("precision", "recall", "f1", "support")
+_PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,8 +50,22 @@ def test_scores_equal_sklearn_with_explicit_labels_and_zero_division(rows):
     values = sklearn.precision_recall_fscore_support(gold, prediction, **options)
     for name, per_class in zip(names, values, strict=True):
         expected |= {f"{name}/{label}": per_class[i] for i, label in enumerate(labels)}
+    expected |= {f"predicted/{label}": prediction.count(label) / len(gold) for label in labels}
     assert scores == pytest.approx(expected)
     assert list(scores) == list(expected)
+
+
+def test_nli_has_the_scores_of_a_classification_and_micro_f1_that_equals_accuracy():
+    gold, prediction = ["c", "e", "n", "n"], ["c", "c", "n", "e"]
+    scores = score_task("nli", gold, prediction, ["c", "e", "n"])
+    micro = sklearn.f1_score(gold, prediction, average="micro")
+    assert scores.pop("micro_f1") == scores["accuracy"] == pytest.approx(micro)
+    assert scores == score_task("classification", gold, prediction, ["c", "e", "n"])
+
+
+def test_the_predicted_shares_of_a_split_add_up_to_one():
+    scores = score_task("nli", ["c", "e", "n", "n"], ["c", "c", "c", "e"], ["c", "e", "n"])
+    assert [scores[f"predicted/{label}"] for label in "cen"] == [0.75, 0.25, 0]
 
 
 def test_a_class_that_never_occurs_still_counts_in_the_macro_average():
