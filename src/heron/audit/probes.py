@@ -1,0 +1,160 @@
+"""Probes: what a plain classifier learns from one part of the text, beside what it learns from all.
+
+A hypothesis by itself neither follows nor contradicts; what predicts its label is how the data was
+made. Character n-grams with case kept, so that a probe sees what a cased encoder sees.
+
+Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data".
+
+Legend: N examples, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from heron.audit.findings import Finding, Measure, Severity
+from heron.audit.rules import FOLDS, Ids, Score, across_folds, folds, majority, score
+from heron.audit.shortcuts import Labelled
+from heron.audit.texts import fields
+
+MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
+_FEATURES = 30_000
+_NGRAMS = (2, 5)  # characters
+_CHARACTERS = 2_000  # of a text; longer ones are cut
+_SERIOUS_GAIN, _WARNING_GAIN = 0.10, 0.03
+_CERTAIN = 3.0  # standard deviations
+_ALL = "all"
+
+Progress = Callable[[int, int], object]
+
+
+def find_by_probes(
+    parts: Mapping[str, Labelled], labels: Sequence[str], progress: Progress | None = None
+) -> list[Finding]:
+    """Fit a probe on each field and on all of them together.
+
+    Args:
+        parts: labelled rows by split. The first is scored by five folds, the others by a probe
+            that was fitted on the first; of long splits 8,000 rows, evenly spread.
+        labels: class names.
+        progress: called with the number of probes done and their total.
+
+    Returns:
+        `<field>_only` for each field.
+    """
+    parts = {split: _thinned(part) for split, part in parts.items()}
+    if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
+        return []
+    texts = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
+    names = list(next(iter(texts.values()))[0])
+    matrices = {name: _vectorize(name, texts) for name in names}
+    if len(names) > 1:
+        matrices[_ALL] = {s: _beside([matrices[name][s] for name in names]) for s in parts}
+    scores: dict[str, list[Score]] = {}
+    for done, (name, by_split) in enumerate(matrices.items(), 1):
+        scores[name] = _scores(by_split, parts, len(labels))
+        if progress:
+            progress(done, len(matrices))
+    return [_finding(name, scores) for name in names]
+
+
+def _thinned(part: Labelled) -> Labelled:
+    """Take evenly spread rows of a long split."""
+    if len(part.examples) <= MOST_ROWS:
+        return part
+    chosen = np.linspace(0, len(part.examples) - 1, MOST_ROWS).astype(np.int64)
+    return Labelled([part.examples[i] for i in chosen.tolist()], part.gold_N[chosen])
+
+
+def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
+    """Weigh the n-grams of one field in every split, by their frequency in the first."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb",
+        ngram_range=_NGRAMS,
+        lowercase=False,
+        sublinear_tf=True,
+        max_features=_FEATURES,
+        dtype=np.float32,
+    )
+    by_split = {s: [row.get(name, "")[:_CHARACTERS] for row in rows] for s, rows in texts.items()}
+    first = next(iter(by_split))
+    if not any(text.strip() for text in by_split[first]):
+        by_split[first] = ["-", *by_split[first][1:]]  # a vocabulary must not be empty
+    vectorizer.fit(by_split[first])
+    return {split: vectorizer.transform(rows) for split, rows in by_split.items()}
+
+
+def _beside(matrices: Sequence[Any]) -> Any:
+    from scipy.sparse import hstack
+
+    return hstack(matrices, format="csr")
+
+
+def _scores(
+    by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
+) -> list[Score]:
+    (first, part), *others = parts.items()
+    inputs_NF = by_split[first]
+    predicted_N, usual_N = across_folds(
+        part.gold_N,
+        folds(part.examples),
+        classes,
+        lambda rest, held: _predict(inputs_NF[rest], part.gold_N[rest], inputs_NF[held]),
+    )
+    scores = [score(first, part.gold_N, predicted_N, usual_N, classes)]
+    usual = majority(part.gold_N, classes)
+    for split, other in others:
+        predicted_N = _predict(inputs_NF, part.gold_N, by_split[split])
+        usual_N = np.full(len(other.gold_N), usual, np.int64)
+        scores.append(score(split, other.gold_N, predicted_N, usual_N, classes))
+    return scores
+
+
+def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
+    from sklearn.linear_model import LogisticRegression
+
+    if len(np.unique(gold_N)) < 2:
+        return np.full(inputs_NF.shape[0], gold_N[0], np.int64)
+    return LogisticRegression(tol=1e-3, max_iter=200).fit(fitted_NF, gold_N).predict(inputs_NF)
+
+
+def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
+    best = max(scores[name], key=lambda s: s.gain)
+    level: Severity = "info"
+    if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN:
+        level = "serious" if best.gain >= _SERIOUS_GAIN else "warning"
+    found = "; ".join(
+        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"
+        for s in scores[name]
+    )
+    whole = f", {scores[_ALL][0].accuracy:.3f} with all texts" if _ALL in scores else ""
+    shown = {name: scores[name]} | ({"all texts": scores[_ALL]} if _ALL in scores else {})
+    return Finding(
+        f"{name}_only",
+        level,
+        f"a linear probe on the {name} alone scores {found}{whole}",
+        [_measure(seen, s) for seen, found_scores in shown.items() for s in found_scores],
+        advice=f"report a system that sees the {name} alone beside every score",
+        meaning=(
+            f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "
+            f"{FOLDS} folds inside the first split, on the others fitted on the first."
+        ),
+    )
+
+
+def _measure(seen: str, s: Score) -> Measure:
+    return {
+        "sees": seen,
+        "split": s.split,
+        "rows": s.rows,
+        "accuracy": s.accuracy,
+        "majority accuracy": s.majority,
+        "macro F1": s.macro_f1,
+        "majority macro F1": s.majority_macro_f1,
+        "z": s.z,
+    }

@@ -1,0 +1,174 @@
+"""Rules of one feature: which class each value stands for, and how often that is right.
+
+A rule is chosen on one part and scored on another: by five folds inside the first split, and from
+the first split on every other. Texts of one group (or one premise) stay in one fold.
+
+Legend: N examples, C classes, K folds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.audit.features import Values
+from heron.data.examples import Example
+from heron.metrics import confusion
+
+FOLDS = 5
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well something predicts the labels of a split, beside its most frequent class.
+
+    Args:
+        split: which one.
+        rows: N.
+        accuracy, macro_f1: fractions; averages run over the classes of the data set.
+        majority, majority_macro_f1: of always naming the class most frequent where it was fitted.
+        z: how surely it differs from the majority: of the rows that only one of both gets right,
+            (rule's - majority's) / sqrt(their number); standard deviations.
+    """
+
+    split: str
+    rows: int
+    accuracy: float
+    macro_f1: float
+    majority: float
+    majority_macro_f1: float
+    z: float
+
+    @property
+    def gain(self) -> float:
+        """Accuracy above the majority's."""
+        return self.accuracy - self.majority
+
+
+def folds(examples: Sequence[Example]) -> Ids:
+    """Draw a fold for every example, by the hash of its group, or of its text without one."""
+    names = [example.group or example.text for example in examples]
+    drawn = {name: _draw(name) for name in set(names)}
+    return np.array([drawn[name] for name in names], np.int64)
+
+
+def _draw(name: str) -> int:
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") % FOLDS
+
+
+def score(split: str, gold_N: Ids, predicted_N: Ids, majority_N: Ids, classes: int) -> Score:
+    """Score predictions and the majority class on the same rows; see `Score`."""
+    right, usual = predicted_N == gold_N, majority_N == gold_N
+    wins, losses = int((right & ~usual).sum()), int((usual & ~right).sum())
+    matrix_CC, usual_CC = (
+        _matrix(gold_N, predicted_N, classes),
+        _matrix(gold_N, majority_N, classes),
+    )
+    return Score(
+        split,
+        len(gold_N),
+        float(confusion.accuracy(matrix_CC)),
+        float(confusion.macro_f1(matrix_CC)),
+        float(confusion.accuracy(usual_CC)),
+        float(confusion.macro_f1(usual_CC)),
+        (wins - losses) / max(wins + losses, 1) ** 0.5,
+    )
+
+
+def _matrix(gold_N: Ids, predicted_N: Ids, classes: int) -> confusion.Counts:
+    cells = np.bincount(gold_N * classes + predicted_N, minlength=classes * classes)
+    return cells.reshape(classes, classes)
+
+
+def majority(gold_N: Ids, classes: int) -> int:
+    """The most frequent class; the first of equals."""
+    return int(np.bincount(gold_N, minlength=classes).argmax())
+
+
+def across_folds(
+    gold_N: Ids, fold_N: Ids, classes: int, predict: Callable[[Ids, Ids], Ids]
+) -> tuple[Ids, Ids]:
+    """Predict every row from the folds that it is not in.
+
+    Args:
+        gold_N: class indices.
+        fold_N: fold of each row.
+        classes: C.
+        predict: from the indices of the rows to fit and of the rows to predict to class indices.
+
+    Returns:
+        Predictions, and the majority class of the same folds, both N.
+    """
+    predicted_N, majority_N = np.zeros_like(gold_N), np.zeros_like(gold_N)
+    for fold in np.unique(fold_N):
+        rest, held = np.flatnonzero(fold_N != fold), np.flatnonzero(fold_N == fold)
+        if not len(rest):
+            rest = held  # a single group: nothing to hold out
+        predicted_N[held] = predict(rest, held)
+        majority_N[held] = majority(gold_N[rest], classes)
+    return predicted_N, majority_N
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """From the values of a feature to classes.
+
+    Args:
+        threshold: numbers up to it, and those above; None where each value counts by itself.
+        classes: class index of each value; of a number's two sides `<=` and `>`.
+        other: class index of values that were not seen.
+    """
+
+    threshold: float | None
+    classes: dict[str, int]
+    other: int
+
+    def predict(self, values_N: Values) -> Ids:
+        """Predict class indices, N."""
+        return np.array(
+            [self.classes.get(name, self.other) for name in self._names(values_N)], np.int64
+        )
+
+    def _names(self, values_N: Values) -> list[str]:
+        if self.threshold is None:
+            return [str(value) for value in values_N]
+        return [("<=" if value <= self.threshold else ">") for value in values_N.astype(float)]
+
+    def describe(self, labels: Sequence[str]) -> str:
+        """Say the rule in words: `yes -> neutral, no -> reasoning`."""
+        limit = "" if self.threshold is None else f" {self.threshold:.4g}"
+        return ", ".join(f"{name}{limit} → {labels[i]}" for name, i in self.classes.items())
+
+
+def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
+    """Choose the rule with the fewest errors on these rows."""
+    if values_N.dtype.kind == "f":
+        return _fit_threshold(values_N.astype(np.float64), gold_N, classes)
+    names, value_N = np.unique(values_N, return_inverse=True)
+    counts_VC = np.zeros((len(names), classes), np.int64)
+    np.add.at(counts_VC, (value_N, gold_N), 1)
+    order = counts_VC.sum(1).argsort(kind="stable")[::-1]
+    chosen = {str(names[i]): int(counts_VC[i].argmax()) for i in order}
+    return Rule(None, chosen, majority(gold_N, classes))
+
+
+def _fit_threshold(values_N: npt.NDArray[np.float64], gold_N: Ids, classes: int) -> Rule:
+    order = values_N.argsort(kind="stable")
+    sorted_N, one_hot_NC = values_N[order], np.eye(classes, dtype=np.int64)[gold_N[order]]
+    below_NC = one_hot_NC.cumsum(0)
+    above_NC = below_NC[-1] - below_NC
+    cuts = np.flatnonzero(sorted_N[:-1] < sorted_N[1:])  # a threshold after each of these rows
+    usual = majority(gold_N, classes)
+    if not len(cuts):
+        return Rule(float(sorted_N[0]), {"<=": usual, ">": usual}, usual)
+    right = below_NC[cuts].max(1) + above_NC[cuts].max(1)
+    at = int(cuts[right.argmax()])
+    limit = float((sorted_N[at] + sorted_N[at + 1]) / 2)
+    sides = {"<=": int(below_NC[at].argmax()), ">": int(above_NC[at].argmax())}
+    return Rule(limit, sides, usual)

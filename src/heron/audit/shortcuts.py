@@ -1,0 +1,207 @@
+"""Features that give the label away by themselves, each against the most frequent class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heron.audit import words
+from heron.audit.features import Feature, measure
+from heron.audit.findings import Finding, Measure, Row, Severity
+from heron.audit.negation import NEGATION
+from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
+from heron.audit.texts import WINDOW, Splits, fields
+from heron.data.examples import Example
+
+SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
+_CHANCE = 0.01  # of one false alarm in all rules together
+_LISTED = 25
+
+_ADVICE = {
+    "casing": "data.normalize_case=capitalize writes all classes alike; report both variants",
+}
+_ADVICE_ELSE = "report a hypothesis-only system, and this rule, beside every score"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The labelled rows of one split, and their class indices."""
+
+    examples: Sequence[Example]
+    gold_N: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A feature, its rule, its score on every split and the rows that it gives away."""
+
+    feature: Feature
+    rule: Rule
+    scores: list[Score]
+    given_away: list[Row]
+
+
+def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
+    """Keep the rows with a gold label; splits without any are left out."""
+    index = {label: i for i, label in enumerate(labels)}
+    kept = {split: [e for e in examples if e.label in index] for split, examples in splits.items()}
+    return {
+        split: Labelled(rows, np.array([index[str(e.label)] for e in rows], np.int64))
+        for split, rows in kept.items()
+        if rows
+    }
+
+
+def find_shortcuts(
+    parts: Mapping[str, Labelled], labels: Sequence[str], language: str
+) -> list[Finding]:
+    """Look for single features that predict the label better than the most frequent class.
+
+    Args:
+        parts: labelled rows by split; rules are chosen on the first.
+        labels: class names, C.
+        language: its code.
+
+    Returns:
+        One finding for each kind of feature (`casing`, `length`, ...) with a rule that is better
+        than chance allows, `words.<field>` with the words typical of each class, and `rules`, the
+        best of all rules that were tried.
+    """
+    if not parts:
+        return []
+    first = next(iter(parts))
+    fold_N = folds(parts[first].examples)
+    by_split = {split: measure(part.examples, language) for split, part in parts.items()}
+    findings, word_features, tried = _words(parts, labels, fold_N)
+    for split, found in word_features.items():
+        by_split[split] += found
+    judged = [
+        _judge([by_split[split][i] for split in parts], parts, labels, fold_N)
+        for i, feature in enumerate(by_split[first])
+        if len(np.unique(feature.values_N)) > 1
+    ]
+    certain = _critical(len(judged) + tried)
+    families: dict[str, list[Judged]] = {}
+    for each in sorted(judged, key=lambda each: -each.scores[0].gain):
+        if any(s.z >= certain and s.gain >= WARNING_GAIN / 2 for s in each.scores):
+            families.setdefault(each.feature.family, []).append(each)
+    found_rules = [_finding(family, rules, labels) for family, rules in families.items()]
+    return [*found_rules, *_unknown_negation(language), *findings, *_overview(judged, labels)]
+
+
+def _judge(
+    features: Sequence[Feature], parts: Mapping[str, Labelled], labels: Sequence[str], fold_N: Ids
+) -> Judged:
+    """Score one feature: folds inside the first split, the rule of that split on the others."""
+    classes = len(labels)
+    (first, part), *others = parts.items()
+    values_N = features[0].values_N
+    rule = fit(values_N, part.gold_N, classes)
+    predicted_N, usual_N = across_folds(
+        part.gold_N,
+        fold_N,
+        classes,
+        lambda rest, held: fit(values_N[rest], part.gold_N[rest], classes).predict(values_N[held]),
+    )
+    scores = [score(first, part.gold_N, predicted_N, usual_N, classes)]
+    rows = _given_away(first, part, predicted_N, usual_N)
+    for feature, (split, other) in zip(features[1:], others, strict=True):
+        predicted_N = rule.predict(feature.values_N)
+        usual_N = np.full(len(other.gold_N), rule.other, np.int64)
+        scores.append(score(split, other.gold_N, predicted_N, usual_N, classes))
+        rows += _given_away(split, other, predicted_N, usual_N)
+    return Judged(features[0], rule, scores, rows)
+
+
+def _given_away(split: str, part: Labelled, predicted_N: Ids, usual_N: Ids) -> list[Row]:
+    """List the rows that the rule gets right and the most frequent class does not."""
+    found = np.flatnonzero((predicted_N == part.gold_N) & (usual_N != part.gold_N))
+    examples = [part.examples[i] for i in found.tolist()]
+    return [Row(split, e.guid, e.label, i) for i, e in enumerate(examples, 1)]
+
+
+def _words(
+    parts: Mapping[str, Labelled], labels: Sequence[str], fold_N: Ids
+) -> tuple[list[Finding], dict[str, list[Feature]], int]:
+    """Find each field's typical words, the best ones as features, and count all that were tried."""
+    by_split = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
+    first = next(iter(parts))
+    gold_N = parts[first].gold_N
+    findings: list[Finding] = []
+    features: dict[str, list[Feature]] = {split: [] for split in parts}
+    tried = 0
+    names = by_split[first][0]
+    for field in [name for name in names if name != WINDOW] or names:
+        texts = {s: [row.get(field, "") for row in rows] for s, rows in by_split.items()}
+        found = words.vocabulary(texts[first])
+        tried += len(found.words)
+        findings += words.typical_words(first, field, found, gold_N, labels)
+        for word in words.best_words(found, gold_N, fold_N, len(labels)):
+            for split in parts:
+                features[split].append(words.word_feature(field, word, texts[split]))
+    return findings, features, tried
+
+
+def _critical(tests: int) -> float:
+    """How many standard deviations are certain enough, for so many rules at once (Bonferroni)."""
+    from scipy.stats import norm
+
+    return float(norm.isf(_CHANCE / max(tests, 1)))
+
+
+def _finding(family: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
+    best = rules[0]
+    gain = max(s.gain for s in best.scores)
+    level: Severity = "info"
+    if gain >= WARNING_GAIN:
+        level = "serious" if gain >= SERIOUS_GAIN else "warning"
+    scores = "; ".join(
+        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"
+        for s in best.scores
+    )
+    return Finding(
+        family,
+        level,
+        f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores {scores}",
+        [line for each in rules for line in _measures(each, labels)],
+        best.given_away,
+        _ADVICE.get(family, _ADVICE_ELSE),
+        "Rows listed: those that the first rule gets right and the most frequent class does not.",
+    )
+
+
+def _measures(judged: Judged, labels: Sequence[str]) -> list[Measure]:
+    return [
+        {
+            "rule": judged.feature.name,
+            "predicts": judged.rule.describe(labels),
+            "split": s.split,
+            "rows": s.rows,
+            "accuracy": s.accuracy,
+            "majority accuracy": s.majority,
+            "macro F1": s.macro_f1,
+            "majority macro F1": s.majority_macro_f1,
+            "z": s.z,
+        }
+        for s in judged.scores
+    ]
+
+
+def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
+    ordered = sorted(judged, key=lambda each: -each.scores[0].gain)[:_LISTED]
+    title = f"{len(judged)} rules of one feature were tried; the best of them"
+    meaning = (
+        "Inside the first split by five folds; on the others the rule of the first. "
+        "z: standard deviations above the most frequent class."
+    )
+    measures = [line for each in ordered for line in _measures(each, labels)]
+    return [Finding("rules", "info", title, measures, meaning=meaning)] if judged else []
+
+
+def _unknown_negation(language: str) -> list[Finding]:
+    if language in NEGATION:
+        return []
+    title = f"no words of negation are known for '{language}': that rule was not tried"
+    return [Finding("negation.unknown", "info", title, advice="add them to audit/negation.py")]

@@ -1,0 +1,62 @@
+"""The texts of an example as the audit looks at them: by field, by word, by what a copy keeps."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+from heron.data.examples import Example
+
+Splits = Mapping[str, Sequence[Example]]
+
+PREMISE, HYPOTHESIS = "premise", "hypothesis"
+WINDOW, EVENTS, BETWEEN = "window", "events", "between"
+
+# A word may hold an apostrophe, gershayim or a hyphen inside: don't, צה"ל, într-un.
+_WORD = re.compile(r"\w+(?:['\"׳״־-]\w+)*")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+def is_pair(splits: Splits) -> bool:
+    """Tell whether the data set's examples are pairs of texts."""
+    return any(example.text_pair is not None for example in every(splits))
+
+
+def every(splits: Splits) -> Iterator[Example]:
+    """Go through the examples of all splits."""
+    for examples in splits.values():
+        yield from examples
+
+
+def fields(example: Example) -> dict[str, str]:
+    """Name the texts that a model could look at by themselves.
+
+    Returns:
+        `premise` and `hypothesis` of a pair; of events in a text the `window`, the `events`
+        themselves and what stands `between` them; else the text as `window`.
+    """
+    if example.text_pair is not None:
+        return {HYPOTHESIS: example.text_pair, PREMISE: example.text}
+    if len(example.spans) < 2:
+        return {WINDOW: example.text}
+    spans = sorted(example.spans)
+    events = " … ".join(example.text[start:end] for start, end in example.spans)
+    between = example.text[spans[0].end : max(spans[1].start, spans[0].end)]
+    return {EVENTS: events, BETWEEN: between, WINDOW: example.text}
+
+
+def words(text: str) -> list[str]:
+    """Split into words, case folded; punctuation that is not inside a word is left out."""
+    return _WORD.findall(text.casefold().replace("’", "'"))
+
+
+def loose(text: str) -> str:
+    """Keep what a careless copy keeps: letters and digits, in lower case, one space between words.
+
+    Combining marks that have no composed letter (Hebrew points) are dropped with the punctuation.
+    """
+    text = unicodedata.normalize("NFC", text)
+    if not text.isascii():
+        text = "".join(c for c in text if not unicodedata.combining(c))
+    return _NO_WORD.sub(" ", text.casefold()).strip()
