@@ -3,80 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from heron.data.chronicle.english import English
-from heron.data.chronicle.hebrew import Hebrew
+from heron.data.chronicle.entailment import Inference, inferences
+from heron.data.chronicle.linking import links
 from heron.data.chronicle.plot import Story, draw_story
 from heron.data.chronicle.relation import pairs
-from heron.data.chronicle.romanian import Romanian
-from heron.data.chronicle.telling import Teller, Told
-from heron.data.chronicle.world import LABELS
-from heron.errors import ConfigError, nearest
+from heron.data.chronicle.settings import NLI, TELLERS, ChronicleConfig
+from heron.data.chronicle.telling import Told
 from heron.files import atomic_open
 
-TASKS = ("relation",)
-TELLERS: dict[str, type[Teller]] = {"he": Hebrew, "ro": Romanian, "en": English}
-_SMALLEST, _LARGEST = 100, 1_000_000
+_Row = tuple[dict[str, Any], Mapping[str, Any]]  # what every row holds, and what only some do
 
-
-@dataclass(frozen=True, slots=True)
-class ChronicleConfig:
-    """What to generate; equal configurations give identical bytes.
-
-    Args:
-        task: `relation`.
-        language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
-        size: rows in all splits together, exactly; 100 to 1,000,000.
-        seed: of the stories, their wording and the noise.
-        label_noise: fraction of train rows whose label is replaced by another one.
-        class_weights: wanted mix of true labels, relative, in the order of `LABELS`; None keeps
-            the natural mix. Rows are left out to reach it, so windows lose some of their pairs.
-
-    Raises:
-        ConfigError: an unknown task or language, or a value out of range; names all of them.
-    """
-
-    task: str = "relation"
-    language: str = "he"
-    size: int = 2000
-    seed: int = 0
-    label_noise: float = 0.0
-    class_weights: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        problems = [message for message in self._problems() if message]
-        if problems:
-            raise ConfigError("chronicle: " + "; ".join(problems))
-
-    def _problems(self) -> Iterator[str]:
-        if self.task not in TASKS:
-            yield f"task='{self.task}' does not exist.{nearest(self.task, TASKS)}"
-        if self.language not in TELLERS:
-            yield f"language='{self.language}' does not exist.{nearest(self.language, TELLERS)}"
-        if not _SMALLEST <= self.size <= _LARGEST:
-            yield f"size={self.size} is not between {_SMALLEST} and {_LARGEST} rows"
-        if not 0 <= self.label_noise <= 1:
-            yield f"label_noise={self.label_noise} is not a fraction between 0 and 1"
-        weights = self.class_weights
-        if weights is not None and not (
-            len(weights) == len(LABELS) and all(map(_is_weight, weights)) and sum(weights) > 0
-        ):
-            yield (
-                f"class_weights={tuple(weights)} are not {len(LABELS)} numbers, none negative and "
-                f"one above 0, for {', '.join(LABELS)}"
-            )
-
-
-def _is_weight(weight: float) -> bool:
-    return 0 <= weight < math.inf
+__all__ = ["TELLERS", "ChronicleConfig", "document", "write"]
 
 
 def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
@@ -90,8 +34,9 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
         folder: where to; created if absent, files of these names are replaced.
 
     Returns:
-        The path of each split's file. A row holds `guid`, `text` with markers, `label`, and the
-        side columns `document`, `flipped` and `true_label`.
+        The path of each split's file. A row holds `guid`, the text (`text` with markers, or
+        `premise` and `hypothesis`), `label`, and the side columns `document`, `flipped`,
+        `true_label`; for `nli` also `reasoning` (see `Claim.reasoning`) or `phrase`.
     """
     train, validation = round(config.size * 0.7), round(config.size * 0.1)
     sizes = {
@@ -101,60 +46,111 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
     }
     paths = {split: Path(folder) / f"{split}.jsonl" for split in sizes}
     flips = _flips(config, train)
+    labels = config.labels
     documents = count()
     with ExitStack() as stack:
         for split, size in sizes.items():
             file = stack.enter_context(atomic_open(paths[split]))
             for number, row in enumerate(islice(_rows(config, documents), size)):
                 if split == "train" and number in flips:
-                    other = (LABELS.index(row["label"]) + flips[number]) % len(LABELS)
-                    row |= {"label": LABELS[other], "flipped": True}
+                    other = (labels.index(row["label"]) + flips[number]) % len(labels)
+                    row |= {"label": labels[other], "flipped": True}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
     return paths
 
 
 def _rows(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
     """Yield rows of ever new documents until the caller has enough."""
-    wanted = _Mix(config.class_weights)
+    wanted = _Mix(config)
+    for row, side in (_inferences if config.task == NLI else _relations)(config, documents):
+        if wanted.takes(row["label"]):
+            yield {**row, "flipped": False, "true_label": row["label"], **side}
+
+
+def _relations(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[_Row]:
     for number in documents:
-        name = f"chronicle-{config.language}-{config.seed}-{number:06d}"
+        name = _name(config, number)
         for pair in pairs(*document(config, number), config.language):
-            if wanted.takes(pair.label):
-                yield {
+            yield (
+                {
                     "guid": f"{name}.{pair.window}.{pair.number}",
                     "text": pair.text,
                     "label": pair.label,
                     "document": name,
-                    "flipped": False,
-                    "true_label": pair.label,
-                }
+                },
+                {},
+            )
+
+
+def _inferences(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[_Row]:
+    """Several stories may be one document here: a row never uses stories of two of them."""
+    for number in documents:
+        name = _name(config, number)
+        for index, row in enumerate(_inferences_from(config, number, documents)):
+            yield (
+                {
+                    "guid": f"{name}.{index}",
+                    "premise": row.premise,
+                    "hypothesis": row.hypothesis,
+                    "label": row.label,
+                    "document": name,
+                },
+                row.side,
+            )
+
+
+def _inferences_from(
+    config: ChronicleConfig, number: int, following: Iterator[int]
+) -> Iterator[Inference]:
+    plan = Random(f"{config.seed}/{config.label_set}/{number}")
+    teller, wording = TELLERS[config.language], _wording(config, number)
+    stories = [_story(config, number)]
+    if config.label_set == "four":
+        both = stories[0], _story(config, next(following))
+        phrases = config.keep_phrases, config.casing_artefact
+        return links(both, teller, plan, wording, *phrases)
+    while sum(len(story.sentences) for story in stories) < config.premise_sentences[1]:
+        stories.append(_story(config, next(following)))
+    return inferences(stories, teller, plan, wording, config.premise_sentences)
 
 
 def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:
     """Make one document again: the story, and its sentences in the configured language."""
+    story = _story(config, number)
+    return story, TELLERS[config.language](story, _wording(config, number)).tell()
+
+
+def _story(config: ChronicleConfig, number: int) -> Story:
     # Strings as seeds are hashed by random itself, alike on every machine and Python.
-    story = draw_story(Random(f"{config.seed}/story/{number}"))
-    wording = Random(f"{config.seed}/{config.language}/{number}")
-    return story, TELLERS[config.language](story, wording).tell()
+    return draw_story(Random(f"{config.seed}/story/{number}"))
+
+
+def _wording(config: ChronicleConfig, number: int) -> Random:
+    return Random(f"{config.seed}/{config.language}/{number}")
+
+
+def _name(config: ChronicleConfig, number: int) -> str:
+    return f"chronicle-{config.language}-{config.seed}-{number:06d}"
 
 
 def _flips(config: ChronicleConfig, rows: int) -> dict[int, int]:
     """Choose exactly the wanted fraction of rows; returns {row: how many labels further on}."""
     rng = Random(f"{config.seed}/noise")
     chosen = rng.sample(range(rows), round(rows * config.label_noise))
-    return {row: rng.randrange(1, len(LABELS)) for row in chosen}
+    return {row: rng.randrange(1, len(config.labels)) for row in chosen}
 
 
 class _Mix:
     """Takes rows so that, at any length, each class keeps to its share within one row or two."""
 
-    def __init__(self, weights: tuple[float, ...] | None):
+    def __init__(self, config: ChronicleConfig):
+        weights, labels = config.class_weights, config.labels
         self.shares = (
-            {label: weight / sum(weights) for label, weight in zip(LABELS, weights, strict=True)}
+            {label: weight / sum(weights) for label, weight in zip(labels, weights, strict=True)}
             if weights
             else None
         )
-        self.taken = dict.fromkeys(LABELS, 0)
+        self.taken = dict.fromkeys(labels, 0)
 
     def takes(self, label: str) -> bool:
         """Take the row unless its class is ahead of its share; some class never is."""

@@ -106,6 +106,28 @@ class English(Teller):
         ),
     }
     templates["clock_earlier"] = templates["clock_later"]
+    statements: ClassVar = {
+        "fact": ("according to the text, {0}", "the text says that {0}"),
+        "negated": ("according to the text, {0:negated}", "the text says that {0:negated}"),
+        "who": ("it was {who} who {0:.bare}", "{who}, and not someone else, {0:.bare}"),
+        "when": ("it was {when} that {0}", "{when}, not on another day, {0}"),
+        "order": (
+            "{0} after {1:perfect}",
+            "after {1:past}, {0}",
+            "{1:past} before {0}",
+            "before {0}, {1:past}",
+        ),
+        "together": ("{0} at the same time as {1:past}", "{0} and {1:past} at the same time"),
+        "why": ("the reason that {0} was that {1:past}", "{0} for the reason that {1:past}"),
+        "again": ("on the same date, {0}", "{0} on the same date"),
+        "not_again": ("on the same date, {0:negated}", "{0:negated} on the same date"),
+    }
+    link_phrases: ClassVar = {
+        "contrastive": ("even so,", "by contrast,", "all the same,", "against expectations,"),
+        "entailment": ("put differently,", "to say it again,", "more exactly,", "in short,"),
+        "effect": ("for that reason,", "as a consequence,", "because of this,", "and so"),
+        "cause": ("the reason:", "the explanation:"),
+    }
     when_words: ClassVar[TimeWords] = {
         "days_later": ("{amount} later", "{amount} after that"),
         "days_earlier": ("{amount} earlier", "{amount} before that"),

@@ -128,6 +128,28 @@ class Hebrew(Teller):
         ),
     }
     templates["clock_earlier"] = templates["clock_later"]
+    statements: ClassVar = {
+        "fact": ("לפי הטקסט, {0}", "בטקסט נאמר ש{0:.vs}"),
+        "negated": ("לפי הטקסט, {0:negated}", "בטקסט נאמר ש{0:negated.vs}"),
+        "who": ("{who}, ולא מישהו אחר, {0:.bare}", "{who} ולא אחרים {0:.bare}"),
+        "when": ("{when}, ולא ביום אחר, {0:.vs}", "{0} {when} ולא במועד אחר"),
+        "order": (
+            "{0} אחרי ש{1:past.vs}",
+            "לאחר ש{1:past}, {0:.vs}",
+            "{1:past} לפני ש{0:past.vs}",
+            "לפני ש{0:past}, {1:past.vs}",
+        ),
+        "together": ("{0} בו בזמן ש{1:past.vs}", "{0}, ובאותה העת {1:past.vs}"),
+        "why": ("הסיבה לכך ש{0:.vs} היא ש{1:past.vs}", "{0} מפני ש{1:past.vs}"),
+        "again": ("באותו תאריך {0:.vs}", "{0} באותו תאריך"),
+        "not_again": ("באותו תאריך {0:negated}", "{0:negated} באותו תאריך"),
+    }
+    link_phrases: ClassVar = {
+        "contrastive": ("ואולם", "לעומת זאת,", "בניגוד למצופה,", "ובכל זאת,"),
+        "entailment": ("במילים פשוטות,", "ליתר דיוק,", "כלומר,", "ובקיצור,"),
+        "effect": ("לכן", "בשל כך", "כתוצאה מזה,", "ומשום כך"),
+        "cause": ("הסיבה:", "ההסבר לדבר:"),
+    }
     when_words: ClassVar[TimeWords] = {
         "days_later": ("{amount} לאחר מכן", "{amount} אחר כך", "כעבור {amount}"),
         "days_earlier": ("{amount} קודם לכן", "{amount} לפני כן"),

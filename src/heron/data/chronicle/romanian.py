@@ -117,6 +117,31 @@ class Romanian(Teller):
         ),
     }
     templates["clock_earlier"] = templates["clock_later"]
+    statements: ClassVar = {
+        "fact": ("potrivit textului, {0}", "textul spune că {0}"),
+        "negated": ("potrivit textului, {0:negated}", "textul spune că {0:negated}"),
+        "who": ("{who}, și nu altcineva, {0:.bare}", "nu altcineva, ci {who} {0:.bare}"),
+        "when": ("{when}, nu în altă zi, {0}", "{0} {when}, nu la altă dată"),
+        "order": (
+            "{0} după ce {1:perfect}",
+            "după ce {1:past}, {0}",
+            "{1:past} înainte ca {0:subjunctive}",
+            "înainte ca {0:subjunctive}, {1:past}",
+        ),
+        "together": (
+            "{0} în același timp în care {1:past}",
+            "{0}, iar în același timp {1:past}",
+        ),
+        "why": ("motivul pentru care {0} este că {1:past}", "{1:past}, iar din acest motiv {0}"),
+        "again": ("la aceeași dată, {0}", "{0} la aceeași dată"),
+        "not_again": ("la aceeași dată, {0:negated}", "{0:negated} la aceeași dată"),
+    }
+    link_phrases: ClassVar = {
+        "contrastive": ("dimpotrivă,", "și totuși", "contrar așteptărilor,", "pe de altă parte,"),
+        "entailment": ("altfel spus,", "mai precis,", "pe scurt,", "mai bine zis,"),
+        "effect": ("de aceea", "drept urmare,", "din această pricină,", "așadar,"),
+        "cause": ("motivul:", "explicația:"),
+    }
     when_words: ClassVar[TimeWords] = {
         "days_later": ("cu {amount} mai târziu", "la {amount} după aceea", "{amount} mai târziu"),
         "days_earlier": ("cu {amount} mai devreme", "cu {amount} înainte", "{amount} mai devreme"),

@@ -56,6 +56,8 @@ class Teller(ABC):
     """
 
     templates: ClassVar[Mapping[str, tuple[str, ...]]]
+    statements: ClassVar[Mapping[str, tuple[str, ...]]]
+    link_phrases: ClassVar[Mapping[str, tuple[str, ...]]]
     when_words: ClassVar[TimeWords]
     gap_words: ClassVar[Mapping[int, tuple[str, ...]]]
     day_words: ClassVar[Mapping[int, str]]
@@ -86,8 +88,8 @@ class Teller(ABC):
         """Tell the whole story, one `Told` per sentence."""
         return [self.sentence(sentence) for sentence in self.story.sentences]
 
-    def sentence(self, plan: Sentence) -> Told:
-        """Choose a template for the plan and fill it."""
+    def sentence(self, plan: Sentence, lead: str = "") -> Told:
+        """Choose a template for the plan and fill it; `lead` is put before the sentence."""
         earlier = plan.link.kind in ("days", "hours") and plan.link.direction < 0
         when = self.when(plan)
         template = self.rng.choice(self.templates[plan.pattern])
@@ -109,7 +111,24 @@ class Teller(ABC):
             time0=world.clock(events[0].start),
             time1=world.clock(events[-1].start),
         )
-        return _locate(self.polish(f"{opening}{body}"))
+        return _locate(self.polish(f"{lead}{opening}{body}"))
+
+    def state(self, form: str, date: tuple[int, int] | None = None, lead: str = "") -> str:
+        """State the story's events in one sentence, apart from how its plan tells them.
+
+        Args:
+            form: key into `statements`; the slots of its templates are all events of the story.
+            date: day and month, for forms that name one.
+            lead: what to put before the sentence.
+        """
+        self.opened, self.head_tense = False, "past"
+        events = self.story.events
+        body = self.rng.choice(self.statements[form]).format(
+            *(_Clause(self, index) for index in range(len(events))),
+            who=_Subject(self, events[0].subject),
+            when=self.date(*date) if date else "",
+        )
+        return _locate(self.polish(f"{lead}{body}")).text
 
     def when(self, plan: Sentence) -> str:
         """Word the sentence's link and date; empty where plain narration is enough."""
