@@ -1,0 +1,95 @@
+"""Every backend says what it is, and gives one lemma per word."""
+
+import sys
+from dataclasses import replace
+from importlib.metadata import version
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from heron.errors import ConfigError
+from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
+from heron.languages.morphology import load_morphology
+from heron.languages.words import folded_words
+
+TEXTS = ["Copiii au venit, în oraș.", "", "הילדים באו אל העיר.", "The children came (to town)."]
+
+
+@pytest.mark.parametrize("language", LANGUAGES.values(), ids=list(LANGUAGES))
+@pytest.mark.parametrize("backend", ["simplemma", "surface"])
+def test_offline_backends_give_each_word_of_any_text_one_lemma(backend, language):
+    found = load_morphology(backend, language).analyse(TEXTS)
+    assert [len(one.lemmas) for one in found] == [len(folded_words(text)) for text in TEXTS]
+    assert all(one.pos is None for one in found)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "lemmas"),
+    [
+        (ROMANIAN, "Copiii copil copiilor", ("copil",) * 3),
+        (HEBREW, "הילדים ילד", ("ילד",) * 2),
+        (ENGLISH, "Children child", ("child",) * 2),
+    ],
+)
+def test_forms_of_one_word_have_one_lemma_in_every_language(language, text, lemmas):
+    assert load_morphology("simplemma", language).analyse([text])[0].lemmas == lemmas
+
+
+def test_the_version_travels_with_the_name():
+    assert load_morphology("simplemma", ROMANIAN).name == f"simplemma {version('simplemma')}"
+    assert load_morphology("surface", ROMANIAN).name == "surface"
+
+
+def test_a_language_without_a_dictionary_is_told_what_works():
+    with pytest.raises(ConfigError, match="morphology=surface needs none"):
+        load_morphology("simplemma", replace(ENGLISH, code="xx", name="Xish"))
+
+
+def test_an_unknown_backend_names_the_nearest():
+    with pytest.raises(ConfigError, match="Did you mean 'simplemma'"):
+        load_morphology("simplema", ROMANIAN)
+
+
+def stanza_with(pipeline):
+    """Stand in for the library, of which heron uses `Pipeline` and `__version__`."""
+    module = ModuleType("stanza")
+    module.__version__ = "1.15.0"
+    module.Pipeline = pipeline
+    return module
+
+
+class TwoTokens:
+    """A pipeline that finds the same two words and a full stop in every text."""
+
+    def __init__(self, code, **options):
+        assert code == "ro"
+        assert options["download_method"] is None
+
+    def bulk_process(self, texts):
+        word = SimpleNamespace
+        found = [
+            word(text="Ana", lemma="Ana", upos="PROPN"),
+            word(text="merge", lemma=None, upos="VERB"),
+            word(text=".", lemma=".", upos="PUNCT"),
+        ]
+        return [SimpleNamespace(sentences=[SimpleNamespace(words=found)]) for _ in texts]
+
+
+def test_stanza_adds_parts_of_speech_and_leaves_punctuation_out(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stanza", stanza_with(TwoTokens))
+    backend = load_morphology("stanza", ROMANIAN)
+    (found,) = backend.analyse(["Ana merge."])
+    assert (found.lemmas, found.pos) == (("ana", "merge"), ("PROPN", "VERB"))
+    assert backend.name == "stanza 1.15.0"
+
+
+def test_stanza_without_the_library_or_its_models_says_how_to_get_them(monkeypatch):
+    def fails(*inputs, **options):
+        raise FileNotFoundError("resources.json")
+
+    monkeypatch.setitem(sys.modules, "stanza", None)
+    with pytest.raises(ConfigError, match="pip install stanza"):
+        load_morphology("stanza", ROMANIAN)
+    monkeypatch.setitem(sys.modules, "stanza", stanza_with(fails))
+    with pytest.raises(ConfigError, match=r'no models of Romanian.*stanza.download\("ro"\)'):
+        load_morphology("stanza", ROMANIAN)
