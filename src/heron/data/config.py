@@ -146,7 +146,7 @@ class PhrasesConfig:
     Args:
         file: JSON, `{class: [phrase, ...]}`; needed only where something is removed.
         remove: `none`; `start` takes one phrase off the beginning of the second text, as RoNLI's
-            extractor did; `anywhere` removes those inside it too.
+            extractor did; `anywhere` removes those inside it too, with a small first letter too.
     """
 
     file: FileConfig | None = None

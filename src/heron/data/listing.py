@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.config_dir import conf_dir
-from heron.data.config import DataConfig, read_config
+from heron.data.config import TEST, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
 from heron.errors import ConfigError, DataError, nearest
@@ -71,19 +71,57 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         "citation": config.citation,
         "homepage": config.homepage,
         "rows": _row_count(config),
+        **_reading(config),
     }
     lines = [f"{config.name}: {config.title}", ""]
     lines += _aligned([[name, value] for name, value in facts.items() if value]).splitlines()
+    if config.findings:
+        lines += ["", "what is known to be wrong with it"]
+        lines += [f"  {name}: {finding}" for name, finding in config.findings.items()]
     for name, source in sources.items():
         lines += ["", *_describe_file(name, source)]
     if config.generator:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
-        from heron.data.readers import load
+        from heron.data.readers import load_with_report
 
-        splits = load(config, data_dir, cache_dir)
-        lines += ["", "splits as a run sees them", _split_table(splits, config.label_order)]
+        loaded = load_with_report(config, data_dir, cache_dir)
+        lines += ["", "splits as a run sees them"]
+        lines += [_split_table(loaded.examples, config.label_order)]
+        lines += [_dropped(split, reasons) for split, reasons in loaded.dropped.items()]
+    elif config.substitute:
+        lines += ["", f"data={config.substitute} needs fewer files"]
     return "\n".join(lines)
+
+
+def _reading(config: DataConfig) -> dict[str, str]:
+    """Say how the files are read, under the names of the keys that change it."""
+    columns, phrases = config.columns, config.phrases
+    plans = {TEST: config.holdout, VALIDATION: config.validation}  # in the order they are carved
+    carved = [
+        f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
+        for split, plan in plans.items()
+        if split not in config.files and plan.fraction and not config.generator
+    ]
+    labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
+    aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
+    unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
+    return {
+        "format": config.format,
+        "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
+        "label": ", ".join(labels),
+        "aliases": ", ".join(aliases),
+        "unlabelled": unlabelled if config.no_label else "",
+        "normalize_case": config.normalize_case if columns.text_pair else "",
+        "phrases": f"remove {phrases.remove} of {phrases.file.path}" if phrases.file else "",
+        "duplicates": config.duplicates if len(config.files) > 1 else "",
+        "carved": "; then ".join(carved),
+    }
+
+
+def _dropped(split: str, reasons: Mapping[str, int]) -> str:
+    counted = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+    return f"left out of {split}: {counted}"
 
 
 def _configs() -> dict[str, Path]:

@@ -101,8 +101,8 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
     downloads = cache_dir / "downloads"
     problems = [_changed(s) for s in sources.values() if s.state is State.CHANGED]
     missing = fetch(sources, downloads)
-    if missing and config.substitute:
-        missing.append(_substitute(config))
+    if missing:
+        missing += _advice(config)
     if problems or missing:
         raise DataError(problems + missing)
     return {
@@ -191,9 +191,16 @@ def _missing(source: Source, reason: str) -> Problem:
     return Problem(str(source.path), f"missing; {reason}", fix)
 
 
-def _substitute(config: DataConfig) -> Problem:
-    fix = f"data={config.substitute} needs fewer files; heron data {config.substitute} lists them"
-    return Problem(f"data={config.name}", "cannot be read without all of its files", fix)
+def _advice(config: DataConfig) -> list[Problem]:
+    """Say where files without an address come from, and what can be done without them."""
+    advice = []
+    if config.homepage and any(file.url is None for file in config.files.values()):
+        advice.append(f"files without an address: see {config.homepage}")
+    if config.substitute:
+        name = config.substitute
+        advice.append(f"data={name} needs fewer files, heron data {name} lists them")
+    what = "cannot be read without all of its files"
+    return [Problem(f"data={config.name}", what, "; ".join(advice))] if advice else []
 
 
 def _changed(source: Source) -> Problem:

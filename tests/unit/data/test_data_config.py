@@ -4,7 +4,15 @@ import pytest
 from omegaconf import OmegaConf
 
 from heron.config_dir import conf_dir
-from heron.data.config import DataConfig, SampleConfig, ValidationConfig, read_config
+from heron.data.config import (
+    Columns,
+    DataConfig,
+    HoldoutConfig,
+    PhrasesConfig,
+    SampleConfig,
+    ValidationConfig,
+    read_config,
+)
 from heron.errors import ConfigError
 
 
@@ -17,6 +25,16 @@ def test_every_shipped_data_set_reads_and_is_named_after_its_file(path):
         assert not file.url or (file.url.startswith("https://") and file.sha256 and file.size)
     for split, counts in config.counts.items():
         assert sum(counts.values()) == config.files[split].rows
+    assert not config.substitute or (path.parent / f"{config.substitute}.yaml").is_file()
+
+
+def pairs(**values) -> DataConfig:
+    columns = Columns(text_pair="other")
+    return DataConfig(format="pair_table", columns=columns, label_order=["yes", "no"], **values)
+
+
+def test_a_count_of_rows_without_gold_label_is_allowed_under_their_value():
+    assert pairs(no_label=["-"], counts={"train": {"yes": 2, "-": 1}}).no_label == ["-"]
 
 
 def test_defaults_can_be_merged_and_overridden_by_omegaconf():
@@ -45,6 +63,21 @@ def test_markers_default_to_those_of_the_language():
         (lambda: DataConfig(label_order=["A", "B"], counts={"train": {"C": 1}}), "label=C"),
         (lambda: ValidationConfig(fraction=1.0), r"must be in \[0, 1\)"),
         (lambda: ValidationConfig(by="document"), r"data\.validation\.by"),
+        (lambda: HoldoutConfig(by="premise"), r"data\.holdout\.by"),
+        (lambda: HoldoutConfig(fraction=-0.1), r"data\.holdout\.fraction"),
+        (lambda: DataConfig(task="nil"), r"data\.task=nil.*'nli'"),
+        (lambda: DataConfig(format="pair_table"), r"needs the column of the second text"),
+        (lambda: DataConfig(columns=Columns(text_pair="b")), r"needs data\.format=pair_table"),
+        (lambda: DataConfig(duplicates="dorp"), r"data\.duplicates=dorp.*'drop'"),
+        (lambda: DataConfig(unlabelled="keep"), r"data\.unlabelled=keep"),
+        (lambda: DataConfig(normalize_case="lowercase"), r"data\.normalize_case=.*'lower'"),
+        (lambda: pairs(label_aliases={"0": "yess"}), r"data\.label_aliases\.0=yess.*'yes'"),
+        (lambda: pairs(label_aliases={"yes": "no"}), r"yes is a class itself"),
+        (lambda: pairs(label_field={"tets": "gold"}), r"data\.label_field: split=tets.*'test'"),
+        (lambda: pairs(no_label=["no"]), r"data\.no_label.*'no' is a label"),
+        (lambda: pairs(counts={"train": {"-": 1}}), r"data\.counts\.train: label=-"),
+        (lambda: PhrasesConfig(remove="start"), r"data\.phrases\.file\.path=FILE"),
+        (lambda: PhrasesConfig(remove="inside"), r"data\.phrases\.remove=inside"),
         (lambda: SampleConfig(fraction=0.0), r"must be in \(0, 1\]"),
         (lambda: SampleConfig(by="windows"), "'window'"),
     ],

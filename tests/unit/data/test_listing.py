@@ -5,8 +5,16 @@ import hashlib
 import pytest
 
 from heron.cli import main
+from heron.config_dir import conf_dir
 from heron.data import listing
-from heron.data.config import DataConfig, FileConfig, GeneratorConfig, ValidationConfig
+from heron.data.config import (
+    Columns,
+    DataConfig,
+    FileConfig,
+    GeneratorConfig,
+    HoldoutConfig,
+    ValidationConfig,
+)
 
 TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
     "it [E1] began [/E1] as it [E2] ended [/E2],B\n"
@@ -77,6 +85,52 @@ def test_generated_corpus_is_marked_synthetic(tmp_path):
     shown = listing.describe(config, tmp_path, tmp_path)
     assert "never report results on it as research" in shown
     assert "generated on first use" in shown
+
+
+def test_every_shipped_data_set_is_listed_once(capsys):
+    main(["data"])
+    table, _, _ = capsys.readouterr().out.partition("\n\n")
+    names = [line.partition(" ")[0] for line in table.splitlines()[1:]]
+    assert {path.stem for path in (conf_dir() / "data").glob("*.yaml")} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_instead(capsys):
+    assert main(["data", "ronli"]) == 0
+    out = capsys.readouterr().out
+    for part in (
+        "columns         sentence1, sentence2",
+        "3 = neutral, causal = reasoning",
+        "normalize_case  none",
+        "phrases         remove none of ronli/linking_phrases.json",
+        "duplicates      keep",
+        "what is known to be wrong with it\n  casing: ",
+        "data=ronli_dev needs fewer files",
+    ):
+        assert part in out
+
+
+def test_splits_that_are_carved_and_rows_left_out_are_said(tmp_path):
+    rows = [f"p,h{i},{'-' if i == 3 else 'A'}" for i in range(11)]
+    (tmp_path / "train.csv").write_text("\n".join(["text,other,label", *rows]))
+    config = DataConfig(
+        name="own",
+        language="en",
+        task="nli",
+        format="pair_table",
+        columns=Columns(text_pair="other"),
+        label_order=["A", "B"],
+        no_label=["-"],
+        unlabelled="drop",
+        files={"train": FileConfig("train.csv")},
+        holdout=HoldoutConfig(0.2),
+        validation=ValidationConfig(0.25, "row"),
+    )
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "test: 0.2 of train's rows by row, seed 0; then validation: 0.25" in shown
+    assert "left out of train: 1 unlabelled" in shown
+    sizes = [line.split()[:2] for line in shown.splitlines()[-4:-1]]
+    assert sizes == [["train", "6"], ["validation", "2"], ["test", "2"]]
 
 
 def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):

@@ -8,9 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from heron.data.config import DataConfig, FileConfig, GeneratorConfig, JoinConfig
+from heron.data.config import (
+    DataConfig,
+    FileConfig,
+    GeneratorConfig,
+    JoinConfig,
+    PhrasesConfig,
+)
 from heron.data.download import DownloadError, download
-from heron.data.sources import JOIN, State, inspect, locate
+from heron.data.sources import JOIN, PHRASES, State, inspect, locate, locate_phrases
 from heron.errors import ConfigError, DataError
 
 CONTENT = bytes(range(256)) * 1000  # longer than one block
@@ -206,6 +212,38 @@ def test_joined_table_is_among_the_files(tmp_path):
     config = data_set()
     config.join = JoinConfig(FileConfig("all.csv"))
     assert locate(config, tmp_path, tmp_path) == {JOIN: tmp_path / "all.csv"}
+
+
+def test_list_of_phrases_is_among_the_files_where_some_are_removed(tmp_path):
+    (tmp_path / "phrases.json").write_text("{}")
+    config = data_set(train=FileConfig("a.csv"))
+    (tmp_path / "a.csv").write_text("x")
+    config.phrases = PhrasesConfig(FileConfig("phrases.json"))
+    assert set(locate(config, tmp_path, tmp_path)) == {"train"}
+    assert locate_phrases(config, tmp_path, tmp_path) is None
+    config.phrases.remove = "start"
+    assert locate(config, tmp_path, tmp_path)[PHRASES] == tmp_path / "phrases.json"
+    assert locate_phrases(config, tmp_path, tmp_path) == tmp_path / "phrases.json"
+
+
+def test_generated_corpus_may_have_a_list_of_phrases(tmp_path):
+    (tmp_path / "phrases.json").write_text("{}")
+    phrases = PhrasesConfig(FileConfig("phrases.json"), "start")
+    config = DataConfig(name="toy", generator=GeneratorConfig(size=100), phrases=phrases)
+    assert set(locate(config, tmp_path, tmp_path)) == {"train", "validation", "test", PHRASES}
+
+
+def test_missing_files_without_address_name_the_homepage_and_the_substitute(tmp_path, monkeypatch):
+    monkeypatch.setenv("HERON_OFFLINE", "1")
+    config = data_set(train=FileConfig("train.json"), test=FileConfig("test.json"))
+    config.homepage, config.substitute = "https://example.org/set", "own_dev"
+    with pytest.raises(DataError) as error:
+        locate(config, tmp_path, tmp_path)
+    train, test, advice = map(str, error.value.problems)
+    assert train.startswith(f"{tmp_path}/train.json: missing")
+    assert test.startswith(f"{tmp_path}/test.json: missing")
+    assert "see https://example.org/set" in advice
+    assert "data=own_dev needs fewer files" in advice
 
 
 def test_data_set_without_files_is_an_error():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.data.config import SampleConfig, ValidationConfig
+from heron.data.config import HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve, sample
 from heron.errors import DataError
@@ -72,6 +72,17 @@ def test_carving_by_row_takes_exactly_the_fraction():
 def test_carving_everything_away_is_an_error_that_says_what_to_do():
     with pytest.raises(DataError, match=r"groups \(1\).*data\.validation\.by=row"):
         carve(corpus(1), ValidationConfig(0.1))
+
+
+def test_holding_everything_out_names_its_own_key():
+    with pytest.raises(DataError, match=r"go to test.*data\.holdout\.by=row"):
+        carve(corpus(1), HoldoutConfig(0.1, "group"))
+
+
+def test_rows_are_drawn_by_guid_even_where_they_share_a_text():
+    examples = [Example(str(i), text="one premise", text_pair=f"{i}") for i in range(20)]
+    train, test = carve(examples, HoldoutConfig(0.2))
+    assert (len(train), len(test)) == (16, 4)
 
 
 @pytest.mark.parametrize("by", ["pair", "window"])
