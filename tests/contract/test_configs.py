@@ -11,7 +11,7 @@ import yaml
 from hydra.types import RunMode
 from omegaconf import open_dict
 
-from heron.composition import _hydra, compose_and_run
+from heron.composition import _hydra, compose_and_run, follow_the_data
 from heron.config import CHOICES, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
@@ -111,7 +111,7 @@ def test_every_data_set_is_described_whole(name):
         assert sum(counts.values()) == config.files[split].rows
 
 
-@pytest.mark.parametrize("name", [name for name in options("data") if name != "own_relation"])
+@pytest.mark.parametrize("name", [n for n in options("data") if not n.startswith("own_")])
 def test_a_published_data_set_names_licence_and_citation(name):
     files = [folder / "data" / f"{name}.yaml" for folder in (CONF, *FORKS)]
     config = read_config(next(file for file in files if file.is_file()))
@@ -121,8 +121,9 @@ def test_a_published_data_set_names_licence_and_citation(name):
 
 @pytest.mark.parametrize("name", options("data"))
 def test_every_data_set_composes(name, compose):
-    config = compose(f"data={name}")
+    config = compose(*follow_the_data([f"data={name}"]))
     assert config.data.name == name
+    assert config.task.name == config.data.task
 
 
 @pytest.mark.parametrize("group", ["batching", "logger", "optim", "task", "trainer"])
