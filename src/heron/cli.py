@@ -90,6 +90,21 @@ heron data [NAME] [paths.data=DIR]
   heron data trc                                     one in full: files, hashes, licence, citation
   heron data trc fetch=true                          download what is missing, verified""",
     ),
+    "audit": Command(
+        "heron.audit.command",
+        "look for leakage and shortcuts in a data set before training on it",
+        """\
+heron audit data=NAME [data.key=value ...] [paths.data=DIR] [out=DIR] [near=0.8] [strict=true]
+
+  heron audit data=ronli                             the split files that are there
+  heron audit data=ronli data.files.test.path=FILE   name a file; data.verify=false takes any
+  heron audit data=ronli data.normalize_case=capitalize
+  heron audit data=trc strict=true                   leave with 1 if anything is serious
+
+Exact and near duplicates inside and across splits, rules of one feature (casing, length, overlap,
+words, punctuation), probes that see one text only, drift. Writes audit.html, audit.md and
+findings.json to runs/audit/NAME; `heron train` then warns of what is serious.""",
+    ),
     "demo": Command(
         "heron.demo",
         "train on the built-in corpus offline and show the results",

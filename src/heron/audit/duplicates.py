@@ -28,8 +28,8 @@ def find_duplicates(splits: Splits) -> list[Finding]:
         splits: the data set as it was shipped.
 
     Returns:
-        One finding for each kind and place with duplicates: `repeated_pairs`, `shared_pairs`,
-        `repeated_texts`, `shared_texts`, and `conflicts` where copies differ in label.
+        One finding for each kind and place: `repeated_pairs` inside a split, `duplicates` across
+        two, `conflicts` where copies differ in label, `repeated_texts` and `shared_texts`.
     """
     findings = []
     unit = "pair" if is_pair(splits) else "event pair"
@@ -129,7 +129,7 @@ def _across(splits: Splits, one: str, other: str, unit: str) -> list[Finding]:
         same = len(found[IDENTICAL]) - differ
         findings.append(
             Finding(
-                f"shared_pairs.{one}.{other}",
+                f"duplicates.{one}.{other}",
                 "serious" if serious else "warning",
                 f"{one} and {other} share {_said(found, unit)}"
                 + (f"; {same} with one label, {differ} with two" if found[IDENTICAL] else ""),

@@ -28,13 +28,15 @@ class Feature:
     """One value of each example.
 
     Args:
-        family: `casing`, `length`, `overlap`, `negation`, `punctuation`, `distance`; the check's
-            name.
+        family: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word`, `distance`; the
+            check's name.
+        field: the text it looks at; empty where it looks at several.
         name: what it is, in words.
         values_N: float (a threshold is looked for), or text (each value by itself).
     """
 
     family: str
+    field: str
     name: str
     values_N: Values
 
@@ -57,7 +59,7 @@ def measure(examples: Sequence[Example], language: str) -> list[Feature]:
         found += _of_pair([t[PREMISE] for t in texts], [t[HYPOTHESIS] for t in texts])
     if texts and EVENTS in texts[0]:
         distance = [abs(e.spans[1].start - e.spans[0].start) for e in examples]
-        found.append(Feature("distance", "characters between the events", _floats(distance)))
+        found.append(Feature("distance", "", "characters between the events", _floats(distance)))
     return found
 
 
@@ -74,13 +76,15 @@ def overlap(one: str, other: str) -> float:
 
 def _of_field(field: str, texts: Sequence[str], language: str) -> list[Feature]:
     def named(family: str, name: str, value: _Of) -> Feature:
-        return Feature(family, f"{field}: {name}", np.array([_word(value(text)) for text in texts]))
+        return Feature(
+            family, field, f"{field}: {name}", np.array([_word(value(text)) for text in texts])
+        )
 
     found = [
         named("casing", "upper-case letter after the first character", later_capital),
         named("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
-        Feature("length", f"{field}: characters", _floats([len(text) for text in texts])),
-        Feature("length", f"{field}: words", _floats([len(text.split()) for text in texts])),
+        Feature("length", field, f"{field}: characters", _floats([len(text) for text in texts])),
+        Feature("length", field, f"{field}: words", _floats([len(text.split()) for text in texts])),
         named("punctuation", "last character", _last),
         named("punctuation", "question mark", lambda text: "?" in text),
         named("punctuation", "quotation mark", lambda text: any(c in '"„”“«»' for c in text)),
@@ -99,9 +103,11 @@ def _of_pair(premises: Sequence[str], hypotheses: Sequence[str]) -> list[Feature
     ratio = [len(second) / max(len(first), 1) for first, second in both]
     inside = [_share_inside(first, second) for first, second in both]
     return [
-        Feature("length", "length of hypothesis / premise", _floats(ratio)),
-        Feature("overlap", "word overlap (Jaccard)", _floats([overlap(*pair) for pair in both])),
-        Feature("overlap", "share of hypothesis words in the premise", _floats(inside)),
+        Feature("length", "", "length of hypothesis / premise", _floats(ratio)),
+        Feature(
+            "overlap", "", "word overlap (Jaccard)", _floats([overlap(*pair) for pair in both])
+        ),
+        Feature("overlap", "", "share of hypothesis words in the premise", _floats(inside)),
     ]
 
 

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple
 Severity = Literal["info", "warning", "serious"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "info")
 
-# Which option of the data set answers a finding, by the first part of its id, and the values that
-# do. What has no option here has no cure in the data; scores must be read beside a baseline.
+# Which option of the data set answers a finding, by its check, and the values that do. What has no
+# option here has no cure in the data; scores must be read beside a baseline.
 REMEDIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "casing": ("normalize_case", ("capitalize", "lower")),
-    "shared_pairs": ("duplicates", ("drop", "mark")),
+    "duplicates": ("duplicates", ("drop", "mark")),
 }
 
 Measure = Mapping[str, str | int | float | None]
@@ -43,7 +43,7 @@ class Finding:
     """One thing found.
 
     Args:
-        id: what and where, `shared_pairs.validation.test`; the first part names the check.
+        id: what and where, `duplicates.validation.test`; the first part names the check.
         severity: `serious` makes scores mean something else than they say, `warning` may, `info`
             is good to know.
         title: one sentence.

@@ -18,7 +18,7 @@ import numpy as np
 from heron.audit.findings import Finding, Measure, Severity
 from heron.audit.rules import FOLDS, Ids, Score, across_folds, folds, majority, score
 from heron.audit.shortcuts import Labelled
-from heron.audit.texts import fields
+from heron.audit.texts import EVIDENCE, fields
 
 MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
 _FEATURES = 30_000
@@ -43,7 +43,8 @@ def find_by_probes(
         progress: called with the number of probes done and their total.
 
     Returns:
-        `<field>_only` for each field.
+        `<field>_only` for each field; never more than information for the evidence of an event
+        relation, its events and what stands between them.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
@@ -70,7 +71,7 @@ def _thinned(part: Labelled) -> Labelled:
 
 
 def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
-    """Weigh the n-grams of one field in every split, by their frequency in the first."""
+    """Weigh the n-grams of one field in every split, by their rarity in the first."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(
@@ -82,11 +83,15 @@ def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> d
         dtype=np.float32,
     )
     by_split = {s: [row.get(name, "")[:_CHARACTERS] for row in rows] for s, rows in texts.items()}
-    first = next(iter(by_split))
-    if not any(text.strip() for text in by_split[first]):
-        by_split[first] = ["-", *by_split[first][1:]]  # a vocabulary must not be empty
-    vectorizer.fit(by_split[first])
-    return {split: vectorizer.transform(rows) for split, rows in by_split.items()}
+    # Each distinct text once: premises and windows come with several rows.
+    distinct = list(dict.fromkeys(next(iter(by_split.values()))))
+    vectorizer.fit(distinct if any(text.strip() for text in distinct) else ["-"])
+    return {split: _transform(vectorizer, rows) for split, rows in by_split.items()}
+
+
+def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
+    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    return vectorizer.transform(place)[[place[text] for text in texts]]
 
 
 def _beside(matrices: Sequence[Any]) -> Any:
@@ -100,18 +105,16 @@ def _scores(
 ) -> list[Score]:
     (first, part), *others = parts.items()
     inputs_NF = by_split[first]
-    predicted_N, usual_N = across_folds(
+    usual = majority(part.gold_N, classes)
+    predicted_N = across_folds(
         part.gold_N,
         folds(part.examples),
-        classes,
         lambda rest, held: _predict(inputs_NF[rest], part.gold_N[rest], inputs_NF[held]),
     )
-    scores = [score(first, part.gold_N, predicted_N, usual_N, classes)]
-    usual = majority(part.gold_N, classes)
+    scores = [score(first, part.gold_N, predicted_N, usual, classes)]
     for split, other in others:
         predicted_N = _predict(inputs_NF, part.gold_N, by_split[split])
-        usual_N = np.full(len(other.gold_N), usual, np.int64)
-        scores.append(score(split, other.gold_N, predicted_N, usual_N, classes))
+        scores.append(score(split, other.gold_N, predicted_N, usual, classes))
     return scores
 
 
@@ -126,7 +129,7 @@ def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
 def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
     best = max(scores[name], key=lambda s: s.gain)
     level: Severity = "info"
-    if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN:
+    if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN and name not in EVIDENCE:
         level = "serious" if best.gain >= _SERIOUS_GAIN else "warning"
     found = "; ".join(
         f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"

@@ -31,7 +31,8 @@ class Score:
         split: which one.
         rows: N.
         accuracy, macro_f1: fractions; averages run over the classes of the data set.
-        majority, majority_macro_f1: of always naming the class most frequent where it was fitted.
+        majority, majority_macro_f1: of always naming the class that is most frequent in the split
+            where rules are chosen.
         z: how surely it differs from the majority: of the rows that only one of both gets right,
             (rule's - majority's) / sqrt(their number); standard deviations.
     """
@@ -62,13 +63,13 @@ def _draw(name: str) -> int:
     return int.from_bytes(digest[:8], "big") % FOLDS
 
 
-def score(split: str, gold_N: Ids, predicted_N: Ids, majority_N: Ids, classes: int) -> Score:
-    """Score predictions and the majority class on the same rows; see `Score`."""
-    right, usual = predicted_N == gold_N, majority_N == gold_N
+def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int) -> Score:
+    """Score predictions and the class `majority` on the same rows; see `Score`."""
+    right, usual = predicted_N == gold_N, gold_N == majority
     wins, losses = int((right & ~usual).sum()), int((usual & ~right).sum())
     matrix_CC, usual_CC = (
         _matrix(gold_N, predicted_N, classes),
-        _matrix(gold_N, majority_N, classes),
+        _matrix(gold_N, np.full_like(gold_N, majority), classes),
     )
     return Score(
         split,
@@ -91,28 +92,24 @@ def majority(gold_N: Ids, classes: int) -> int:
     return int(np.bincount(gold_N, minlength=classes).argmax())
 
 
-def across_folds(
-    gold_N: Ids, fold_N: Ids, classes: int, predict: Callable[[Ids, Ids], Ids]
-) -> tuple[Ids, Ids]:
+def across_folds(gold_N: Ids, fold_N: Ids, predict: Callable[[Ids, Ids], Ids]) -> Ids:
     """Predict every row from the folds that it is not in.
 
     Args:
         gold_N: class indices.
         fold_N: fold of each row.
-        classes: C.
         predict: from the indices of the rows to fit and of the rows to predict to class indices.
 
     Returns:
-        Predictions, and the majority class of the same folds, both N.
+        Predicted class indices, N.
     """
-    predicted_N, majority_N = np.zeros_like(gold_N), np.zeros_like(gold_N)
+    predicted_N = np.zeros_like(gold_N)
     for fold in np.unique(fold_N):
         rest, held = np.flatnonzero(fold_N != fold), np.flatnonzero(fold_N == fold)
         if not len(rest):
             rest = held  # a single group: nothing to hold out
         predicted_N[held] = predict(rest, held)
-        majority_N[held] = majority(gold_N[rest], classes)
-    return predicted_N, majority_N
+    return predicted_N
 
 
 @dataclass(frozen=True, slots=True)

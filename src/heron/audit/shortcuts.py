@@ -12,7 +12,7 @@ from heron.audit.features import Feature, measure
 from heron.audit.findings import Finding, Measure, Row, Severity
 from heron.audit.negation import NEGATION
 from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
-from heron.audit.texts import WINDOW, Splits, fields
+from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
 from heron.data.examples import Example
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
@@ -22,7 +22,7 @@ _LISTED = 25
 _ADVICE = {
     "casing": "data.normalize_case=capitalize writes all classes alike; report both variants",
 }
-_ADVICE_ELSE = "report a hypothesis-only system, and this rule, beside every score"
+_ADVICE_ELSE = "report this rule, and a system that sees only that text, beside every score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,9 @@ def find_shortcuts(
 
     Returns:
         One finding for each kind of feature (`casing`, `length`, ...) with a rule that is better
-        than chance allows, `words.<field>` with the words typical of each class, and `rules`, the
-        best of all rules that were tried.
+        than chance allows; apart, and never more than information, for rules on the evidence of an
+        event relation (`casing.between`). Also `words.<field>` with the words typical of each
+        class, and `rules`, the best of all rules that were tried.
     """
     if not parts:
         return []
@@ -86,8 +87,8 @@ def find_shortcuts(
     families: dict[str, list[Judged]] = {}
     for each in sorted(judged, key=lambda each: -each.scores[0].gain):
         if any(s.z >= certain and s.gain >= WARNING_GAIN / 2 for s in each.scores):
-            families.setdefault(each.feature.family, []).append(each)
-    found_rules = [_finding(family, rules, labels) for family, rules in families.items()]
+            families.setdefault(_id(each.feature), []).append(each)
+    found_rules = [_finding(id, rules, labels) for id, rules in families.items()]
     return [*found_rules, *_unknown_negation(language), *findings, *_overview(judged, labels)]
 
 
@@ -99,25 +100,23 @@ def _judge(
     (first, part), *others = parts.items()
     values_N = features[0].values_N
     rule = fit(values_N, part.gold_N, classes)
-    predicted_N, usual_N = across_folds(
+    predicted_N = across_folds(
         part.gold_N,
         fold_N,
-        classes,
         lambda rest, held: fit(values_N[rest], part.gold_N[rest], classes).predict(values_N[held]),
     )
-    scores = [score(first, part.gold_N, predicted_N, usual_N, classes)]
-    rows = _given_away(first, part, predicted_N, usual_N)
+    scores = [score(first, part.gold_N, predicted_N, rule.other, classes)]
+    rows = _given_away(first, part, predicted_N, rule.other)
     for feature, (split, other) in zip(features[1:], others, strict=True):
         predicted_N = rule.predict(feature.values_N)
-        usual_N = np.full(len(other.gold_N), rule.other, np.int64)
-        scores.append(score(split, other.gold_N, predicted_N, usual_N, classes))
-        rows += _given_away(split, other, predicted_N, usual_N)
+        scores.append(score(split, other.gold_N, predicted_N, rule.other, classes))
+        rows += _given_away(split, other, predicted_N, rule.other)
     return Judged(features[0], rule, scores, rows)
 
 
-def _given_away(split: str, part: Labelled, predicted_N: Ids, usual_N: Ids) -> list[Row]:
+def _given_away(split: str, part: Labelled, predicted_N: Ids, usual: int) -> list[Row]:
     """List the rows that the rule gets right and the most frequent class does not."""
-    found = np.flatnonzero((predicted_N == part.gold_N) & (usual_N != part.gold_N))
+    found = np.flatnonzero((predicted_N == part.gold_N) & (part.gold_N != usual))
     examples = [part.examples[i] for i in found.tolist()]
     return [Row(split, e.guid, e.label, i) for i, e in enumerate(examples, 1)]
 
@@ -151,23 +150,28 @@ def _critical(tests: int) -> float:
     return float(norm.isf(_CHANCE / max(tests, 1)))
 
 
-def _finding(family: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
+def _id(feature: Feature) -> str:
+    """Name the finding: rules on the evidence itself are kept apart from those on anything else."""
+    return feature.family + (f".{feature.field}" if feature.field in EVIDENCE else "")
+
+
+def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:
     best = rules[0]
     gain = max(s.gain for s in best.scores)
     level: Severity = "info"
-    if gain >= WARNING_GAIN:
+    if gain >= WARNING_GAIN and best.feature.field not in EVIDENCE:
         level = "serious" if gain >= SERIOUS_GAIN else "warning"
     scores = "; ".join(
         f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"
         for s in best.scores
     )
     return Finding(
-        family,
+        id,
         level,
         f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores {scores}",
         [line for each in rules for line in _measures(each, labels)],
         best.given_away,
-        _ADVICE.get(family, _ADVICE_ELSE),
+        _ADVICE.get(best.feature.family, _ADVICE_ELSE),
         "Rows listed: those that the first rule gets right and the most frequent class does not.",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 from heron.data.examples import Example
 
@@ -12,6 +13,7 @@ Splits = Mapping[str, Sequence[Example]]
 
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 WINDOW, EVENTS, BETWEEN = "window", "events", "between"
+EVIDENCE = (EVENTS, BETWEEN)  # what names an event relation; a rule on them is no leak
 
 # A word may hold an apostrophe, gershayim or a hyphen inside: don't, צה"ל, într-un.
 _WORD = re.compile(r"\w+(?:['\"׳״־-]\w+)*")
@@ -51,12 +53,18 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.casefold().replace("’", "'"))
 
 
+@lru_cache(maxsize=200_000)
 def loose(text: str) -> str:
     """Keep what a careless copy keeps: letters and digits, in lower case, one space between words.
 
     Combining marks that have no composed letter (Hebrew points) are dropped with the punctuation.
     """
-    text = unicodedata.normalize("NFC", text)
     if not text.isascii():
-        text = "".join(c for c in text if not unicodedata.combining(c))
+        text = _combining().sub("", unicodedata.normalize("NFC", text))
     return _NO_WORD.sub(" ", text.casefold()).strip()
+
+
+@cache
+def _combining() -> re.Pattern[str]:
+    marks = (chr(code) for code in range(0x300, 0x10000) if unicodedata.combining(chr(code)))
+    return re.compile(f"[{''.join(marks)}]")

@@ -58,12 +58,12 @@ def best_words(found: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> lis
     if not found.words:
         return []
     gold_NC = np.eye(classes, dtype=np.int64)[gold_N]
+    usual = majority(gold_N, classes)
     gain_V = np.zeros(len(found.words), np.int64)
     for fold in np.unique(fold_N):
         rest, held = fold_N != fold, fold_N == fold
         if not rest.any():
             return []
-        usual = majority(gold_N[rest], classes)
         fitted = _present_and_absent(found.holds_NV[rest], gold_NC[rest])
         scored = _present_and_absent(found.holds_NV[held], gold_NC[held])
         for fitted_VC, scored_VC in zip(fitted, scored, strict=True):
@@ -77,7 +77,7 @@ def best_words(found: Vocabulary, gold_N: Ids, fold_N: Ids, classes: int) -> lis
 def word_feature(field: str, word: str, field_texts: Sequence[str]) -> Feature:
     """Whether each text holds a word, as a feature."""
     values = ["yes" if word in texts.words(text) else "no" for text in field_texts]
-    return Feature("word", f"{field}: the word '{word}'", np.array(values))
+    return Feature("word", field, f"{field}: the word '{word}'", np.array(values))
 
 
 def typical_words(

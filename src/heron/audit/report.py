@@ -1,0 +1,212 @@
+"""What an audit leaves behind: a page, the same in Markdown, `findings.json`, a summary."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from heron import __version__
+from heron.audit.findings import SEVERITIES, Finding, Row
+from heron.audit.known import text_options
+from heron.audit.reading import Shipped
+from heron.audit.texts import HYPOTHESIS, PREMISE
+from heron.data.examples import Example
+from heron.data.markers import mark
+from heron.files import atomic_open, write_json
+from heron.languages import get_language
+from heron.reporting.cells import Cell, Formatted, Table, to_markdown
+
+_MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
+_MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
+_TINY = 0.0005  # would be shown as 0.000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An audit that is done.
+
+    Args:
+        shipped: the data set.
+        findings: the serious ones first.
+        overrides: the words that named and changed it.
+    """
+
+    shipped: Shipped
+    findings: Sequence[Finding]
+    overrides: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        """Name it for a heading."""
+        return f"Audit of {self.shipped.config.title or self.shipped.config.name}"
+
+    @property
+    def counts(self) -> str:
+        """Count the findings by severity."""
+        found = Counter(finding.severity for finding in self.findings)
+        return ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES)
+
+
+class ShownRow(NamedTuple):
+    """A row of a finding, with its texts."""
+
+    row: Row
+    texts: tuple[str, ...]
+
+
+def write(report: Report, folder: Path) -> list[Path]:
+    """Write the three files into `folder`; returns their paths."""
+    from heron.reporting.html import _render
+
+    examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
+    paths = [folder / name for name in ("audit.html", "audit.md", "findings.json")]
+    with atomic_open(paths[0]) as file:
+        file.write(_render("audit.html.j2", **_page(report, examples)))
+    with atomic_open(paths[1]) as file:
+        file.write("\n".join(_markdown(report, examples)))
+    write_json(paths[2], as_json(report))
+    return paths
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Turn it into plain dictionaries; every row of every finding by split and guid."""
+    config = report.shipped.config
+    return {
+        "heron": __version__,
+        "data": config.name,
+        "overrides": list(report.overrides),
+        "sha256": report.shipped.sha256,
+        "missing": list(report.shipped.missing),
+        "options": text_options(config),
+        "rows": {split: len(rows) for split, rows in report.shipped.splits.items()},
+        "findings": [finding.as_json() for finding in report.findings],
+    }
+
+
+def print_summary(report: Report) -> None:
+    """Print one line for each finding that is more than information."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Text(f"{report.title}: {report.counts}", "bold"))
+    for finding in report.findings:
+        if finding.severity != "info":
+            style = "bold red" if finding.severity == "serious" else "yellow"
+            line = Text.assemble((f"{finding.severity:<8}", style), f" {finding.id}: ")
+            console.print(line + Text(finding.title))
+            if finding.advice:
+                console.print(Text(f"{'':<9}{finding.advice}", "dim"))
+
+
+def measure_table(finding: Finding) -> Table | None:
+    """Set a finding's numbers out as a table; None where it has none."""
+    if not finding.measures:
+        return None
+    columns = tuple(finding.measures[0])
+    rows = tuple(tuple(_cell(line[c]) for c in columns) for line in finding.measures)
+    return Table("Numbers", columns, rows, finding.meaning)
+
+
+def _cell(value: str | int | float | None) -> Cell:
+    tiny = isinstance(value, float) and 0 < abs(value) < _TINY
+    return Formatted(value, ".1e") if tiny else value  # type: ignore[arg-type]
+
+
+def _shown(
+    finding: Finding, examples: dict[tuple[str, str], Example], limit: int, config: Any
+) -> Iterator[ShownRow]:
+    for row in islice(finding.rows, limit):
+        yield ShownRow(row, _texts(examples[row.split, row.guid], config))
+
+
+def _texts(example: Example, config: Any) -> tuple[str, ...]:
+    """The texts of an example as a reader wants them: events between their markers."""
+    if example.text_pair is not None:
+        return example.text, example.text_pair
+    if example.spans:
+        return (mark(example.text, example.spans, config.event_markers()).text,)
+    return (example.text,)
+
+
+def _columns(report: Report) -> tuple[str, ...]:
+    pairs = any(e.text_pair is not None for rows in report.shipped.splits.values() for e in rows)
+    return (PREMISE, HYPOTHESIS) if pairs else ("text",)
+
+
+def _shorten(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _facts(report: Report) -> list[tuple[str, str]]:
+    shipped = report.shipped
+    facts = [
+        ("asked for", " ".join(report.overrides)),
+        ("language", get_language(shipped.config.language).name),
+        *((f"{split}, sha256", value) for split, value in shipped.sha256.items()),
+        *((f"{split}, missing", str(path)) for split, path in shipped.missing.items()),
+        ("heron", __version__),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _page(report: Report, examples: dict[tuple[str, str], Example]) -> dict[str, Any]:
+    config = report.shipped.config
+    language = get_language(config.language)
+    shown = [
+        (finding, measure_table(finding), list(_shown(finding, examples, _HTML_ROWS, config)))
+        for finding in report.findings
+    ]
+    return {
+        "title": report.title,
+        "synthetic": "Synthetic data: not a research result." if config.synthetic else "",
+        "counts": report.counts,
+        "facts": _facts(report),
+        "findings": shown,
+        "columns": _columns(report),
+        "language": language.code,
+        "direction": language.direction,
+        "markers": tuple(config.event_markers()),
+        "width": _HTML_TEXT,
+        "shorten": _shorten,
+    }
+
+
+def _markdown(report: Report, examples: dict[tuple[str, str], Example]) -> Iterator[str]:
+    yield f"# {html.escape(report.title, quote=False)}\n"
+    yield f"{report.counts}.\n"
+    yield from (f"- {name}: `{value}`" for name, value in _facts(report))
+    yield ""
+    for finding in report.findings:
+        yield f"## {finding.severity}: {finding.id}\n"
+        yield f"{html.escape(finding.title, quote=False)}.\n"
+        if finding.advice:
+            yield f"What to do: {html.escape(finding.advice, quote=False)}.\n"
+        if table := measure_table(finding):
+            yield to_markdown(table)
+        if finding.rows:
+            yield to_markdown(_rows_table(report, finding, examples))
+
+
+def _rows_table(
+    report: Report, finding: Finding, examples: dict[tuple[str, str], Example]
+) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            shown.row.group,
+            shown.row.split,
+            shown.row.guid,
+            shown.row.label or "",
+            *(_shorten(text, _MARKDOWN_TEXT) for text in shown.texts),
+        )
+        for shown in _shown(finding, examples, _MARKDOWN_ROWS, report.shipped.config)
+    ]
+    columns = ("group", "split", "guid", "label", *_columns(report))
+    more = len(finding.rows) - len(rows)
+    note = f"{more:,} more in findings.json." if more else ""
+    return Table("Rows", columns, tuple(rows), note)
