@@ -80,6 +80,21 @@ heron report DIR [out=DIR]
   heron report runs/chronicle-relation               all runs of a sweep, side by side
   heron report runs/trc-table4                       the paper's Tables 4 and 5 beside ours""",
     ),
+    "analyze": Command(
+        "heron.analysis.command",
+        "a run's accuracy slice by slice, or a data set's statistics",
+        """\
+heron analyze run=DIR [split=test] [by=reasoning,ttr,length,overlap]
+heron analyze data=NAME [data.<key>=value ...]
+
+  heron analyze run=runs/lchaim-mlp3/seed=0-1a2b     all that its data can be sliced by
+  heron analyze run=DIR by=reasoning types=FILE      FILE holds guid and types
+  heron analyze run=DIR by=genre data.columns.side=[genre]
+  heron analyze data=ronli words=whitespace          rows, lengths and overlap, as in Table 2
+
+No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
+out=, morphology=simplemma|surface|stanza.""",
+    ),
     "data": Command(
         "heron.data.listing",
         "list data sets: present, missing, licence, how to get them",

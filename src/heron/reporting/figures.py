@@ -26,7 +26,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 INK, QUIET, FAINT = "#1f2937", "#6b7280", "#e5e7eb"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE)
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": QUIET,
@@ -51,7 +51,7 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
 
     A panel whose data is missing says so instead of being left out.
     """
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(13, 4.4), layout="constrained")
         panels: Any = figure.subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
         left, middle, right = panels
@@ -61,14 +61,15 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
         _draw_data_map(right.subplots(), artefacts.data_map)
         figure.suptitle(_title(run.job, run.synthetic), x=0.01, ha="left", fontsize=10, color=QUIET)
-        return _png(figure)
+        return png(figure)
 
 
 def _title(name: str, synthetic: bool) -> str:
     return f"{name}  ·  {SYNTHETIC}" if synthetic else name
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """Save a figure; the same figure gives the same bytes."""
     image = io.BytesIO()
     # Without the software's name, the same run gives the same bytes.
     figure.savefig(image, format="png", dpi=_DPI, metadata={"Software": None})
@@ -180,7 +181,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     """Draw mean ± sample sd and every seed of each group, a panel per score. Returns PNG bytes."""
     groups = group_runs(runs)
     metrics = headline_metrics(runs)[:4]
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         height = 1.3 + 0.42 * len(groups)
         figure = Figure(figsize=(2.2 + 2.9 * max(len(metrics), 1), height), layout="constrained")
         panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
@@ -193,7 +194,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
             any(run.synthetic for run in runs),
         )
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-        return _png(figure)
+        return png(figure)
 
 
 def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -> None:
@@ -218,7 +219,7 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
 
 def fraction_figure(view: PaperView) -> bytes:
     """Draw scores over growing shares of the training data, mean ± sd. Returns PNG bytes."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4), layout="constrained")
         axes = figure.subplots()
         for index, curve in enumerate(view.curves):
@@ -234,4 +235,4 @@ def fraction_figure(view: PaperView) -> bytes:
         axes.grid(axis="y", color=FAINT, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.legend(loc="lower right")
-        return _png(figure)
+        return png(figure)

@@ -9,12 +9,11 @@ from pathlib import Path
 from heron.errors import ConfigError
 from heron.files import atomic_open
 from heron.options import parse_options
-from heron.reporting.cells import Table, to_csv, to_markdown, to_rich
+from heron.reporting.cells import to_csv, to_markdown
 from heron.reporting.collect import RunRecord, collect, is_run
 from heron.reporting.papers import PaperView, find_published, paper_view
 from heron.reporting.tables import class_table, group_table, runs_table, score_table
-
-_LOG_WIDTH = 120  # characters, where the output is a file or a pipe
+from heron.reporting.terminal import print_tables
 
 
 @dataclass
@@ -96,7 +95,7 @@ def _write_run(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles
     artefacts = read_artefacts(run)
     scores, classes = score_table(run), class_table(run, artefacts.split)
     if not quiet:
-        _print([scores, classes])
+        print_tables([scores, classes])
     figure = run_figure(run, artefacts)
     page = run_page(run, artefacts, scores, classes, figure)
     html = _write(target / "report.html", page)
@@ -122,7 +121,7 @@ def _write_sweep(
     view = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in _splits(runs)]
     shown = [*groups, *view.tables.values()]
-    _print(shown)
+    print_tables(shown)
     figure = fraction_figure(view) if view.curves else sweep_figure(runs)
     page = sweep_page(name, runs, [*shown, runs_table(runs)], figure, missing, target)
     tables = [
@@ -150,19 +149,6 @@ def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list
         missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
         return PaperView({})
     return paper_view(wanted, runs, path)
-
-
-def _print(tables: Sequence[Table]) -> None:
-    from rich.console import Console, ConsoleDimensions
-    from rich.text import Text
-
-    console = Console()
-    width = console.width if console.is_terminal else _LOG_WIDTH
-    for table in filter(lambda table: table.rows, tables):
-        shown = to_rich(table, width)
-        needed = console.measure(shown, options=console.options.update(width=10_000)).maximum
-        console.size = ConsoleDimensions(max(width, needed), console.height)
-        console.print(shown, Text(table.note, "dim"), "", sep="\n")
 
 
 def _write(path: Path, content: str | bytes) -> Path:

@@ -1,0 +1,254 @@
+"""`heron analyze`: a run's accuracy slice by slice, or a data set's statistics."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.errors import ConfigError
+from heron.files import atomic_open, write_json
+from heron.options import parse_options
+from heron.reporting.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
+
+if TYPE_CHECKING:
+    from heron.analysis.breakdown import Breakdown, Subject
+    from heron.analysis.reading import Predicted
+    from heron.data.config import DataConfig
+    from heron.schema import Config
+
+
+@dataclass
+class AnalyzeOptions:
+    """Options of `heron analyze`; `data.<key>=` overrides go to the data set.
+
+    Args:
+        run: a run folder, to slice its predictions.
+        data: name of a data set, to describe it.
+        split: which of the run's predictions.
+        by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; default all
+            that the run's data can be sliced by.
+        types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
+        bins: into how many bins numbers are put.
+        words: what a word is: `words`, or `whitespace` (what stands between spaces).
+        morphology: who finds lemmas: `simplemma`, `surface` (nobody), `stanza`.
+        out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
+        paths_data: where data sets lie.
+        paths_cache: where downloads and generated corpora lie.
+    """
+
+    run: Path | None = None
+    data: str | None = None
+    split: str = "test"
+    by: list[str] | None = None
+    types: Path | None = None
+    bins: int = 5
+    words: str = "words"
+    morphology: str = "simplemma"
+    out: Path | None = None
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Analyse a run or a data set; prints tables and writes files; returns the exit code."""
+    overrides = [word for word in arguments if word.startswith("data.")]
+    options = _parse([word for word in arguments if word not in overrides])
+    if options.run is not None:
+        files = analyze_run(options, overrides)
+    else:
+        files = describe_data(options, overrides)
+    print(*files, sep="\n")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> AnalyzeOptions:
+    """Read the options; `paths.data` is no Python name."""
+    try:
+        words = [word.replace("paths.", "paths_", 1) for word in arguments]
+        options = parse_options(AnalyzeOptions, words)
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("paths_", "paths.")) from error
+    if (options.run is None) == (options.data is None):
+        raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
+    if options.bins < 1:
+        raise ConfigError(f"bins={options.bins}: expected 1 or more")
+    return options
+
+
+def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Slice a run's stored predictions; the model is not needed.
+
+    Returns:
+        The files written: for each analysis `<split>-<by>.json` and `.png`.
+    """
+    from heron.analysis.breakdown import breakdown
+    from heron.analysis.figures import breakdown_figure
+    from heron.config import from_yaml
+    from heron.reporting.terminal import print_tables
+    from heron.runtime.run_folder import open_run
+
+    assert options.run is not None
+    folder = open_run(options.run)
+    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    subject, predicted = _subject(options, overrides, config)
+    overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0
+    target = options.out or folder.path / "analysis"
+    files = []
+    for by in options.by or _possible(subject):
+        found = breakdown(by, subject)
+        print_tables(found.tables)
+        stem = f"{options.split}-{by.replace('/', '_')}"
+        title = f"{folder.path.name}, {options.split}: {overall:.3f} of {len(predicted.examples):,}"
+        facts = {"split": options.split, "by": by, "words": options.words, **found.facts}
+        facts |= {"rows": len(predicted.examples), "unlabelled": predicted.unlabelled}
+        files.append(_write_tables(target / f"{stem}.json", facts, found))
+        files.append(_write(target / f"{stem}.png", breakdown_figure(found, title, overall)))
+    return files
+
+
+def _subject(
+    options: AnalyzeOptions, overrides: Sequence[str], config: Config
+) -> tuple[Subject, Predicted]:
+    """Read predictions and examples, and say what the rows' intervals must keep together."""
+    import numpy as np
+
+    from heron.analysis.breakdown import Subject
+    from heron.analysis.pairs import find_tokenizer
+    from heron.analysis.rates import group_ids
+    from heron.analysis.reading import read_predicted, read_types
+    from heron.analysis.slices import Answers
+    from heron.languages import get_language
+    from heron.languages.morphology import load_morphology
+    from heron.runtime.run_folder import RunFolder
+
+    tokenize = find_tokenizer(options.words)
+    assert options.run is not None
+    predicted = read_predicted(
+        RunFolder(options.run),
+        options.split,
+        _override(config.data, overrides),
+        options.paths_data or Path(config.paths.data),
+        options.paths_cache or Path(config.paths.cache),
+    )
+    examples = predicted.examples
+    groups = group_ids([example.group or example.text for example in examples])
+    right = np.asarray(predicted.gold, dtype=object) == np.asarray(predicted.prediction, object)
+    guids = [example.guid for example in examples]
+    subject = Subject(
+        examples,
+        Answers(predicted.gold, right.astype(bool), groups),
+        config.data.label_order,
+        tokenize,
+        partial(load_morphology, options.morphology, get_language(config.data.language)),
+        options.bins,
+        read_types(options.types, guids) if options.types else None,
+        "row" if len(set(groups.tolist())) == len(guids) else "whole document (or premise)",
+    )
+    return subject, predicted
+
+
+def _override(data: DataConfig, overrides: Sequence[str]) -> DataConfig:
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    from heron.data.config import DataConfig
+
+    try:
+        given = OmegaConf.from_dotlist([word.removeprefix("data.") for word in overrides])
+        known = OmegaConf.structured(DataConfig)
+        value = OmegaConf.to_object(OmegaConf.merge(known, dataclasses.asdict(data), given))
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"{' '.join(overrides)}: {str(error).splitlines()[0]}") from error
+    assert isinstance(value, DataConfig)
+    return value
+
+
+def _possible(subject: Subject) -> list[str]:
+    """Name the analyses that this split can have."""
+    pairs = bool(subject.examples) and subject.examples[0].text_pair is not None
+    side = bool(subject.examples) and "reasoning" in subject.examples[0].side
+    types = side or subject.types is not None
+    return [*(["reasoning"] if types else []), "ttr", "length", *(["overlap"] if pairs else [])]
+
+
+def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Describe every split file that is there, as it was shipped.
+
+    Returns:
+        The files written: `statistics.md` and `statistics.json`.
+    """
+    from heron.analysis.diversity import WINDOW
+    from heron.analysis.pairs import find_tokenizer
+    from heron.analysis.statistics import split_statistics, statistics_table
+    from heron.audit.reading import configure, read_shipped
+    from heron.data.sources import default_cache_dir, default_data_dir
+    from heron.languages import get_language
+    from heron.languages.morphology import load_morphology
+    from heron.reporting.terminal import print_tables
+
+    tokenize = find_tokenizer(options.words)
+    assert options.data is not None
+    config = configure(options.data, overrides)
+    backend = load_morphology(options.morphology, get_language(config.language))
+    places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
+    shipped = read_shipped(config, *places)
+    note = f"Means over rows; lengths in words (words={options.words}). Lemmas by {backend.name}."
+    found = {
+        split: split_statistics(examples, config.label_order, tokenize, backend)
+        for split, examples in shipped.splits.items()
+    }
+    tables = [statistics_table(split, described, note) for split, described in found.items()]
+    print_tables(tables)
+    for name, path in shipped.missing.items():
+        print(f"missing: {name} ({path})")
+    facts = {
+        "data": config.name,
+        "overrides": list(overrides),
+        "words": options.words,
+        "morphology": backend.name,
+        "mattr_window": WINDOW,
+        "sha256": shipped.sha256,
+        "missing": sorted(shipped.missing),
+        "splits": {
+            split: {name: dataclasses.asdict(one) for name, one in described.items()}
+            for split, described in found.items()
+        },
+    }
+    target = options.out or Path("runs") / "analysis" / config.name
+    write_json(target / "statistics.json", facts)
+    text = f"# {config.name}\n\n" + "\n".join(map(to_markdown, tables))
+    return [_write(target / "statistics.md", text), target / "statistics.json"]
+
+
+def _write_tables(path: Path, facts: dict[str, Any], found: Breakdown) -> Path:
+    write_json(path, {**facts, "tables": [_plain(table) for table in found.tables]})
+    return path
+
+
+def _plain(table: Table) -> dict[str, Any]:
+    """Turn a table into JSON's own types, with full precision."""
+    rows = [
+        {column: _value(cell) for column, cell in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+    return {"title": table.title, "rows": rows, "note": table.note}
+
+
+def _value(cell: Cell) -> Any:
+    match cell:
+        case Interval() | Summary():
+            return cell._asdict()
+        case Formatted(value, _):
+            return value
+        case _:
+            return cell
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
+        file.write(content)
+    return path
