@@ -53,7 +53,9 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     middle = value + _Z**2 / (2 * rows)
     half = _Z * math.sqrt(value * (1 - value) / rows + _Z**2 / (4 * rows**2))
     scale = 1 + _Z**2 / rows
-    return Interval(value, max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+    # Rounding puts a bound at 0 or 1 a hair past the share itself.
+    low, high = (middle - half) / scale, (middle + half) / scale
+    return Interval(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
 def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:

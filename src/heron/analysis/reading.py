@@ -54,10 +54,8 @@ def read_predicted(
     """
     path = folder.predictions(split)
     if not path.is_file():
-        have = sorted(file.stem for file in path.parent.glob("*.parquet"))
-        raise ConfigError(
-            f"split={split}: {path} is missing; there are {', '.join(have) or 'none'}"
-        )
+        have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
+        raise ConfigError(f"split={split}: {path} is missing; the run's predictions: {have}")
     table = read_table(path)
     table.require("guid", "gold", "prediction")
     rows = [row for row in table.rows if row["gold"] is not None]
