@@ -1,0 +1,47 @@
+"""What a careless copy keeps, what counts as a word, which texts an example has."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.audit.texts import fields, loose, words
+from heron.data.examples import Example, Span
+
+
+@given(st.text())
+def test_a_loose_copy_of_a_loose_copy_is_the_same(text):
+    assert loose(loose(text)) == loose(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("It's  late.", "it s LATE"),
+        ("“Casa” e mare…", "casa e mare"),
+        ("שָׁלוֹם", "שלום"),
+        ("a\u0306", "ă"),  # decomposed and composed
+    ],
+)
+def test_case_punctuation_spaces_and_points_make_no_difference(one, other):
+    assert loose(one) == loose(other)
+
+
+def test_letters_with_diacritics_stay_letters_of_their_own():
+    assert loose("țară") != loose("tara")
+
+
+def test_words_keep_what_is_inside_them():
+    assert words('Don’t! într-un, צה"ל.') == ["don't", "într-un", 'צה"ל']
+
+
+def test_a_pair_has_premise_and_hypothesis():
+    assert fields(Example("g", "p", "h")) == {"hypothesis": "h", "premise": "p"}
+
+
+def test_an_event_pair_has_its_events_what_stands_between_them_and_its_window():
+    example = Example("g", "he ate and slept", spans=(Span(11, 16), Span(3, 6)))
+    assert fields(example) == {
+        "events": "slept … ate",
+        "between": " and ",
+        "window": "he ate and slept",
+    }
