@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.errors import ConfigError, nearest
+from heron.models.baselines.settings import check_baseline
 from heron.schema import Config, EncoderConfig
 
 # What a value may be, where the type alone does not say it.
@@ -31,6 +32,15 @@ CHOICES = {
     "head.classifier": ("linear", "mlp", "per_event"),
     "head.dropout_at": ("all", "hidden", "first"),
     "head.layer_norm": ("none", "first", "all"),
+    "baseline.name": ("none", "majority", "cbow_svm", "cbow_softmax", "zero_shot"),
+    "baseline.input": ("pair", "premise", "hypothesis"),
+    "baseline.words": ("words", "folded", "whitespace"),
+    "baseline.scale": ("none", "standard", "minmax"),
+    "baseline.kernel": ("linear", "rbf"),
+    "baseline.class_weight": ("none", "balanced"),
+    "baseline.zero_shot": ("definitions", "direct"),
+    "baseline.entailment": ("probability", "logit"),
+    "baseline.permutation": ("none", "repo"),
     "optim.schedule": ("constant", "linear", "cosine"),
     "optim.class_weights": ("none", "balanced", "one_minus_share"),
     "batching.plan": ("shuffle", "bucket"),
@@ -48,6 +58,12 @@ _AT_LEAST = {
     "encoder.scratch.layers": 1,
     "encoder.scratch.heads": 1,
     "head.distance": 0,
+    "baseline.dim": 1,
+    "baseline.epochs": 1,
+    "baseline.min_count": 1,
+    "baseline.buckets": 1,
+    "baseline.max_iter": 1,
+    "baseline.max_length": 8,
     "batching.size": 1,
     "batching.tokens": 8,
     "batching.workers": 0,
@@ -207,6 +223,11 @@ def _check_combination(config: Config) -> None:
             f"trainer.devices={config.trainer.devices}: heron trains on one device so far; its "
             "batch plans are not divided between processes yet"
         )
+    _check_task(config)
+    _check_multipliers(config)
+    if config.baseline.name != "none":
+        check_baseline(config)
+        return  # encoder, head and epochs are left unused
     _check_input(config)
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
@@ -233,12 +254,23 @@ _TASK_FORMS = {
 }
 
 
+def _check_task(config: Config) -> None:
+    if config.data.task != config.task.name:
+        raise ConfigError(
+            f"task.name={config.task.name}: data={config.data.name} is for task={config.data.task}"
+        )
+
+
+def _check_multipliers(config: Config) -> None:
+    unknown = set(config.batching.multipliers) - set(config.data.label_order)
+    if unknown:
+        label = sorted(unknown)[0]
+        hint = nearest(label, config.data.label_order)
+        raise ConfigError(f"batching.multipliers.{label}: no such class.{hint}")
+
+
 def _check_input(config: Config) -> None:
     head, encoder, task = config.head, config.encoder, config.task.name
-    if config.data.task != task:
-        raise ConfigError(
-            f"task.name={task}: data={config.data.name} is for task={config.data.task}"
-        )
     if head.input not in _TASK_FORMS[task]:
         raise ConfigError(
             f"head.input={head.input}: task={task} reads {' or '.join(_TASK_FORMS[task])}; "
@@ -259,11 +291,6 @@ def _check_input(config: Config) -> None:
             "batching.oversample needs one row per sequence; with head.input=window a text comes "
             "with all its pairs: use optim.class_weights"
         )
-    unknown = set(config.batching.multipliers) - set(config.data.label_order)
-    if unknown:
-        label = sorted(unknown)[0]
-        hint = nearest(label, config.data.label_order)
-        raise ConfigError(f"batching.multipliers.{label}: no such class.{hint}")
     if encoder.separator is not None and head.input != "pair":
         raise ConfigError("encoder.separator needs head.input=pair")
 

@@ -34,24 +34,29 @@ def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
     options = parse_options(EvaluateOptions, arguments)
     folder = open_run(options.run)
-    folder.require_model()
     from heron.data.readers import read_rows
     from heron.files import write_json
-    from heron.inference import TrainedRun
+    from heron.inference import open_trained, read_splits
     from heron.runtime.evaluation import score_predictions
 
-    trained = TrainedRun(folder, {"data": str(options.data)} if options.data else None)
+    trained = open_trained(folder, {"data": str(options.data)} if options.data else None)
     if options.input:
-        rows = read_rows(options.input, trained.config.data, labels="required")
-        split, data = options.input.stem, trained.data({options.input.stem: rows.examples})
+        paths = trained.config.paths
+        places = Path(paths.data), Path(paths.cache)
+        rows = read_rows(options.input, trained.config.data, "required", "raise", *places)
+        split, examples = options.input.stem, rows.examples
     else:
-        split, data = options.split, trained.data()
-        if split not in data.features:
-            raise ConfigError(f"split={split}: no such split.{nearest(split, data.features)}")
-    scores = score_predictions(trained.predict(data, split), trained.config)
+        split, splits = options.split, read_splits(trained)
+        if split not in splits:
+            raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
+        examples = splits[split]
+    predictions, refused = trained.predict(examples)
+    scores = score_predictions(predictions, trained.config)
+    scores["refused"] = len(refused)
     print(f"{folder.path} on {split}")
     for name, value in scores.items():
-        print(f"  {name:<36} {value:.4f}" if "support" not in name else f"  {name:<36} {value:.0f}")
+        count = "support" in name or name == "refused"
+        print(f"  {name:<36} {value:.{0 if count else 4}f}")
     if options.out:
         write_json(options.out, {split: scores})
     return 0

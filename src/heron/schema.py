@@ -88,6 +88,8 @@ class EncoderConfig:
         fast_dropout: on a CPU, draw dropout masks and attend in ways that suit it: the same
             functions, other random numbers (`models/dropout.py`); replaces `attention` there.
         gradient_checkpointing: recompute activations in the backward pass to save memory.
+        cache: with `freeze=all`, compute the pooled vectors once and train on those; false encodes
+            anew every epoch, to the same scores.
         trust_remote_code: run code that comes with the weights; off unless you have read it.
     """
 
@@ -104,6 +106,7 @@ class EncoderConfig:
     attention: str = "sdpa"
     fast_dropout: bool = True
     gradient_checkpointing: bool = False
+    cache: bool = True
     trust_remote_code: bool = False
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
 
@@ -283,6 +286,65 @@ class RunConfig:
 
 
 @dataclass
+class BaselineConfig:
+    """A system without a trained encoder, in place of encoder and head (`heron.models.baselines`).
+
+    Args:
+        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
+            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model).
+        input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
+        vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
+            in fastText's format, .vec or .vec.gz.
+        words: what a word is: `words` (`heron.languages.words`, capitals kept), `folded` (those,
+            without capitals) or `whitespace` (what stands between spaces, as RoNLI's repository
+            has it).
+        dim, epochs, min_count, buckets: under `vectors=train` the width of the vectors, passes over
+            the texts, the fewest occurrences of a word, and rows for character n-grams.
+        scale: what is done to the features by what the train split shows: `none`, `standard` (mean
+            0, variance 1) or `minmax` (from 0 to 1).
+        C: inverse strength of the l2 penalty.
+        kernel: `linear` or `rbf`, for `cbow_svm`.
+        max_iter: iterations of the optimizer at most.
+        tol: where it stops.
+        class_weight: `none` or `balanced` (N / (C n_c)).
+        model, revision: for `zero_shot`, a Hugging Face model for sequence pairs with an entailment
+            class, by hub id or folder.
+        zero_shot: `definitions` asks of each class whether the pair entails its sentence in
+            `hypotheses`; `direct` takes the model's own classes, for data with the same ones.
+        hypotheses: a sentence per class.
+        template: how a pair becomes the one text that is to entail the sentence.
+        entailment: what is compared between classes: the `probability` of entailment among the
+            model's classes, or its `logit`, as transformers' pipeline does.
+        permutation: `repo` orders the scores as RoNLI's repository does, which is a mistake: the
+            prediction becomes the rank of the first class. `none` does not.
+        max_length: longest sequence of the `zero_shot` model, in tokens; the pair gives way.
+    """
+
+    name: str = "none"
+    input: str = "pair"
+    vectors: str = "train"
+    words: str = "words"
+    dim: int = 300
+    epochs: int = 10
+    min_count: int = 2
+    buckets: int = 100_000
+    scale: str = "none"
+    C: float = 1.0
+    kernel: str = "linear"
+    max_iter: int = 1000
+    tol: float = 1e-3
+    class_weight: str = "none"
+    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
+    revision: str | None = None
+    zero_shot: str = "definitions"
+    hypotheses: dict[str, str] = field(default_factory=dict)
+    template: str = "{premise} {hypothesis}"
+    entailment: str = "probability"
+    permutation: str = "none"
+    max_length: int = 512
+
+
+@dataclass
 class Config:
     """Everything one run needs."""
 
@@ -295,6 +357,7 @@ class Config:
     task: TaskConfig = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
+    baseline: BaselineConfig = field(default_factory=BaselineConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)

@@ -1,0 +1,56 @@
+"""Which settings of `baseline` cannot work together; imports nothing heavy."""
+
+from __future__ import annotations
+
+from string import Formatter
+
+from heron.errors import ConfigError
+from heron.schema import Config
+
+TEMPLATE_FIELDS = ("premise", "hypothesis")
+
+
+def check_baseline(config: Config) -> None:
+    """Check what the types and ranges of single keys do not say.
+
+    Raises:
+        ConfigError: names the key and what is allowed.
+    """
+    baseline = config.baseline
+    for key in ("C", "tol"):
+        value = getattr(baseline, key)
+        if not value > 0:  # so that nan is refused as well
+            raise ConfigError(f"baseline.{key}={value}: must be above 0")
+    if config.task.name != "nli" and baseline.name != "majority":
+        raise ConfigError(
+            f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not "
+            f"{config.task.name}"
+        )
+    if baseline.name == "zero_shot":
+        _check_zero_shot(config)
+
+
+def _check_zero_shot(config: Config) -> None:
+    baseline, labels = config.baseline, config.data.label_order
+    if baseline.zero_shot == "direct":
+        if baseline.permutation != "none":
+            raise ConfigError("baseline.permutation=repo needs baseline.zero_shot=definitions")
+        return
+    missing = [label for label in labels if not baseline.hypotheses.get(label)]
+    if missing:
+        raise ConfigError(
+            f"baseline.hypotheses has no sentence for {', '.join(missing)}: write one, "
+            f'baseline.hypotheses={{{missing[0]}: "..."}}, or set baseline.zero_shot=direct where '
+            "the classes are the model's own"
+        )
+    try:
+        fields = [
+            name for _, name, _, _ in Formatter().parse(baseline.template) if name is not None
+        ]
+    except ValueError:
+        fields = []
+    if sorted(fields) != sorted(TEMPLATE_FIELDS):
+        raise ConfigError(
+            f"baseline.template={baseline.template}: must hold {{premise}} and {{hypothesis}}, "
+            "once each, and no other braces"
+        )

@@ -1,0 +1,87 @@
+"""All baselines behind one interface: fit, apply, keep, open again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from heron.data.examples import Example
+from heron.errors import ConfigError
+from heron.files import read_json, write_json
+from heron.schema import Config
+
+MARK = "baseline.json"
+
+
+class Baseline(Protocol):
+    """A system that gives every pair a probability per class."""
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is to be known about the fit, JSON; lines to print under `warnings`."""
+
+    def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
+        """Return probabilities_RC, float32, one row per example."""
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to predict again into a run's `model/`."""
+
+
+def fit_baseline(config: Config, examples: Sequence[Example]) -> Baseline:
+    """Fit the baseline that the configuration names.
+
+    Args:
+        config: the run's.
+        examples: the train split; `zero_shot` does not look at it.
+    """
+    if config.baseline.name == "zero_shot":
+        from heron.models.baselines.zero_shot import load_zero_shot
+
+        return load_zero_shot(config)
+    from heron.models.baselines.shallow import fit_shallow
+
+    return fit_shallow(config, examples)
+
+
+def save_baseline(baseline: Baseline, config: Config, folder: Path) -> None:
+    """Write a fitted baseline to `folder`; the mark comes last, so that it stands for all."""
+    baseline.save(folder)
+    write_json(folder / MARK, {"baseline": config.baseline.name})
+
+
+def require_baseline(folder: Path, state: str) -> None:
+    """Make sure that `folder`, a run's `model/`, holds a baseline.
+
+    Args:
+        folder: where `save_baseline` wrote.
+        state: the run's, for the message.
+
+    Raises:
+        ConfigError: it does not.
+    """
+    if not (folder / MARK).is_file():
+        raise ConfigError(
+            f"{folder} holds no exported baseline: the run is not finished (it is {state}), or "
+            "run.export was false"
+        )
+
+
+def load_baseline(config: Config, folder: Path) -> Baseline:
+    """Open what `save_baseline` wrote.
+
+    Raises:
+        ConfigError: what the run points to (word vectors, a model) is gone or has changed, or it
+            was written by another version of heron.
+    """
+    if read_json(folder / MARK)["baseline"] != config.baseline.name:
+        raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
+    if config.baseline.name == "zero_shot":
+        from heron.models.baselines.zero_shot import load_zero_shot
+
+        return load_zero_shot(config)
+    from heron.models.baselines.shallow import load_shallow
+
+    return load_shallow(config, folder)

@@ -1,0 +1,193 @@
+"""Zero-shot: a finished NLI model labels pairs whose classes it was never trained on.
+
+Shape suffixes: R rows, C classes, S sequences, B sequences of a batch, L tokens, M model's classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import log_softmax, softmax
+from torch import Tensor
+
+from heron.data.batching import fill_batches
+from heron.data.examples import Example
+from heron.data.features import Units
+from heron.errors import ConfigError, nearest
+from heron.models.baselines.cbow import read_side
+from heron.models.hub import origin
+from heron.schema import BaselineConfig, Config, EncoderConfig
+
+_Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroShotBaseline:
+    """An NLI model and the sentences that stand for the classes; nothing is fitted.
+
+    Under `definitions`, the pair is written into one text by `baseline.template`, and a class's
+    score is how far that text entails the class's sentence.
+
+    Args:
+        config: the run's.
+        model: a sequence classifier, in eval mode.
+        tokenizer: the model's.
+        notes: the model's commit, JSON.
+
+    Source: Yin, Hay and Roth 2019 ("definition": a label is asked for by its definition), as used
+        by RoNLI, section 4, "Multilingual BERT".
+    Deviates: RoNLI's repository asks for the bare class names, in an English sentence; that is
+        `baseline.hypotheses={contrastive: This example is contrastive., ...}`.
+    """
+
+    config: Config
+    model: Any
+    tokenizer: Any
+    notes: dict[str, Any]
+
+    def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
+        """Return probabilities_RC, float32.
+
+        Under `definitions` the classes' scores are made to sum to 1.
+        """
+        settings, labels = self.config.baseline, self.config.data.label_order
+        names = model_classes(self.model)
+        pairs = list(
+            zip(read_side(examples, "text"), read_side(examples, "text_pair"), strict=True)
+        )
+        if settings.zero_shot == "direct":
+            logits_RM = self._logits(pairs)
+            columns = [class_index(names, label, settings) for label in labels]
+            probabilities_RC = softmax(logits_RM[:, columns], axis=1)
+            return np.asarray(probabilities_RC, dtype=np.float32)
+        asked = [
+            (settings.template.format(premise=premise, hypothesis=hypothesis), sentence)
+            for premise, hypothesis in pairs
+            for sentence in (settings.hypotheses[label] for label in labels)
+        ]
+        logits_SM = self._logits(asked)
+        if settings.entailment == "probability":
+            logits_SM = log_softmax(logits_SM, axis=1)
+        scores_S = logits_SM[:, class_index(names, "entailment", settings)]
+        probabilities_RC = softmax(scores_S.reshape(len(pairs), len(labels)), axis=1)
+        if settings.permutation == "repo":
+            probabilities_RC = misplace(probabilities_RC)
+        return np.asarray(probabilities_RC, dtype=np.float32)
+
+    def save(self, folder: Path) -> None:
+        """Leave nothing: config.yaml names the model, and status.json its commit."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _logits(self, pairs: Sequence[_Pair]) -> np.ndarray:
+        """Run pairs through the model in order of length; returns logits_SM, float64."""
+        direct = self.config.baseline.zero_shot == "direct"
+        logits_SM = np.zeros((len(pairs), len(model_classes(self.model))))
+        if not pairs:
+            return logits_SM
+        encoded = self.tokenizer(
+            [first for first, _ in pairs],
+            [second for _, second in pairs],
+            # The pair gives way, never the sentence; of two given texts, the longer one.
+            truncation="longest_first" if direct else "only_first",
+            max_length=_limit(self.config.baseline, self.tokenizer),
+        )
+        lengths_S = np.asarray([len(ids) for ids in encoded["input_ids"]])
+        units = Units.single(lengths_S)
+        order_S = np.argsort(lengths_S, kind="stable")
+        for batch in self._track(fill_batches(order_S, units, self.config.batching.tokens)):
+            columns = {name: [values[row] for row in batch] for name, values in encoded.items()}
+            logits_SM[batch] = self._forward(columns)
+        return logits_SM
+
+    @torch.inference_mode()
+    def _forward(self, columns: dict[str, list[list[int]]]) -> np.ndarray:
+        inputs = self.tokenizer.pad(columns, return_tensors="pt").to(self.model.device)
+        logits_BM: Tensor = self.model(**inputs).logits
+        return logits_BM.double().cpu().numpy()
+
+    def _track(self, batches: list[np.ndarray]) -> Iterator[np.ndarray]:
+        from rich.progress import track
+
+        from heron.runtime.progress import progress_bar
+
+        shown = bool(progress_bar(self.config.trainer.progress))
+        yield from track(batches, description="zero-shot", disable=not shown)
+
+
+def load_zero_shot(config: Config) -> ZeroShotBaseline:
+    """Load the model that `baseline.model` names; its own code is never run.
+
+    Raises:
+        ConfigError: it cannot be had, or lacks a class that is needed.
+    """
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    settings = config.baseline
+    where = EncoderConfig(name=settings.model, revision=settings.revision)
+    try:
+        source = origin(where)
+        tokenizer = AutoTokenizer.from_pretrained(settings.model, **source)
+        model = AutoModelForSequenceClassification.from_pretrained(
+            settings.model, use_safetensors=True, dtype=torch.float32, **source
+        )
+    except (ConfigError, OSError, ValueError) as error:
+        reason = str(error).splitlines()[0].removeprefix(f"encoder.name={settings.model}: ")
+        raise ConfigError(f"baseline.model={settings.model}: {reason}") from error
+    wanted = config.data.label_order if settings.zero_shot == "direct" else ["entailment"]
+    for label in wanted:
+        class_index(model_classes(model), label, settings)
+    commit = getattr(model.config, "_commit_hash", None)
+    model = model.to(_device(config.trainer.accelerator)).eval()
+    return ZeroShotBaseline(config, model, tokenizer, {"model": settings.model, "commit": commit})
+
+
+def misplace(probabilities_RC: np.ndarray) -> np.ndarray:
+    """Order class probabilities as RoNLI's repository does, by mistake.
+
+    transformers' pipeline returns the scores sorted, with the order of the classes beside them. To
+    bring them back, score k belongs to class order[k]. The repository gives class k the score
+    number order[k] instead: the inverse permutation. The highest score so comes to the class whose
+    number is the rank of the first class ("contrastive"): right when the best class is the first,
+    or when the order is its own inverse; otherwise wrong.
+
+    Source: RoNLI repository, nli_learning/bert_multilingual_zero_shot; the .08 row of Table 4.
+    """
+    order_RC = np.argsort(-probabilities_RC, axis=1, kind="stable")
+    sorted_RC = np.take_along_axis(probabilities_RC, order_RC, axis=1)
+    return np.take_along_axis(sorted_RC, order_RC, axis=1)
+
+
+def model_classes(model: Any) -> list[str]:
+    """Name the classes of a sequence classifier, in the order of its logits."""
+    names = model.config.id2label
+    return [str(names[index]) for index in range(len(names))]
+
+
+def class_index(names: Sequence[str], label: str, settings: BaselineConfig) -> int:
+    """Find a class among the model's, whatever its capitals.
+
+    Raises:
+        ConfigError: the model has no such class.
+    """
+    folded = [name.casefold() for name in names]
+    if label.casefold() not in folded:
+        raise ConfigError(
+            f"baseline.model={settings.model}: has no class '{label}'.{nearest(label, names)} "
+            "It must be a model for natural language inference that names its classes"
+        )
+    return folded.index(label.casefold())
+
+
+def _limit(settings: BaselineConfig, tokenizer: Any) -> int:
+    """Bound the length by the model's own; tokenizers without one name a huge number."""
+    return min(settings.max_length, int(tokenizer.model_max_length))
+
+
+def _device(accelerator: str) -> torch.device:
+    wanted = accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
+    return torch.device("cuda" if wanted else "cpu")

@@ -1,0 +1,98 @@
+"""One run of a baseline: the run folder of any other system, without an encoder or epochs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.examples import Example
+from heron.data.readers import load_with_report
+from heron.data.tables import write_table
+from heron.files import write_json
+from heron.models.baselines.shallow import label_ids
+from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
+from heron.runtime.evaluation import Predictions, prediction_columns, score_predictions
+from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
+
+_PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
+
+
+def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, float]]:
+    """Fit on train, predict and score the other splits, keep the model.
+
+    Nothing is chosen here: a grid over `baseline.C` and the like is a sweep, compared on validation
+    as any other.
+
+    Args:
+        config: the resolved configuration; `baseline.name` is not `none`.
+        folder: where everything goes. A run that was cut begins anew; what takes time (word
+            vectors and features) is in the cache.
+
+    Returns:
+        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
+    """
+    loaded = load_with_report(config.data, Path(config.paths.data), Path(config.paths.cache))
+    examples = loaded.examples
+    folder.update_status(data=_describe(examples, loaded.dropped))
+    baseline = fit_baseline(config, examples[TRAIN])
+    for warning in baseline.notes.get("warnings", ()):
+        print(f"heron train: warning: {warning}", file=sys.stderr)
+    scores = {}
+    for split in (VALIDATION, TEST):
+        if split in examples:
+            predictions = predict_examples(baseline, examples[split], config)
+            columns = prediction_columns(predictions, examples[split], config)
+            write_table(folder.predictions(split), columns)
+            scores[split] = score_predictions(predictions, config)
+            scores[split]["refused"] = 0
+    write_json(folder.scores, scores)
+    if config.run.export:
+        save_baseline(baseline, config, folder.model)
+    versions = {package: metadata.version(package) for package in _PACKAGES}
+    folder.update_status(baseline={**baseline.notes, "versions": versions})
+    return scores
+
+
+def predict_examples(
+    baseline: Baseline, examples: Sequence[Example], config: Config
+) -> Predictions:
+    """Predict every example, in the given order."""
+    return Predictions(
+        guids=[example.guid for example in examples],
+        probabilities_RC=baseline.probabilities(examples),
+        gold_R=label_ids(examples, config.data.label_order),
+        groups=[example.group or example.text for example in examples],
+    )
+
+
+def baseline_sources(config: Config) -> dict[str, Path]:
+    """Name the files besides the data that a baseline's result depends on, for `status.json`."""
+    baseline = config.baseline
+    if baseline.name in ("cbow_svm", "cbow_softmax") and baseline.vectors != "train":
+        return {"vectors": Path(baseline.vectors).expanduser()}
+    weights = Path(baseline.model) / "model.safetensors"
+    return {"model": weights} if baseline.name == "zero_shot" and weights.is_file() else {}
+
+
+def _describe(
+    examples: dict[str, list[Example]], dropped: dict[str, dict[str, int]]
+) -> dict[str, Any]:
+    """Count rows, and those that stand in train as well, with a warning."""
+    pairs = {
+        split: {(e.text, e.text_pair, e.spans) for e in rows} for split, rows in examples.items()
+    }
+    shared = {
+        f"{split} and {TRAIN}": len(pairs[split] & pairs.get(TRAIN, set()))
+        for split in (VALIDATION, TEST)
+        if split in pairs
+    }
+    for splits, rows in shared.items():
+        if rows:
+            print(f"heron train: warning: {rows} examples are in both {splits}", file=sys.stderr)
+    counts = {split: {"rows": len(found), "refused": 0} for split, found in examples.items()}
+    return {"splits": counts, "shared": shared, "dropped": dropped}
