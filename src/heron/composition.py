@@ -16,7 +16,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.config import all_keys
@@ -58,7 +58,7 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
         raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    overrides = spell_out_encoder(arguments_.overrides)
+    overrides = follow_the_data(spell_out_encoder(arguments_.overrides))
     with _hydra(name) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
             hydra.show_cfg(
@@ -93,6 +93,35 @@ def spell_out_encoder(overrides: Sequence[str]) -> list[str]:
         else:
             words.append(override)
     return words
+
+
+# The head that a task begins with where the command line names none.
+_HEADS = {"relation": "ess", "nli": "mlp3"}
+
+
+def follow_the_data(overrides: Sequence[str]) -> list[str]:
+    """Let `data=<name>` choose the task that its YAML names, and a head that fits.
+
+    An experiment chooses for itself, and so does whoever names `task=` or `head=`.
+    """
+    named = dict(override.partition("=")[::2] for override in overrides)
+    if "data" not in named or {"task", "experiment"} & named.keys():
+        return list(overrides)
+    tasks = {data_task(name) for name in named["data"].split(",")} - {None}
+    if len(tasks) != 1:
+        return list(overrides)  # an unknown data set, or two tasks at once: said further on
+    (task,) = tasks
+    chosen = {"task": str(task), "head": _HEADS[str(task)]}
+    return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
+
+
+def data_task(name: str) -> str | None:
+    """Read which task a data set of `conf/data` or of a fork is for; None where there is none."""
+    folders = [conf_dir(), *sorted((conf_dir().parent / "experiments").glob("*/conf"))]
+    files = [path for folder in folders if (path := folder / "data" / f"{name}.yaml").is_file()]
+    if not files:
+        return None
+    return str(OmegaConf.select(OmegaConf.load(files[0]), "task", default="relation"))
 
 
 def _composition(config: DictConfig) -> Composition:

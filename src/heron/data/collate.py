@@ -28,6 +28,8 @@ class Batch:
         markers_R2: opening markers of events 1 and 2, or -1, int64.
         labels_R: class ids, or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
+        pooled_XP: what a frozen encoder and the pooling made of the rows (or of their windows),
+            float32, where it is stored (`models/feature_cache.py`); tokens are left out then.
     """
 
     tokens_BL: Tensor
@@ -39,12 +41,15 @@ class Batch:
     markers_R2: Tensor
     labels_R: Tensor
     rows_R: Tensor
+    pooled_XP: Tensor | None = None
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
+        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
         moved = {
-            field.name: getattr(self, field.name).to(device, non_blocking=non_blocking)
-            for field in fields(self)
+            name: tensor.to(device, non_blocking=non_blocking)
+            for name, tensor in tensors.items()
+            if tensor is not None
         }
         return Batch(**moved)
 
@@ -66,12 +71,14 @@ class Collator:
     Args:
         features: the split.
         pad_id: token id used for padding.
+        vectors_XP: stored vectors, one per row or per sequence, to give instead of tokens; or None.
     """
 
-    def __init__(self, features: Features, pad_id: int):
+    def __init__(self, features: Features, pad_id: int, vectors_XP: np.ndarray | None = None):
         self.features = features
         self.pad_id = pad_id
         self.units = features.units()
+        self.vectors_XP = vectors_XP
 
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Gather sequences and rows of `units_U`, in that order."""
@@ -79,6 +86,10 @@ class Collator:
         sequences_B, unit_B = _ranges(units.sequences_U, units_U)
         rows_R, unit_R = _ranges(units.rows_U, units_U)
         tokens_BL, mask_BL = self._pad(sequences_B)
+        vectors_XP, pooled_XP = self.vectors_XP, None
+        if vectors_XP is not None:
+            per_row = len(vectors_XP) == len(features)
+            pooled_XP = torch.from_numpy(vectors_XP[rows_R if per_row else sequences_B])
         # The first sequence and the first row of each unit, counted within the batch.
         first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
         first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
@@ -92,10 +103,18 @@ class Collator:
             markers_R2=_gather(features.markers_R2, rows_R),
             labels_R=_gather(features.labels_R, rows_R),
             rows_R=torch.from_numpy(rows_R),
+            pooled_XP=pooled_XP,
         )
+
+    def sequences(self, units_U: np.ndarray) -> np.ndarray:
+        """List the sequences of some units, in the order in which a batch holds them."""
+        return _ranges(self.units.sequences_U, units_U)[0]
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         features = self.features
+        if self.vectors_XP is not None:
+            nothing = np.zeros((len(sequences_B), 0), dtype=np.int64)
+            return nothing, nothing
         starts_B = features.offsets_S[sequences_B]
         lengths_B = features.offsets_S[sequences_B + 1] - starts_B
         tokens_BL = np.full((len(sequences_B), int(lengths_B.max())), self.pad_id, dtype=np.int64)

@@ -37,6 +37,8 @@ class DataModule(pl.LightningDataModule):
         config: the run's configuration.
         examples: splits to use instead of reading `config.data`.
         tokenizer: a tokenizer to use instead of loading the encoder's.
+
+    `vectors` may be filled with a frozen encoder's stored vectors: batches then bring those.
     """
 
     def __init__(
@@ -52,12 +54,15 @@ class DataModule(pl.LightningDataModule):
             examples = load(config.data, Path(config.paths.data), self._cache)
         self.examples = examples
         markers = config.data.event_markers()
+        added = markers if config.head.input == "marked" else ()
         if tokenizer is None:
-            added = markers if config.head.input == "marked" else ()
             texts = (example.text for example in examples.get(TRAIN, []))
             tokenizer = load_tokenizer(config.encoder, added, texts, self._cache)
         self.tokenizer = tokenizer
+        self.known_tokens = len(tokenizer) - len(added)  # those that the encoder was trained with
         self.options = feature_options(config)
+        self.keys: dict[str, str] = {}
+        self.vectors: dict[str, np.ndarray] = {}
         self.features = {split: self._featurize(split) for split in examples}
         self.units = {split: features.units() for split, features in self.features.items()}
 
@@ -102,7 +107,8 @@ class DataModule(pl.LightningDataModule):
         return self._loader(split, plan, 0)
 
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
-        collate: Any = Collator(self.features[split], self.tokenizer.pad_token_id)
+        pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
+        collate: Any = Collator(self.features[split], pad_id, vectors_XP)
         return DataLoader(
             plan,  # type: ignore[arg-type]  # a sequence of batches is all that is needed
             batch_size=None,
@@ -119,6 +125,7 @@ class DataModule(pl.LightningDataModule):
         content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in examples]
         tokenizer = self.tokenizer.backend_tokenizer.to_str()
         key = fingerprint(FEATURES_VERSION, content, tokenizer, as_dict(self.options))
+        self.keys[split] = key
         features = load_or_build(
             self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
         )

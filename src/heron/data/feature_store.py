@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from heron.data import array_store
 from heron.data.features import Features
@@ -34,7 +35,7 @@ def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Featu
         Features whose arrays are memory-mapped, read-only.
     """
 
-    def parts() -> tuple[array_store.Arrays, dict[str, list]]:
+    def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
         features = build()
         rest = {"guids": features.guids, "refused": [asdict(p) for p in features.refused]}
         return {name: getattr(features, name) for name in ARRAYS}, rest

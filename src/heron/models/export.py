@@ -2,6 +2,8 @@
 
 config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer
 head.safetensors                                    the head's weights; config.yaml its shape
+
+A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 """
 
 from __future__ import annotations
@@ -15,21 +17,38 @@ from torch import nn
 
 from heron.config import from_yaml
 from heron.errors import ConfigError
+from heron.files import read_json, sha256_file, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 
+POINTER = "encoder.json"
+
 
 def export(
-    folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, labels: list[str]
+    folder: Path, encoder: Encoder | None, head: nn.Module, tokenizer: Any, config: Config
 ) -> None:
-    """Write encoder, tokenizer, label names and head."""
-    settings = encoder.model.config
-    settings.id2label = dict(enumerate(labels))
-    settings.label2id = {label: index for index, label in enumerate(labels)}
-    encoder.model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    """Write encoder, tokenizer, label names and head.
+
+    Args:
+        folder: `RunFolder.model`.
+        encoder: None for a pretrained encoder that was frozen: the run then points to it instead of
+            copying it, so that the hundreds of runs of a grid weigh little.
+        head: its weights go to `head.safetensors`.
+        tokenizer: written beside the encoder.
+        config: the run's configuration.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if encoder is None:
+        write_json(folder / POINTER, {"name": config.encoder.name, "weights": weights(config)})
+    else:
+        labels = config.data.label_order
+        settings = encoder.model.config
+        settings.id2label = dict(enumerate(labels))
+        settings.label2id = {label: index for index, label in enumerate(labels)}
+        encoder.model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     save_file(
         {k: v.contiguous() for k, v in head.state_dict().items()}, folder / "head.safetensors"
     )
@@ -39,23 +58,60 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
     """Load a run's configuration, encoder and head, in eval mode.
 
     Returns:
-        The configuration now names `model/` as its encoder, with all layers it holds.
+        The configuration now names `model/` as its encoder, with all layers it holds, unless the
+        run points to a frozen encoder elsewhere.
 
     Raises:
-        ConfigError: the weights do not fit this version of heron.
+        ConfigError: the weights do not fit this version of heron, or the encoder that the run
+            points to has changed.
     """
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
-    exported = dataclasses.replace(
-        config.encoder, name=str(folder.model), revision=None, num_layers=None, freeze="none"
-    )
-    config = dataclasses.replace(config, encoder=exported)
-    encoder = Encoder(load_encoder(exported, vocabulary=0, pad_id=0))
+    if (folder.model / POINTER).is_file():
+        _check_pointer(folder, config)
+    else:
+        exported = dataclasses.replace(
+            config.encoder, name=str(folder.model), revision=None, num_layers=None, freeze="none"
+        )
+        config = dataclasses.replace(config, encoder=exported)
+    encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
     head = Head(config.head, encoder.width, len(config.data.label_order))
+    load_head(head, folder.model)
+    return config, encoder.eval(), head.eval()
+
+
+def load_head(head: nn.Module, model: Path) -> None:
+    """Load an exported head's weights.
+
+    Args:
+        head: of the same shape.
+        model: `RunFolder.model` of the run that exported it.
+
+    Raises:
+        ConfigError: there are none, or they do not fit.
+    """
+    path = model / "head.safetensors"
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file; is {model} the model/ folder of a finished run?")
     try:
-        head.load_state_dict(load_file(folder.model / "head.safetensors"))
+        head.load_state_dict(load_file(path))
     except RuntimeError as error:
         raise ConfigError(
-            f"{folder.model}: this version of heron builds another head than the one that was "
-            f"exported; {folder.status} names the commit that fits"
+            f"{path}: holds another head than the one that is built here: other widths, other "
+            "classes, or another version of heron (status.json names the commit)"
         ) from error
-    return config, encoder.eval(), head.eval()
+
+
+def weights(config: Config) -> dict[str, str]:
+    """Hash the weights of a local encoder, by file; empty for one from the hub."""
+    folder = Path(config.encoder.name)
+    files = sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")])
+    return {file.name: sha256_file(file) for file in files}
+
+
+def _check_pointer(folder: RunFolder, config: Config) -> None:
+    pointer = read_json(folder.model / POINTER)
+    if pointer["weights"] != weights(config):
+        raise ConfigError(
+            f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose weights "
+            "have changed or gone since; put them back"
+        )

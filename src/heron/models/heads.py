@@ -53,12 +53,22 @@ class Head(nn.Module):
         pooled_XP = pool(states_BLD, batch)
         if self.config.pooling not in SEQUENCE_POOLINGS:
             return pooled_XP
+        if self.config.input in ("marked", "window"):
+            return pooled_XP[batch.sequences_R]
         if self.config.input == "separate":
             pair_R2P = pooled_XP.view(len(batch), 2, -1)
             return combine(pair_R2P[:, 0], pair_R2P[:, 1], self.config.combine)
         if self.config.over_windows == "mean_states":
             return join_windows(pooled_XP, batch, "mean")
         return pooled_XP
+
+    def pools_rows(self) -> bool:
+        """Tell whether `pool` gives a vector per row; per sequence otherwise."""
+        return (
+            self.config.pooling not in SEQUENCE_POOLINGS
+            or self.config.input in ("marked", "window", "separate")
+            or self.config.over_windows == "mean_states"
+        )
 
     def classify(self, pooled_XP: Tensor, batch: Batch) -> Tensor:
         """Map what `pool` returned to logits_RC, float32."""

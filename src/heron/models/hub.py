@@ -34,6 +34,14 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
     }
 
 
+def commit(config: EncoderConfig) -> str | None:
+    """Name the commit of a hub model that is used; None where the hub's client does not say."""
+    from transformers import AutoConfig
+
+    settings = AutoConfig.from_pretrained(config.name, **origin(config))
+    return getattr(settings, "_commit_hash", None) or config.revision
+
+
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:
     """Say why a model or tokenizer could not be loaded, and what to do."""
     if Path(name).is_dir():

@@ -21,7 +21,8 @@ from heron.errors import ConfigError, DataError, nearest
 from heron.files import atomic_open, locked, read_json, sha256_file, write_json
 from heron.metrics import score_task
 from heron.models.encoder import Encoder, load_encoder
-from heron.models.export import export
+from heron.models.export import export, load_head
+from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.heads import Head
 from heron.models.optim import class_weights
 from heron.runtime.checkpointing import load_weights
@@ -132,20 +133,61 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
             scores[split]["refused"] = len(data.features[split].refused)
     write_json(folder.scores, scores)
     if config.run.export:
-        export(folder.model, module.encoder, module.head, data.tokenizer, config.data.label_order)
+        _export(config, folder, module, data)
     return scores
 
 
 def build_module(config: Config, data: DataModule) -> TaskModule:
-    """Build encoder, head and task module for a prepared DataModule."""
-    tokenizer = data.tokenizer
-    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
-    encoder = Encoder(model, config.encoder.freeze)
-    head = Head(config.head, encoder.width, len(config.data.label_order))
+    """Build encoder, head and task module for a prepared DataModule.
+
+    A frozen encoder is not even loaded when the vectors it would give are stored already.
+    """
+    classes = len(config.data.label_order)
+    encoder: Encoder
+    if is_cacheable(config):
+        data.vectors = load_vectors(config, data, lambda: _build_models(config, data))
+        encoder = StoredEncoder.of(config.head, data.vectors)
+        head = build_head(config, encoder.width, classes)
+    else:
+        encoder, head = _build_models(config, data)
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
     return ClassificationModule(config, encoder, head, steps, weights_C).train()
+
+
+def _build_models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+    encoder = build_encoder(config, data.tokenizer)
+    return encoder, build_head(config, encoder.width, len(config.data.label_order))
+
+
+def build_encoder(config: Config, tokenizer: Any) -> Encoder:
+    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before."""
+    if config.encoder.freeze == "all":
+        torch.manual_seed(config.seed)
+    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+    return Encoder(model, config.encoder.freeze)
+
+
+def build_head(config: Config, width: int, classes: int) -> Head:
+    """Build the head, from nothing or from where an earlier run left it."""
+    if config.encoder.freeze == "all":
+        torch.manual_seed(config.seed)  # with and without stored vectors
+    head = Head(config.head, width, classes)
+    if config.head.start:
+        load_head(head, Path(config.head.start))
+    return head
+
+
+def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
+    encoder: Encoder | None = module.encoder
+    if not isinstance(encoder, StoredEncoder):
+        pass
+    elif config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens:
+        encoder = None
+    else:  # some of its weights were drawn by the seed: nobody else has them
+        encoder = build_encoder(config, data.tokenizer)
+    export(folder.model, encoder, module.head, data.tokenizer, config)
 
 
 def prepare(config: Config, folder: RunFolder) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.optim import AdamW
 
 from heron.data.collate import Batch
 from heron.errors import HeronError
 from heron.models.encoder import Encoder
+from heron.models.heads import Head
 from heron.models.optim import build_optimizer, build_schedule
 from heron.schema import Config
 
@@ -53,7 +54,7 @@ class TaskModule(pl.LightningModule):
         total_steps: optimizer steps of the whole run, for the schedule.
     """
 
-    def __init__(self, config: Config, encoder: Encoder, head: nn.Module, total_steps: int):
+    def __init__(self, config: Config, encoder: Encoder, head: Head, total_steps: int):
         super().__init__()
         self.config = config
         self.encoder = encoder

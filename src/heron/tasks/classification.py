@@ -6,13 +6,14 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from heron.data.collate import Batch
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
+from heron.models.heads import Head
 from heron.schema import Config
 from heron.tasks.base import StepOutput, TaskModule
 
@@ -35,7 +36,7 @@ class ClassificationModule(TaskModule):
         self,
         config: Config,
         encoder: Encoder,
-        head: nn.Module,
+        head: Head,
         total_steps: int,
         weights_C: Tensor | None = None,
     ):
@@ -49,6 +50,10 @@ class ClassificationModule(TaskModule):
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""
+        if batch.pooled_XP is not None:
+            logits_RC = self.head.classify(batch.pooled_XP, batch)
+            loss = self._loss(logits_RC, batch.labels_R)
+            return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
         states_BLD = self.encoder(batch)
         logits_RC = self.head(states_BLD, batch)
         loss = self._loss(logits_RC, batch.labels_R)

@@ -42,6 +42,8 @@ def _make_batch(
     return Batch(
         tokens_BL=torch.cat([tokens_BL.masked_fill(mask_BL == 0, PAD), extra + PAD], dim=1),
         mask_BL=torch.cat([mask_BL, extra], dim=1),
+        second_B=torch.full((len(lengths),), -1),
+        owners_B=torch.searchsorted(sequences_R, torch.arange(len(lengths))),
         sequences_R=sequences_R,
         spans_R4=places_R6[:, [1, 2, 4, 5]],
         markers_R2=places_R6[:, [0, 3]],

@@ -23,8 +23,7 @@ class Exported:
         self.folder = RunFolder(path)
         with atomic_open(self.folder.config) as file:
             file.write(to_yaml(config))
-        labels = config.data.label_order
-        export(self.folder.model, self.encoder, self.head, self.tokenizer, labels)
+        export(self.folder.model, self.encoder, self.head, self.tokenizer, config)
         self.texts = [example.text for example in data.examples["test"][:4]]
         self.batch = next(iter(data.evaluation_loader("test")))
 

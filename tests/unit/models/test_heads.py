@@ -11,8 +11,8 @@ from heron.schema import HeadConfig
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")
 EMP = HeadConfig("emp", "marked", "mention_pool")
-WINDOW = HeadConfig("window", "window", "span_ends", "mlp", hidden=[12], distance=4)
-PER_EVENT = HeadConfig("ess", "marked", "event_start", "per_event")
+WINDOW = HeadConfig("window", "window", "span_ends", classifier="mlp", hidden=[12], distance=4)
+PER_EVENT = HeadConfig("ess", "marked", "event_start", classifier="per_event")
 ALL = {"seq_cls": SEQ_CLS, "ess": ESS, "emp": EMP, "window": WINDOW, "per_event": PER_EVENT}
 WIDTH, CLASSES = 8, 4
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heron.models.pooling import POOLINGS
+from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
 
 WIDTH = 8
 
@@ -11,6 +11,12 @@ WIDTH = 8
 def random_states(batch, seed=0, dtype=torch.float32):
     random = torch.Generator().manual_seed(seed)
     return torch.randn(*batch.tokens_BL.shape, WIDTH, generator=random).to(dtype)
+
+
+def pool_rows(name, states_BLD, batch):
+    """Pool, and where that gives a vector per sequence, look it up for each row."""
+    pooled = POOLINGS[name][0](states_BLD, batch)
+    return pooled[batch.sequences_R] if name in SEQUENCE_POOLINGS else pooled
 
 
 def row_by_row(name, states_BLD, batch):
@@ -21,6 +27,9 @@ def row_by_row(name, states_BLD, batch):
         first_1, last_1, first_2, last_2 = batch.spans_R4[row].tolist()
         if name == "cls":
             parts = [states_LD[0]]
+        elif name in ("last_token", "mean"):
+            real_LD = states_LD[batch.mask_BL[sequence] == 1]
+            parts = [real_LD[-1] if name == "last_token" else real_LD.mean(dim=0)]
         elif name == "event_start":
             parts = [states_LD[opening] for opening in batch.markers_R2[row].tolist()]
         elif name == "mention_pool":
@@ -39,24 +48,23 @@ def row_by_row(name, states_BLD, batch):
 def test_each_pooling_is_its_row_by_row_definition(name, seed, make_batch):
     batch = make_batch(seed=seed)
     states_BLD = random_states(batch, seed)
-    pool, multiple = POOLINGS[name]
-    pooled_RP = pool(states_BLD, batch)
-    assert pooled_RP.shape == (len(batch), multiple * WIDTH)
-    assert torch.equal(pooled_RP, row_by_row(name, states_BLD, batch))
+    pooled_RP = pool_rows(name, states_BLD, batch)
+    assert pooled_RP.shape == (len(batch), POOLINGS[name][1] * WIDTH)
+    torch.testing.assert_close(pooled_RP, row_by_row(name, states_BLD, batch))
 
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_what_stands_in_padding_or_in_other_sequences_changes_nothing(name, make_batch):
-    pool, _ = POOLINGS[name]
     batch, padded = make_batch(), make_batch(padding=6)
     states_BLD, wide_BLD = random_states(batch), torch.full((3, 20, WIDTH), 1e9)
     wide_BLD[:, : states_BLD.shape[1]] = states_BLD
     wide_BLD[padded.mask_BL == 0] = 1e9
-    assert torch.equal(pool(wide_BLD, padded), pool(states_BLD, batch))
+    whole_RP = pool_rows(name, states_BLD, batch)
+    torch.testing.assert_close(pool_rows(name, wide_BLD, padded), whole_RP)
     disturbed_BLD = states_BLD.clone()
     disturbed_BLD[1] = 1e9
     others = batch.sequences_R != 1
-    assert torch.equal(pool(disturbed_BLD, batch)[others], pool(states_BLD, batch)[others])
+    assert torch.equal(pool_rows(name, disturbed_BLD, batch)[others], whole_RP[others])
 
 
 @pytest.mark.parametrize("name", POOLINGS)

@@ -1,0 +1,175 @@
+"""The frozen-encoder cache: what an encoder that does not train would say every time, said once.
+
+With `encoder.freeze=all` the pooled vectors of a split depend on nothing that training changes.
+They are computed once per (texts, tokenizer, encoder, pooling, precision), stored memory-mapped,
+and shared by every run and process that asks for the same; heads then train on vectors.
+
+Shape suffixes: B sequences, R rows, P pooled; X where rows and windows both may stand.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from heron.config import as_dict
+from heron.data import array_store
+from heron.data.batching import plan_evaluation
+from heron.data.collate import Collator
+from heron.data.datamodule import DataModule
+from heron.files import fingerprint, sha256_file
+from heron.models.encoder import Encoder
+from heron.models.heads import Head, pooled_width
+from heron.models.hub import commit
+from heron.runtime.trainer import precision
+from heron.schema import Config, EncoderConfig, HeadConfig
+
+_VERSION = 1
+# What cannot change the states of an encoder in evaluation mode.
+_WITHOUT_EFFECT = (
+    "name",
+    "dropout",
+    "fast_dropout",
+    "gradient_checkpointing",
+    "freeze",
+    "cache",
+)
+
+
+def is_cacheable(config: Config) -> bool:
+    """Tell whether a run may train on stored vectors."""
+    return config.encoder.freeze == "all" and config.encoder.cache and not config.head.both_ways
+
+
+def load_vectors(
+    config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Head]]
+) -> dict[str, np.ndarray]:
+    """Open the pooled vectors of every split, encoding first what no run has encoded yet.
+
+    Args:
+        config: the run's configuration; `is_cacheable`.
+        data: its splits.
+        build: makes encoder and head (for its pooling); called at most once, and not at all when
+            all vectors are there.
+
+    Returns:
+        For each split float32 [X, P], memory-mapped: a vector per row, or per window where a row's
+        windows are joined by their logits.
+    """
+    models: list[tuple[Encoder, Head]] = []
+
+    def encode(split: str) -> tuple[array_store.Arrays, dict[str, Any]]:
+        if not models:
+            models.append(build())
+        return {"vectors": encode_split(*models[0], config, data, split)}, {}
+
+    identity = encoder_identity(config, data)
+    cache, vectors = Path(config.paths.cache), {}
+    for split in data.features:
+        key = fingerprint(_VERSION, identity, data.keys[split])
+        arrays, _ = array_store.load_or_build(cache, "vectors", key, partial(encode, split))
+        vectors[split] = arrays["vectors"]
+    return vectors
+
+
+def encode_split(
+    encoder: Encoder, head: Head, config: Config, data: DataModule, split: str
+) -> np.ndarray:
+    """Encode and pool a split, in order of length; returns float32 [X, P]."""
+    features, units = data.features[split], data.units[split]
+    plan = plan_evaluation(units, config.batching.tokens)
+    collate = Collator(features, data.tokenizer.pad_token_id)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if config.trainer.accelerator == "cpu":
+        device = torch.device("cpu")
+    per_row = head.pools_rows()
+    width = pooled_width(config.head, encoder.width) - config.head.distance
+    vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")
+    encoder.eval().to(device)
+    autocast = _autocast(config, device)
+    for units_U in _progress(plan, f"encoding {split}", config.trainer.progress):
+        batch = collate(units_U).to(device)
+        with torch.no_grad(), autocast():
+            pooled_XP = head.pool(encoder(batch), batch)
+        places = batch.rows_R.cpu().numpy() if per_row else collate.sequences(units_U)
+        vectors_XP[places] = pooled_XP.float().cpu().numpy()
+    return vectors_XP
+
+
+def encoder_identity(config: Config, data: DataModule) -> str:
+    """Fingerprint everything about encoder and pooling that decides a pooled vector."""
+    encoder, head = config.encoder, config.head
+    settings = {k: v for k, v in as_dict(encoder).items() if k not in _WITHOUT_EFFECT}
+    weights = _weights(encoder)
+    if weights is None or len(data.tokenizer) > data.known_tokens:
+        # Built from nothing, or with new tokens' embeddings: the seed has drawn some weights.
+        settings["seed"] = config.seed
+    pooling = (head.input, head.pooling, head.combine, head.over_windows, head.distance > 0)
+    return fingerprint(settings, weights, pooling, precision(config.trainer.precision))
+
+
+def _weights(encoder: EncoderConfig) -> Any:
+    """Name the weights: a folder's files by their hashes, a hub model by its commit."""
+    if encoder.name == "scratch":
+        return None
+    folder = Path(encoder.name)
+    if folder.is_dir():
+        files = [*folder.glob("*.safetensors"), *folder.glob("*.bin"), folder / "config.json"]
+        return {file.name: sha256_file(file) for file in sorted(files) if file.is_file()}
+    return [encoder.name, commit(encoder)]
+
+
+def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:
+    name = precision(config.trainer.precision)
+    dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(name)
+    return lambda: torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
+
+
+def _progress(plan: list[np.ndarray], title: str, wanted: bool | None) -> Any:
+    """Show a bar over a plan where people watch."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if wanted is None else wanted
+    return track(plan, title, console=console, disable=not shown, transient=True)
+
+
+class StoredEncoder(Encoder):
+    """Stands where an encoder would: batches bring their vectors, and nothing here trains.
+
+    Args:
+        width: D of the encoder that made the vectors.
+    """
+
+    def __init__(self, width: int):
+        nn.Module.__init__(self)  # there is no model behind it
+        self.stored_width = width
+        self.frozen = []
+
+    @classmethod
+    def of(cls, head: HeadConfig, vectors: Mapping[str, np.ndarray]) -> StoredEncoder:
+        """Stand for the encoder that made some splits' vectors."""
+        (stored,) = {array.shape[1] for array in vectors.values()}
+        plain = dataclasses.replace(head, distance=0)
+        return cls(stored // pooled_width(plain, width=1))
+
+    @property
+    def width(self) -> int:
+        """D, the width of the hidden states that were pooled."""
+        return self.stored_width
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """None here."""
+        return []
+
+    def assert_mode(self, training: bool) -> None:
+        """Do nothing: there is no dropout that could be off."""
