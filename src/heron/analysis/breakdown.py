@@ -193,11 +193,11 @@ def _correlations(subject: Subject, measured: Sequence[Diversity], note: str) ->
     tokens = [one.tokens for one in measured]
     values: dict[str, list[float]] = {
         "type-token ratio": [one.ttr for one in measured],
-        "lemma term": [one.lemma for one in measured],
         f"moving average, {WINDOW} tokens": [one.mattr for one in measured],
     }
     if measured and measured[0].pos is not None:
-        values["part-of-speech term"] = [one.pos or 0.0 for one in measured]
+        values["its lemma term"] = [one.lemma for one in measured]
+        values["its part-of-speech term"] = [one.pos or 0.0 for one in measured]
     right, groups = subject.answers.correct_N, subject.answers.group_N
     rows: list[tuple[Cell, ...]] = [
         (

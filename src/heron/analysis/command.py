@@ -102,7 +102,8 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         found = breakdown(by, subject)
         print_tables(found.tables)
         stem = f"{options.split}-{by.replace('/', '_')}"
-        title = f"{folder.path.name}, {options.split}: {overall:.3f} of {len(predicted.examples):,}"
+        rows = f"{options.split}, {len(predicted.examples):,} rows"
+        title = f"{folder.path.resolve().name}: {rows}, accuracy {overall:.3f}"
         facts = {"split": options.split, "by": by, "words": options.words, **found.facts}
         facts |= {"rows": len(predicted.examples), "unlabelled": predicted.unlabelled}
         files.append(_write_tables(target / f"{stem}.json", facts, found))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from heron.analysis.breakdown import Breakdown
 from heron.analysis.slices import Slicing
-from heron.reporting.figures import BLUE, FAINT, QUIET, STYLE, png
+from heron.reporting.figures import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 
 
 def breakdown_figure(found: Breakdown, title: str, overall: float) -> bytes:
@@ -41,7 +41,7 @@ def _draw(axes: Axes, slicing: Slicing, overall: float) -> None:
             value, row, xerr=[[value - low], [high - value]], fmt="D", color=BLUE, ms=5, capsize=3
         )
         axes.plot(one.largest, row, "|", color=QUIET, markersize=12)
-    axes.axvline(overall, color=FAINT, zorder=0)
+    axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
     # Latin digits beside names in any script: matplotlib does not order right-to-left text.
     names = [f"{one.name}  (n={one.rows:,})" for one in slicing.slices]
     axes.set_yticks(range(len(names)), names)

@@ -1,5 +1,7 @@
 """The larger files of a run folder, read for a report: predictions, learning curves, data map.
 
+Calibration is computed from the stored probabilities, so that old runs have it as well.
+
 Shape suffixes: N examples, C classes, E epochs.
 """
 
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.errors import DataError, Problem
+from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SPLITS
@@ -24,13 +27,23 @@ from heron.runtime.run_folder import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One predicted example; `probability` is that of the predicted class, None if not stored."""
+    """One predicted example.
+
+    Args:
+        guid: its id.
+        text: the text, or the first of two (premise).
+        gold: class name.
+        prediction: class name.
+        probability: of the predicted class; None where it was not stored.
+        text_pair: the second text (hypothesis); empty where there is one.
+    """
 
     guid: str
     text: str
     gold: str
     prediction: str
     probability: float | None
+    text_pair: str = ""
 
     @property
     def correct(self) -> bool:
@@ -74,6 +87,7 @@ class Artefacts:
     curves: dict[str, Curve]
     data_map: DataMap | None
     missing: tuple[str, ...]
+    reliability: ReliabilityBins | None = None
 
 
 def read_artefacts(run: RunRecord) -> Artefacts:
@@ -86,13 +100,16 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     predictions = _attempt(read_predictions, folder.predictions(split), missing) or ()
     curves = _attempt(read_curves, folder.metrics, missing) or {}
     data_map = _attempt(read_data_map, folder.path / "dynamics", missing)
+    classes = class_names(run, predictions)
+    reliability = None
+    if predictions and classes:
+        path = folder.predictions(split)
+        reliability = _attempt(lambda path: read_reliability(path, classes), path, missing)
     if not run.scores:
         missing.append("no scores.json: the run has not been scored")
     elif SPLITS[0] not in run.scores:
         missing.append("no test scores")
-    return Artefacts(
-        split, class_names(run, predictions), predictions, curves, data_map, tuple(missing)
-    )
+    return Artefacts(split, classes, predictions, curves, data_map, tuple(missing), reliability)
 
 
 def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
@@ -127,7 +144,8 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
         DataError: the file is not Parquet, or lacks guid, gold or prediction.
     """
     columns = _read_columns(path, ("guid", "gold", "prediction"))
-    texts = columns.get("text") or [""] * len(columns["guid"])
+    nothing = [""] * len(columns["guid"])
+    texts = zip(columns.get("text") or nothing, columns.get("text_pair") or nothing, strict=True)
     rows = zip(columns["guid"], texts, columns["gold"], columns["prediction"], strict=True)
     return tuple(
         Prediction(
@@ -136,9 +154,40 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
             str(gold),
             str(prediction),
             columns[f"p/{prediction}"][index] if f"p/{prediction}" in columns else None,
+            str(text_pair or ""),
         )
-        for index, (guid, text, gold, prediction) in enumerate(rows)
+        for index, (guid, (text, text_pair), gold, prediction) in enumerate(rows)
     )
+
+
+def read_reliability(path: Path, classes: Sequence[str]) -> ReliabilityBins | None:
+    """Put one split's labelled rows into bins by confidence.
+
+    Args:
+        path: predictions, Parquet.
+        classes: class names, in order.
+
+    Returns:
+        None where no probabilities are stored.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: the file is not Parquet, or its probabilities are no distributions.
+    """
+    columns = _read_columns(path, ("gold",))
+    stored = [name for name in classes if f"p/{name}" in columns]
+    if not stored:
+        return None
+    numbers = {name: number for number, name in enumerate(stored)}
+    known = [row for row, gold in enumerate(columns["gold"]) if gold in numbers]
+    probabilities_NC = np.column_stack([columns[f"p/{name}"] for name in stored])[known]
+    gold_N = [numbers[columns["gold"][row]] for row in known]
+    try:
+        return reliability_bins(probabilities_NC.astype(np.float64), gold_N)
+    except DataError as error:
+        where, problems = f"{path.parent.name}/{path.name}", error.problems
+        what = f"no reliability plot: {len(problems)} rows without a distribution over the classes"
+        raise DataError(Problem(where, what, str(problems[0]))) from error
 
 
 def _read_columns(path: Path, required: Sequence[str], others: bool = True) -> dict[str, list[Any]]:

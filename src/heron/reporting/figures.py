@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from heron.metrics.calibration import ReliabilityBins
 from heron.reporting.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.reporting.collect import RunRecord
 from heron.reporting.papers import PaperView
@@ -47,19 +48,24 @@ _MAP_POINTS = 20_000  # more points than this only hide each other
 
 
 def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
-    """Draw one sheet: confusion matrix, learning curves, data map. Returns PNG bytes.
+    """Draw one sheet: confusion matrix, learning curves, data map; below them, where probabilities
+    were stored, reliability and class balance. Returns PNG bytes.
 
-    A panel whose data is missing says so instead of being left out.
+    A panel of the first row whose data is missing says so instead of being left out.
     """
+    second = artefacts.reliability is not None
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(13, 4.4), layout="constrained")
-        panels: Any = figure.subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
+        figure = Figure(figsize=(13, 8.2 if second else 4.4), layout="constrained")
+        sheet: Any = figure.subfigures(2, 1, height_ratios=(4.4, 3.8)) if second else [figure]
+        panels: Any = sheet[0].subfigures(1, 3, width_ratios=(1.0, 1.05, 1.15))
         left, middle, right = panels
         _draw_confusion(left.subplots(), artefacts)
         losses, scores = middle.subplots(2, 1, sharex=True)
         _draw_losses(losses, artefacts.curves)
         _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
         _draw_data_map(right.subplots(), artefacts.data_map)
+        if artefacts.reliability is not None:
+            _draw_calibration(sheet[1], artefacts, artefacts.reliability)
         figure.suptitle(_title(run.job, run.synthetic), x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
@@ -170,6 +176,59 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     for height, name in ((0.96, "← easy to learn"), (0.03, "← hard to learn")):
         axes.text(0.5, height, name, ha="right", color=QUIET, style="italic")
     return None
+
+
+def _draw_calibration(sheet: Any, artefacts: Artefacts, bins: ReliabilityBins) -> None:
+    """Draw reliability over the counts of its bins, and the balance of classes beside."""
+    left, right = sheet.subfigures(1, 2, width_ratios=(1.0, 1.0))
+    reliability, counts = left.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    _draw_reliability(reliability, bins, artefacts.split)
+    _draw_counts(counts, bins)
+    _draw_balance(right.subplots(), artefacts)
+
+
+def _draw_reliability(axes: Axes, bins: ReliabilityBins, split: str) -> None:
+    """Draw each bin's accuracy, and what separates it from its confidence.
+
+    Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
+    """
+    used = bins.count > 0
+    left, width = bins.edges[:-1][used], np.diff(bins.edges)[used]
+    accuracy, confidence, gap = bins.accuracy[used], bins.confidence[used], bins.gap[used]
+    axes.bar(left, accuracy, width, align="edge", color=BLUE, alpha=0.75, label="accuracy", lw=0)
+    hatched: Any = {"facecolor": "none", "edgecolor": ORANGE, "hatch": "///", "linewidth": 0.6}
+    axes.bar(left, -gap, width, accuracy, align="edge", label="gap to confidence", **hatched)
+    axes.plot(confidence, confidence, "o", color=INK, markersize=3, label="confidence")
+    axes.plot([0, 1], [0, 1], "--", color=QUIET, linewidth=0.8)
+    ece = float(np.abs(bins.gap) @ bins.count / max(bins.count.sum(), 1))
+    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
+    axes.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
+    axes.legend(loc="upper left")
+
+
+def _draw_counts(axes: Axes, bins: ReliabilityBins) -> None:
+    axes.bar(bins.edges[:-1], bins.count, np.diff(bins.edges), align="edge", color=QUIET, lw=0)
+    axes.set(xlabel="confidence: probability of the predicted class", ylabel="rows")
+    axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+
+
+def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
+    """Draw how often each class is the gold one, and how often it is predicted."""
+    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    total = max(counts_CC.sum(), 1)
+    places = np.arange(len(artefacts.classes))
+    parts = (
+        (-0.2, counts_CC.sum(axis=1), "gold", QUIET),
+        (0.2, counts_CC.sum(0), "predicted", BLUE),
+    )
+    for offset, counts_C, label, colour in parts:
+        bars = axes.bar(places + offset, counts_C / total, 0.38, color=colour, label=label)
+        axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)
+    axes.set_xticks(places, artefacts.classes)
+    axes.set_ylabel("share of rows")
+    axes.set_title(f"Class balance, {artefacts.split}")
+    axes.margins(y=0.25)  # room for the legend above the bars
+    axes.legend(loc="upper right", ncols=2)
 
 
 def _spread_sample(count: int) -> NDArray[np.int64]:

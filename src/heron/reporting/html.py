@@ -54,6 +54,7 @@ def run_page(
         figure=_data_url(figure),
         split=artefacts.split,
         rows=rows,
+        pairs=any(row.text_pair for row in rows),
         total=len(artefacts.predictions),
         wrong=sum(not row.correct for row in artefacts.predictions),
         labels=artefacts.classes,

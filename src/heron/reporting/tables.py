@@ -13,6 +13,7 @@ SPLITS = ("test", "validation")
 SYNTHETIC = "synthetic data: not a research result"
 
 _HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
+_CALIBRATION = ("ece", "mce", "brier")
 _PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 
 
@@ -160,17 +161,26 @@ def score_table(run: RunRecord) -> Table:
     splits = [split for split in dict.fromkeys((*SPLITS, *run.scores)) if split in run.scores]
     rows = tuple(
         (metric, *(_score(run, split, metric) for split in splits))
-        for metric in headline_metrics([run])
+        for metric in (*headline_metrics([run]), *_calibration(run))
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     if any(isinstance(cell, Interval) for row in rows for cell in row):
         drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
+    if _calibration(run):
+        notes.append("ece, mce, brier: distance from calibration; 0 is best, brier goes to 2.")
     return Table("Scores", ("metric", *splits), rows, " ".join(notes))
 
 
+def _calibration(run: RunRecord) -> list[str]:
+    return [name for name in _CALIBRATION if any(name in split for split in run.scores.values())]
+
+
 def class_table(run: RunRecord, split: str = "test") -> Table:
-    """Show precision, recall, F1 and support (rows) of each class on one split."""
+    """Show each class on one split: precision, recall, F1, support (rows), and its predicted share.
+
+    The predicted share (of all rows, a fraction) stands beside what share it should be, `support`.
+    """
     scores = run.scores.get(split, {})
     columns = [part for part in _PER_CLASS if any(name.startswith(f"{part}/") for name in scores)]
     names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)

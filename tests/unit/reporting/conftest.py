@@ -32,6 +32,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         state: str = "done",
         rows: int = 40,
         texts: list[str] | None = None,
+        pairs: list[str] | None = None,
         epochs: int = 3,
     ) -> Path:
         folder = tmp_path / "sweep" / job
@@ -45,7 +46,7 @@ def make_run(tmp_path: Path) -> MakeRun:
         if state == "done":
             test = scores or {"macro_f1": 0.5, "weighted_f1": 0.6, "accuracy": 0.62}
             (folder / "scores.json").write_text(json.dumps({"test": test}))
-            _write_predictions(folder, rows, texts or [HEBREW])
+            _write_predictions(folder, rows, texts or [HEBREW], pairs)
             _write_metrics(folder, epochs)
             _write_dynamics(folder, epochs)
         return folder
@@ -93,17 +94,22 @@ def _number(value: str) -> str | float | int:
         return value
 
 
-def _write_predictions(folder: Path, rows: int, texts: list[str]) -> None:
+def _write_predictions(folder: Path, rows: int, texts: list[str], pairs: list[str] | None) -> None:
     generator = np.random.default_rng(0)
     gold = generator.choice(CLASSES, rows, p=[0.42, 0.33, 0.09, 0.16])
     prediction = np.where(generator.random(rows) < 0.7, gold, generator.choice(CLASSES, rows))
+    # The predicted class is the most probable one, as in any run.
+    rest = generator.dirichlet(np.ones(len(CLASSES)), rows) / 2
+    probabilities = rest + 0.5 * (prediction[:, None] == np.array(CLASSES))
     columns = {
         "guid": [f"trc-{index}" for index in range(rows)],
         "text": [texts[index % len(texts)] for index in range(rows)],
         "gold": gold.tolist(),
         "prediction": prediction.tolist(),
-        **{f"p/{name}": generator.random(rows).tolist() for name in CLASSES},
+        **{f"p/{name}": probabilities[:, i].tolist() for i, name in enumerate(CLASSES)},
     }
+    if pairs:
+        columns["text_pair"] = [pairs[index % len(pairs)] for index in range(rows)]
     (folder / "predictions").mkdir()
     pq.write_table(pa.table(columns), folder / "predictions" / "test.parquet")
 

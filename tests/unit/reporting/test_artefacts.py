@@ -10,6 +10,7 @@ from heron.reporting.artefacts import (
     read_curves,
     read_data_map,
     read_predictions,
+    read_reliability,
 )
 from heron.reporting.collect import collect
 
@@ -59,6 +60,48 @@ def test_the_probability_is_that_of_the_predicted_class(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "test.parquet")
     (row,) = read_predictions(tmp_path / "test.parquet")
     assert (row.probability, row.correct, row.text) == (0.75, False, "")
+
+
+def _write_probabilities(folder, probabilities, gold):
+    columns = {"guid": list("abc"), "gold": gold, "prediction": ["X"] * 3}
+    columns |= {
+        f"p/{name}": list(p) for name, p in zip("XY", np.transpose(probabilities), strict=True)
+    }
+    pq.write_table(pa.table(columns), folder / "test.parquet")
+    return folder / "test.parquet"
+
+
+def test_reliability_counts_the_labelled_rows_by_confidence(tmp_path):
+    path = _write_probabilities(tmp_path, [(0.9, 0.1), (0.6, 0.4), (0.5, 0.5)], ["X", "Y", None])
+    bins = read_reliability(path, ["Y", "X"])
+    assert bins.count.sum() == 2
+    assert bins.accuracy[bins.count > 0].tolist() == [0.0, 1.0]
+
+
+def test_predictions_without_probabilities_have_no_reliability(tmp_path):
+    columns = {"guid": ["a"], "gold": ["X"], "prediction": ["Y"]}
+    pq.write_table(pa.table(columns), tmp_path / "test.parquet")
+    assert read_reliability(tmp_path / "test.parquet", ["X", "Y"]) is None
+
+
+def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, tmp_path):
+    path = _write_probabilities(tmp_path, [(0.9, 0.9), (0.6, 0.4), (2.0, 0.5)], ["X", "Y", "X"])
+    with pytest.raises(DataError, match="2 rows without a distribution over the classes"):
+        read_reliability(path, ["X", "Y"])
+    folder = make_run()
+    table = pq.read_table(folder / "predictions/test.parquet")
+    column = pa.array([7.0] * len(table))
+    index = table.column_names.index("p/EQUAL")
+    pq.write_table(table.set_column(index, "p/EQUAL", column), folder / "predictions/test.parquet")
+    artefacts = read_artefacts(collect(folder)[0])
+    assert artefacts.reliability is None
+    assert "no reliability plot: 40 rows" in artefacts.missing[0]
+    assert len(artefacts.missing[0]) < 300
+
+
+def test_the_second_text_of_a_pair_is_read(make_run):
+    (run,) = collect(make_run(rows=2, pairs=["a", "b"]))
+    assert [row.text_pair for row in read_artefacts(run).predictions] == ["a", "b"]
 
 
 def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path):

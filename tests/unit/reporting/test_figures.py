@@ -1,4 +1,5 @@
 import base64
+import dataclasses
 import struct
 
 import pytest
@@ -21,6 +22,14 @@ def test_a_runs_figure_is_a_png_with_the_same_bytes_each_time(make_run):
     first = run_figure(run, artefacts)
     assert min(_size(first)) > 500
     assert first == run_figure(run, artefacts)
+
+
+def test_probabilities_add_a_row_of_panels(make_run):
+    (run,) = collect(make_run())
+    artefacts = read_artefacts(run)
+    without = dataclasses.replace(artefacts, reliability=None)
+    height = _size(run_figure(run, artefacts))[1]
+    assert height > 1.5 * _size(run_figure(run, without))[1]
 
 
 @pytest.mark.parametrize("state", ["running", "failed"])

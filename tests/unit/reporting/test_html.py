@@ -76,6 +76,18 @@ def test_events_are_marked_in_the_text(make_run):
     assert [tag for tag, _ in page.tags].count("mark") == 2
 
 
+@pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr")])
+def test_both_texts_of_a_pair_are_shown_in_their_languages_direction(make_run, language, direction):
+    config = {"data.language": language}
+    text, page = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"], config=config))
+    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
+    assert [cell["dir"] for cell in cells] == [direction] * 2
+    kinds = [attributes.get("class") for tag, attributes in page.tags if tag == "p"]
+    assert kinds.count("premise") == kinds.count("hypothesis") == 2
+    assert "premise and hypothesis" in text
+    assert "<script>alert" not in text
+
+
 def test_synthetic_data_wears_a_banner_and_real_data_does_not(make_run):
     banner = 'class="banner"'
     assert banner in _page(make_run("a", config={"data.synthetic": True}))[0]

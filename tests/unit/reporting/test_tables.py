@@ -96,6 +96,19 @@ def test_class_table_has_supports_as_counts(make_run):
     assert table.rows == (("EQUAL", 0.25, 0.5, 0.3, 106),)
 
 
+def test_a_classs_predicted_share_stands_beside_its_support(make_run):
+    scores = {"support/EQUAL": 10.0, "predicted/EQUAL": 0.4}
+    table = class_table(collect(make_run(scores=scores))[0])
+    assert (table.columns, table.rows) == (("class", "support", "predicted"), (("EQUAL", 10, 0.4),))
+
+
+def test_calibration_is_in_a_runs_scores_and_not_in_a_sweeps(make_run):
+    runs = collect(make_run(scores={"macro_f1": 0.5, "ece": 0.1, "brier": 0.9}))
+    assert [row[0] for row in score_table(runs[0]).rows] == ["macro_f1", "ece", "brier"]
+    assert "brier goes to 2" in score_table(runs[0]).note
+    assert "ece" not in group_table(runs).columns
+
+
 def test_runs_table_lists_failed_runs_without_scores(sweep):
     rows = {row[0]: row for row in runs_table(sweep).rows}
     assert rows["emp-2"][1:] == ("failed", 1.0, None)
