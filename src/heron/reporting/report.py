@@ -15,6 +15,8 @@ from heron.reporting.papers import PaperView, find_published, paper_view
 from heron.reporting.tables import class_table, group_table, runs_table, score_table
 from heron.reporting.terminal import print_tables
 
+_MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
+
 
 @dataclass
 class ReportOptions:
@@ -79,9 +81,8 @@ def write_report(
     if is_run(folder):
         files = _write_run(runs[0], target)
     else:
-        if out is None:
-            _write_run_pages(runs)
-        files = _write_sweep(folder.resolve().name, runs, target, published)
+        left_out = _write_run_pages(runs) if out is None else []
+        files = _write_sweep(folder.resolve().name, runs, target, published, left_out)
     for line in files.missing:
         print(f"missing: {line}")
     return files
@@ -102,22 +103,37 @@ def _write_run(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles
     return ReportFiles(html, _write(target / "report.png", figure), (), artefacts.missing)
 
 
-def _write_run_pages(runs: Sequence[RunRecord]) -> None:
-    """Write the page of every run that changed since its page was written."""
-    for run in runs:
-        page, status = run.path / "report.html", run.path / "status.json"
-        fresh = page.is_file() and status.is_file()
-        if not fresh or page.stat().st_mtime < status.stat().st_mtime:
-            _write_run(run, run.path, quiet=True)
+def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
+    """Write the page of every run that changed since its page was written.
+
+    Returns:
+        What was left out: of very many runs, pages are written for those who ask.
+    """
+    stale = [run for run in runs if not _has_fresh_page(run)]
+    if len(stale) > _MOST_PAGES:
+        return [f"pages of {len(stale)} single runs: `heron report DIR/<run>` writes one"]
+    for run in stale:
+        _write_run(run, run.path, quiet=True)
+    return []
+
+
+def _has_fresh_page(run: RunRecord) -> bool:
+    page, status = run.path / "report.html", run.path / "status.json"
+    both = page.is_file() and status.is_file()
+    return both and page.stat().st_mtime >= status.stat().st_mtime
 
 
 def _write_sweep(
-    name: str, runs: Sequence[RunRecord], target: Path, published: Path | None
+    name: str,
+    runs: Sequence[RunRecord],
+    target: Path,
+    published: Path | None,
+    left_out: Sequence[str] = (),
 ) -> ReportFiles:
     from heron.reporting.figures import fraction_figure, sweep_figure
     from heron.reporting.html import sweep_page
 
-    missing = [f"{run.job}: {run.state}" for run in runs if not run.done]
+    missing = [*(f"{run.job}: {run.state}" for run in runs if not run.done), *left_out]
     view = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in _splits(runs)]
     shown = [*groups, *view.tables.values()]

@@ -64,9 +64,8 @@ def test_the_probability_is_that_of_the_predicted_class(tmp_path):
 
 def _write_probabilities(folder, probabilities, gold):
     columns = {"guid": list("abc"), "gold": gold, "prediction": ["X"] * 3}
-    columns |= {
-        f"p/{name}": list(p) for name, p in zip("XY", np.transpose(probabilities), strict=True)
-    }
+    for name, values in zip("XY", np.transpose(probabilities), strict=True):
+        columns[f"p/{name}"] = values.tolist()
     pq.write_table(pa.table(columns), folder / "test.parquet")
     return folder / "test.parquet"
 

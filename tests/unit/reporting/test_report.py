@@ -39,6 +39,17 @@ def test_a_sweep_that_asks_for_a_papers_table_gets_it_beside_its_own(make_run, c
     assert "AlephBERTGimmel" in capsys.readouterr().out
 
 
+def test_the_pages_of_a_very_large_sweeps_runs_wait_until_somebody_asks(make_run, monkeypatch):
+    monkeypatch.setattr("heron.reporting.report._MOST_PAGES", 1)
+    folders = [make_run(job, ("head=ess", f"seed={job}")) for job in "01"]
+    files = write_report(folders[0].parent)
+    assert files.missing == ("pages of 2 single runs: `heron report DIR/<run>` writes one",)
+    assert not (folders[0] / "report.html").exists()
+    write_report(folders[0])
+    assert write_report(folders[0].parent).missing == ()
+    assert (folders[1] / "report.html").is_file()
+
+
 def test_published_numbers_that_cannot_be_found_are_missing_not_an_error(make_run):
     folder = make_run(config={"report": "nobody/table1"}).parent
     assert "nobody/table1: no published numbers found" in write_report(folder).missing[0]
