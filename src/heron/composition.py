@@ -20,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.config import all_keys
-from heron.config_dir import conf_dir
+from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
 from heron.schema import Config
 
@@ -117,11 +117,10 @@ def follow_the_data(overrides: Sequence[str]) -> list[str]:
 
 def data_task(name: str) -> str | None:
     """Read which task a data set of `conf/data` or of a fork is for; None where there is none."""
-    folders = [conf_dir(), *sorted((conf_dir().parent / "experiments").glob("*/conf"))]
-    files = [path for folder in folders if (path := folder / "data" / f"{name}.yaml").is_file()]
-    if not files:
+    path = data_sets().get(name)
+    if path is None:
         return None
-    return str(OmegaConf.select(OmegaConf.load(files[0]), "task", default="relation"))
+    return str(OmegaConf.select(OmegaConf.load(path), "task", default="relation"))
 
 
 def _composition(config: DictConfig) -> Composition:

@@ -15,7 +15,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
-from heron.schema import Config, EncoderConfig
+from heron.schema import Config, EncoderConfig, StageConfig
 
 # What a value may be, where the type alone does not say it.
 CHOICES = {
@@ -103,6 +103,31 @@ def resolve(config: DictConfig) -> Config:
     assert isinstance(resolved, Config)
     _check_values(resolved)
     return resolved
+
+
+def resolve_stages(config: Config) -> list[StageConfig]:
+    """Read `config.stages`: names of data sets, or mappings as in `StageConfig`.
+
+    Raises:
+        ConfigError: a stage without data, an unknown key, or a value of the wrong type.
+    """
+    stages = []
+    for entry in config.stages:
+        values = {"data": entry} if isinstance(entry, str) else entry
+        if not isinstance(values, dict):
+            raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
+        known = [field.name for field in dataclasses.fields(StageConfig)]
+        for key in values:
+            if key not in known:
+                raise ConfigError(f"stages: unknown key '{key}'.{nearest(str(key), known)}")
+        try:
+            merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
+            stage = OmegaConf.to_object(merged)
+        except OmegaConfBaseException as error:
+            raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
+        assert isinstance(stage, StageConfig)
+        stages.append(stage)
+    return stages
 
 
 def to_yaml(config: Config) -> str:
@@ -195,6 +220,7 @@ def _check_values(config: Config) -> None:
             raise ConfigError(f"{key}={value}: must be in [0, 1)")
     if len(config.optim.betas) != 2 or not all(0 <= beta < 1 for beta in config.optim.betas):
         raise ConfigError(f"optim.betas={config.optim.betas}: must be two numbers in [0, 1)")
+    resolve_stages(config)
     _check_freeze(config.encoder)
     _check_scratch(config.encoder)
     _check_combination(config)

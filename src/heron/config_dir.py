@@ -21,3 +21,11 @@ def conf_dir() -> Path:
             "`pip install --editable .`"
         )
     return folder
+
+
+def data_sets() -> dict[str, Path]:
+    """Find the data sets of heron and of the forks beside it, the way Hydra's search path does."""
+    forks = sorted((conf_dir().parent / "experiments").glob("*/conf"))
+    paths = [path for conf in (conf_dir(), *forks) for path in sorted(conf.glob("data/*.yaml"))]
+    # The first of a name counts, so it is entered last.
+    return dict(sorted({path.stem: path for path in reversed(paths)}.items()))

@@ -6,6 +6,7 @@ YAML in `conf/` holds the values; `heron.config` checks them against these datac
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from heron.data.config import DataConfig
 
@@ -345,14 +346,44 @@ class BaselineConfig:
 
 
 @dataclass
+class StageConfig:
+    """One stage of sequential fine-tuning; null keeps the run's own value.
+
+    Args:
+        data: a data set of `conf/data`, with the run's classes.
+        max_epochs: passes over its train split.
+        lr: peak learning rate of the encoder.
+        head_lr: peak learning rate of the head.
+        freeze: as `encoder.freeze`; `all` trains a probe.
+        keep_head: begin with the head of the stage before, not with a new one.
+    """
+
+    data: str
+    max_epochs: int | None = None
+    lr: float | None = None
+    head_lr: float | None = None
+    freeze: str | None = None
+    keep_head: bool = True
+
+
+@dataclass
 class Config:
-    """Everything one run needs."""
+    """Everything one run needs.
+
+    Args:
+        stages: fine-tune on these data sets one after the other: names, or mappings as in
+            `StageConfig`; empty trains once, on `data`.
+        also_test: further data sets with the same classes, whose test splits (validation where
+            there is none) are predicted and scored as `<data set>.<split>`.
+    """
 
     data: DataConfig
     seed: int = 0
     protocol: str = "fixed"
     experiment: str | None = None
     report: str | None = None
+    stages: list[Any] = field(default_factory=list)
+    also_test: list[str] = field(default_factory=list)
     paths: PathsConfig = field(default_factory=PathsConfig)
     task: TaskConfig = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)

@@ -49,9 +49,9 @@ def configure(name: str, overrides: Sequence[str]) -> DataConfig:
     from omegaconf.errors import OmegaConfBaseException
 
     from heron.config import all_keys
-    from heron.data.listing import _configs
+    from heron.config_dir import data_sets
 
-    paths = _configs()
+    paths = data_sets()
     if name not in paths:
         raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
     words = [word.removeprefix("data.") for word in overrides]

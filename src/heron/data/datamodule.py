@@ -23,7 +23,8 @@ from heron.data.features import (
     Features,
     require_none_refused,
 )
-from heron.data.readers import load
+from heron.data.other_sets import test_examples
+from heron.data.readers import load_with_report
 from heron.data.tokenization import build_features
 from heron.files import fingerprint
 from heron.models.tokenizer import load_tokenizer
@@ -50,8 +51,11 @@ class DataModule(pl.LightningDataModule):
         super().__init__()
         self.config = config
         self._cache = Path(config.paths.cache)
+        self.dropped: dict[str, dict[str, int]] = {}
         if examples is None:
-            examples = load(config.data, Path(config.paths.data), self._cache)
+            loaded = load_with_report(config.data, Path(config.paths.data), self._cache)
+            self.dropped = loaded.dropped
+            examples = {**loaded.examples, **test_examples(config)}
         self.examples = examples
         markers = config.data.event_markers()
         added = markers if config.head.input == "marked" else ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.config_dir import conf_dir
+from heron.config_dir import data_sets
 from heron.data.config import TEST, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     data_dir = options.paths_data or default_data_dir()
     cache_dir = options.paths_cache or default_cache_dir()
-    configs = _configs()
+    configs = data_sets()
     if options.name is None:
         if options.fetch:
             raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
@@ -122,14 +122,6 @@ def _reading(config: DataConfig) -> dict[str, str]:
 def _dropped(split: str, reasons: Mapping[str, int]) -> str:
     counted = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
     return f"left out of {split}: {counted}"
-
-
-def _configs() -> dict[str, Path]:
-    """Find the data sets of heron and of the forks beside it, the way Hydra's search path does."""
-    forks = sorted((conf_dir().parent / "experiments").glob("*/conf"))
-    paths = [path for conf in (conf_dir(), *forks) for path in sorted(conf.glob("data/*.yaml"))]
-    # The first of a name counts, so it is entered last.
-    return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
 
 
 def _parse(arguments: Sequence[str]) -> Options:

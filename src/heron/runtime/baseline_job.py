@@ -6,15 +6,16 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.config import TRAIN
 from heron.data.examples import Example
+from heron.data.other_sets import test_examples
 from heron.data.readers import load_with_report
 from heron.data.tables import write_table
 from heron.files import write_json
 from heron.models.baselines.shallow import label_ids
 from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
+from heron.runtime.describe import describe
 from heron.runtime.evaluation import Predictions, prediction_columns, score_predictions
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -37,17 +38,16 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
     """
     loaded = load_with_report(config.data, Path(config.paths.data), Path(config.paths.cache))
-    examples = loaded.examples
-    folder.update_status(data=_describe(examples, loaded.dropped))
+    examples = {**loaded.examples, **test_examples(config)}
+    folder.update_status(data=describe(examples, loaded.dropped))
     baseline = fit_baseline(config, examples[TRAIN])
     for warning in baseline.notes.get("warnings", ()):
         print(f"heron train: warning: {warning}", file=sys.stderr)
     scores = {}
-    for split in (VALIDATION, TEST):
-        if split in examples:
-            predictions = predict_examples(baseline, examples[split], config)
-            columns = prediction_columns(predictions, examples[split], config)
-            write_table(folder.predictions(split), columns)
+    for split, rows in examples.items():
+        if split != TRAIN:
+            predictions = predict_examples(baseline, rows, config)
+            write_table(folder.predictions(split), prediction_columns(predictions, rows, config))
             scores[split] = score_predictions(predictions, config)
             scores[split]["refused"] = 0
     write_json(folder.scores, scores)
@@ -77,22 +77,3 @@ def baseline_sources(config: Config) -> dict[str, Path]:
         return {"vectors": Path(baseline.vectors).expanduser()}
     weights = Path(baseline.model) / "model.safetensors"
     return {"model": weights} if baseline.name == "zero_shot" and weights.is_file() else {}
-
-
-def _describe(
-    examples: dict[str, list[Example]], dropped: dict[str, dict[str, int]]
-) -> dict[str, Any]:
-    """Count rows, and those that stand in train as well, with a warning."""
-    pairs = {
-        split: {(e.text, e.text_pair, e.spans) for e in rows} for split, rows in examples.items()
-    }
-    shared = {
-        f"{split} and {TRAIN}": len(pairs[split] & pairs.get(TRAIN, set()))
-        for split in (VALIDATION, TEST)
-        if split in pairs
-    }
-    for splits, rows in shared.items():
-        if rows:
-            print(f"heron train: warning: {rows} examples are in both {splits}", file=sys.stderr)
-    counts = {split: {"rows": len(found), "refused": 0} for split, found in examples.items()}
-    return {"splits": counts, "shared": shared, "dropped": dropped}

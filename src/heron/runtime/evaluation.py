@@ -18,6 +18,7 @@ from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import mark
 from heron.metrics import bootstrap_intervals, score_task
+from heron.metrics.calibration import calibration_scores
 from heron.schema import Config
 
 
@@ -72,6 +73,9 @@ def score_predictions(predictions: Predictions, config: Config) -> dict[str, flo
     gold = names[predictions.gold_R[labelled_R]]
     predicted = names[predictions.predicted_R[labelled_R]]
     scores = score_task(config.task.name, gold, predicted, labels, relaxed=config.task.relaxed)
+    if len(gold):
+        probabilities_RC = predictions.probabilities_RC[labelled_R]
+        scores |= calibration_scores(probabilities_RC, predictions.gold_R[labelled_R])
     if config.task.bootstrap:
         groups = list(np.asarray(predictions.groups, dtype=object)[labelled_R])
         scores |= bootstrap_intervals(

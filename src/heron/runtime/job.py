@@ -12,8 +12,9 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 
+from heron.audit.known import warnings
 from heron.config import decisive, from_yaml, to_yaml
-from heron.data.config import TEST, TRAIN, VALIDATION
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
 from heron.data.tables import write_table
@@ -25,11 +26,14 @@ from heron.models.export import export, load_head
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.heads import Head
 from heron.models.optim import class_weights
+from heron.runtime.baseline_job import baseline_sources, train_baseline
 from heron.runtime.checkpointing import load_weights
+from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.stages import run_stages
 from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_closed
 from heron.schema import Config
 from heron.tasks.base import TaskModule
@@ -107,9 +111,14 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
 
 
 def _train_and_score(config: Config, folder: RunFolder) -> Scores:
+    if config.stages:
+        return run_stages(config, folder, run_job)
+    _warn(config, folder)
+    if config.baseline.name != "none":
+        return train_baseline(config, folder)
     pl.seed_everything(config.seed, workers=True, verbose=False)
     data = DataModule(config)
-    folder.update_status(data=_describe(data))
+    folder.update_status(data=describe(data.examples, data.dropped, data.features))
 
     module = build_module(config, data)
     history = History(folder.metrics)
@@ -124,13 +133,13 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
         load_weights(module, folder.best)
 
     scores: Scores = {}
-    for split in (VALIDATION, TEST):
-        if split in data.features:
+    for split, features in data.features.items():
+        if split != TRAIN:
             predictions = predict_split(trainer, module, data, split)
             columns = prediction_columns(predictions, data.examples[split], config)
             write_table(folder.predictions(split), columns)
             scores[split] = score_predictions(predictions, config)
-            scores[split]["refused"] = len(data.features[split].refused)
+            scores[split]["refused"] = len(features.refused)
     write_json(folder.scores, scores)
     if config.run.export:
         _export(config, folder, module, data)
@@ -222,8 +231,9 @@ def source_hashes(config: Config) -> dict[str, str]:
         Hexadecimal SHA-256 by name, for `status.json`.
     """
     paths = locate(config.data, Path(config.paths.data), Path(config.paths.cache))
-    weights = Path(config.encoder.name) / "model.safetensors"
-    if weights.is_file():
+    if config.baseline.name != "none":
+        paths = {**paths, **baseline_sources(config)}
+    elif (weights := Path(config.encoder.name) / "model.safetensors").is_file():
         paths = {**paths, "encoder": weights}
     return {name: sha256_file(path) for name, path in paths.items()}
 
@@ -251,22 +261,9 @@ def _check_monitor(config: Config) -> None:
         raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")
 
 
-def _describe(data: DataModule) -> dict[str, Any]:
-    splits = {
-        split: {
-            "rows": len(features),
-            "sequences": len(features.lengths_S),
-            "refused": len(features.refused),
-        }
-        for split, features in data.features.items()
-    }
-    texts = {split: {(e.text, e.spans) for e in rows} for split, rows in data.examples.items()}
-    shared = {
-        f"{split} and {TRAIN}": len(texts[split] & texts.get(TRAIN, set()))
-        for split in (VALIDATION, TEST)
-        if split in texts
-    }
-    for splits_, rows in shared.items():
-        if rows:
-            print(f"heron train: warning: {rows} examples are in both {splits_}", file=sys.stderr)
-    return {"splits": splits, "shared": shared}
+def _warn(config: Config, folder: RunFolder) -> None:
+    """Print what is known to be wrong with the data, one line each."""
+    for finding in warnings(
+        config.data, read_json(folder.status)["sources"], Path(config.paths.cache)
+    ):
+        print(f"heron train: warning: {config.data.name}: {finding}", file=sys.stderr)

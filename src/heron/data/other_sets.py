@@ -1,0 +1,55 @@
+"""Further data sets of one run: those of its stages, and those it is only tested on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heron.config_dir import data_sets
+from heron.data.config import TEST, VALIDATION, DataConfig, read_config
+from heron.data.examples import Example
+from heron.data.readers import load
+from heron.errors import ConfigError, nearest
+from heron.schema import Config
+
+
+def data_set(config: Config, name: str) -> DataConfig:
+    """Find a data set by name; the run's own comes with what the command line changed.
+
+    Raises:
+        ConfigError: no such data set, or one with other classes or for another task.
+    """
+    if name == config.data.name:
+        return config.data
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"no data set '{name}' in conf/data.{nearest(name, paths)}")
+    found = read_config(paths[name])
+    own = config.data
+    if (found.task, found.label_order) != (own.task, own.label_order):
+        raise ConfigError(
+            f"data set {name} (task {found.task}, classes {', '.join(found.label_order)}) does not "
+            f"go with {own.name} (task {own.task}, classes {', '.join(own.label_order)}): one head "
+            "needs the same classes in the same order"
+        )
+    return found
+
+
+def test_examples(config: Config) -> dict[str, list[Example]]:
+    """Read the splits of `config.also_test`.
+
+    Returns:
+        `{"<data set>.<split>": examples}`: the test split, or validation where there is no test.
+
+    Raises:
+        ConfigError: as `data_set`, or a data set with neither split.
+        DataError: files that are missing or wrong.
+    """
+    examples = {}
+    for name in config.also_test:
+        found = data_set(config, name)
+        splits = load(found, Path(config.paths.data), Path(config.paths.cache))
+        split = next((split for split in (TEST, VALIDATION) if split in splits), None)
+        if split is None:
+            raise ConfigError(f"also_test={name}: it has neither a test nor a validation split")
+        examples[f"{name}.{split}"] = splits[split]
+    return examples

@@ -1,0 +1,63 @@
+"""What a run was made from, for `status.json` and for the person who watches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heron.data.config import TRAIN
+from heron.data.duplicates import text_key
+from heron.data.examples import Example
+from heron.data.features import Features
+
+
+def describe(
+    examples: Mapping[str, Sequence[Example]],
+    dropped: Mapping[str, Mapping[str, int]],
+    features: Mapping[str, Features] | None = None,
+) -> dict[str, Any]:
+    """Count what a run reads, and say on standard error what may surprise.
+
+    Args:
+        examples: the splits.
+        dropped: rows that were left out, by split and reason.
+        features: the tokenized splits; None for systems that read words.
+
+    Returns:
+        `splits` (rows, and with features: sequences, refused, truncated rows), `dropped`, and
+        `shared`: examples that another split has in common with train.
+    """
+    splits = {
+        split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
+        for split, rows in examples.items()
+    }
+    for split, sizes in splits.items():
+        if cut := sizes.get("truncated"):
+            share = cut / max(sizes["rows"], 1)
+            _say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+    keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
+    shared = {
+        f"{split} and {TRAIN}": len(keys[split] & keys.get(TRAIN, set()))
+        for split in keys
+        if split != TRAIN
+    }
+    for both, rows in shared.items():
+        if rows:
+            _say(f"{rows} examples are in both {both}")
+    for split, reasons in dropped.items():
+        _say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
+    return {"splits": splits, "shared": shared, "dropped": {k: dict(v) for k, v in dropped.items()}}
+
+
+def _sizes(features: Features) -> dict[str, int]:
+    return {
+        "rows": len(features),
+        "sequences": len(features.lengths_S),
+        "refused": len(features.refused),
+        "truncated": int(features.truncated_R.sum()),
+    }
+
+
+def _say(what: str) -> None:
+    print(f"heron train: warning: {what}", file=sys.stderr)

@@ -1,0 +1,110 @@
+"""Sequential fine-tuning: one run that trains on several data sets, one after the other.
+
+Each stage is a run folder of its own, `stages/<n>-<data set>/`, so that a stopped run goes on
+between and inside its stages. A stage begins with the encoder and the head that the one before has
+left; the last one is the run's model.
+
+Source: LCHAIM section 4 (HebNLI, then LCHAIM; Table 4 has them the other way round).
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from heron.config import resolve_stages
+from heron.data.other_sets import data_set
+from heron.data.sources import locate
+from heron.errors import ConfigError
+from heron.files import write_json
+from heron.models.export import POINTER
+from heron.runtime.run_folder import RunFolder
+from heron.schema import Config, StageConfig
+
+Scores = dict[str, dict[str, float]]
+RunJob = Callable[[Config, RunFolder], Scores]
+
+
+def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
+    """Train the stages of `config`, or go on with them.
+
+    Args:
+        config: the run's configuration; `config.stages` is not empty.
+        folder: the run's folder.
+        run_job: trains one stage, or returns what it has scored if it is done.
+
+    Returns:
+        The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
+
+    Raises:
+        ConfigError, DataError: a stage's data set does not fit or is not there; before any
+            training.
+    """
+    stages = resolve_stages(config)
+    for stage in stages:
+        locate(data_set(config, stage.data), Path(config.paths.data), Path(config.paths.cache))
+    every: Scores = {}
+    last: Scores = {}
+    before: RunFolder | None = None
+    for number, stage in enumerate(stages, 1):
+        name = f"{number}-{stage.data}"
+        inner = RunFolder(folder.path / "stages" / name)
+        inner.path.mkdir(parents=True, exist_ok=True)
+        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
+        last = run_job(stage_config(config, stages, stage, before), inner)
+        every |= {f"{name}/{split}": scores for split, scores in last.items()}
+        before = inner
+    assert before is not None
+    _take_over(before, folder)
+    write_json(folder.scores, {**last, **every})
+    return {**last, **every}
+
+
+def stage_config(
+    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None
+) -> Config:
+    """Compose one stage: the run's configuration with the stage's data and settings.
+
+    Args:
+        config: the run's.
+        stages: all of them; every stage is tested on each one's data.
+        stage: this one.
+        before: the finished stage before it, or None for the first.
+    """
+    inner = copy.deepcopy(config)
+    inner.stages = []
+    inner.data = copy.deepcopy(data_set(config, stage.data))
+    named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
+    inner.also_test = [name for name in named if name != stage.data]
+    settings: list[tuple[Any, str, Any]] = [
+        (inner.trainer, "max_epochs", stage.max_epochs),
+        (inner.optim, "lr", stage.lr),
+        (inner.optim, "head_lr", stage.head_lr),
+        (inner.encoder, "freeze", stage.freeze),
+    ]
+    for part, key, value in settings:
+        if value is not None:
+            setattr(part, key, value)
+    inner.run.export = True  # the next stage begins with it
+    if before is not None:
+        before.require_model()
+        if not (before.model / POINTER).is_file():  # else the encoder is still the first one
+            inner.encoder.name = str(before.model)
+            inner.encoder.revision = inner.encoder.num_layers = None
+        inner.head.start = str(before.model) if stage.keep_head else None
+    return inner
+
+
+def _take_over(last: RunFolder, folder: RunFolder) -> None:
+    """Show the last stage's model and predictions where every run has its own."""
+    if folder.model.is_symlink():
+        folder.model.unlink()
+    elif folder.model.exists():
+        raise ConfigError(f"{folder.model} is in the way: it is no link to the last stage")
+    folder.model.symlink_to(os.path.relpath(last.model, folder.path))
+    source = last.predictions("test").parent
+    shutil.copytree(source, folder.predictions("test").parent, dirs_exist_ok=True)
