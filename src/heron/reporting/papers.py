@@ -5,7 +5,7 @@ A run asks for a view with its configuration key `report`, such as `trc/table4`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,35 @@ from heron.reporting.cells import Cell, Formatted, Summary, Table
 from heron.reporting.collect import RunRecord, read_yaml
 from heron.reporting.tables import Group, group_runs
 
-# Settings that a paper's table spells out in its rows and columns.
-_PLACED = ("encoder", "encoder.name", "head", "head.name", "report", "experiment")
+_NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column that names the rows of a paper's tables.
+
+    Args:
+        column: its heading.
+        settings: the run's configuration keys that say what stands there; the first that is set.
+        names: the paper's words for their values, or for the last part of a path or id.
+    """
+
+    column: str
+    settings: tuple[str, ...]
+    names: Mapping[str, str]
+
+    def of(self, group: Group) -> str:
+        """Name a group's value: the paper's word, or the last part of an id or path of our own."""
+        run = group.runs[0]
+        values = (run.setting(setting) for setting in self.settings)
+        value = _spell(next((value for value in values if value is not None), "–"))
+        last = value.rstrip("/").rpartition("/")[2]
+        return self.names.get(value) or self.names.get(last) or last
+
+    @property
+    def keys(self) -> set[str]:
+        """The overrides that only say what stands here: `encoder` as well as `encoder.name`."""
+        return {key for setting in self.settings for key in (setting, setting.partition(".")[0])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +107,36 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    data = published["data"]
-    ours = [run for run in runs if run.setting("data.name") == data and not run.synthetic]
+    places = [_place(place) for place in published.get("places", [])]
+    data = _list(published["data"])
+    ours = [run for run in runs if run.setting("data.name") in data and not run.synthetic]
     note = _left_out(len(runs) - len(ours))
     groups = group_runs(ours)
     figures = published.get("figures", {})
     if view in figures:
-        return _figure_view(view, figures[view], groups, note)
+        return _figure_view(view, figures[view], groups, places, note)
     tables = {
-        name: _score_table(published["tables"][name], published["encoders"], groups, note)
-        for name in views[view]
+        name: _score_table(published["tables"][name], places, groups, note) for name in views[view]
     }
     return PaperView(tables)
+
+
+def _place(place: Mapping[str, Any]) -> Place:
+    settings = tuple(_list(place["setting"]))
+    return Place(place["column"], settings, place.get("names", {}))
+
+
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _spell(value: Any) -> str:
+    """Spell a setting in one word: stages are joined by `+`, no stage at all is `none`."""
+    if isinstance(value, Mapping):
+        value = value.get("name") or value.get("data") or list(value)
+    if isinstance(value, list):
+        return "+".join(map(_spell, value)) or "none"
+    return str(value)
 
 
 def _left_out(count: int) -> str:
@@ -100,54 +145,104 @@ def _left_out(count: int) -> str:
 
 def _score_table(
     table: Mapping[str, Any],
-    encoders: Mapping[str, str],
+    places: Sequence[Place],
     groups: Sequence[Group],
     note: str,
 ) -> Table:
-    """Put each published score beside ours; an encoder or head the paper lacks gets its own row."""
-    metrics = table["metrics"]
+    """Put each published score beside ours; what the paper lacks gets a row of its own.
+
+    A table with `classes` has a row for each of them: the last name of a row is then the class,
+    and its metrics are those of the class.
+    """
+    classes, scores = table.get("classes"), table["scores"]
+    printed = dict(_flat_rows(table["rows"]))
+    placed = [(tuple(place.of(group) for place in places), group) for group in groups]
+    ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
     rows: list[tuple[Cell, ...]] = []
-    placed = [(_encoder(group, encoders), _setting(group, "head.name"), group) for group in groups]
-    printed = [(encoder, head) for encoder, heads in table["rows"].items() for head in heads]
-    for encoder, head in dict.fromkeys(printed + [(name, head) for name, head, _ in placed]):
-        scores = table["rows"].get(encoder, {}).get(head, {})
-        matches = [group for name, its_head, group in placed if (name, its_head) == (encoder, head)]
+    for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
+        metrics = [f"{metric}/{key[-1]}" if classes else metric for metric in scores.values()]
+        published = printed.get(key, [None] * len(metrics))
+        matches = [group for other, group in ours if other == key]
         candidates: list[Group | None] = [*matches] or [None]
         for group in candidates:
-            others = _other_settings(group) if group else ""
-            pairs = (_pair(scores.get(part), group, metrics[part]) for part in metrics)
-            rows.append((f"{encoder} {others}".strip(), head, *(cell for p in pairs for cell in p)))
-    columns = [column for part in metrics for column in (f"{part} F1, paper", "heron", "Δ")]
-    caption = f"heron: mean ± sample sd (number of runs); Δ: heron - paper. {note}".strip()
-    return Table(table["title"], ("encoder", "head", *columns), tuple(rows), caption)
+            split = _split(group, table.get("test_set")) if group else ""
+            others = _other_settings(group, places) if group else ""
+            pairs = [
+                _pair(value, group, split, metric, table.get("decimals", 2))
+                for value, metric in zip(published, metrics, strict=True)
+            ]
+            names = (f"{key[0]} {others}".strip(), *key[1:])
+            rows.append((*names, *(cell for pair in pairs for cell in pair)))
+    headings = [place.column for place in places] + (["class"] if classes else [])
+    columns = [column for title in scores for column in (f"{title}, paper", "heron", "Δ")]
+    return Table(table["title"], (*headings, *columns), tuple(rows), _caption(table, printed, note))
 
 
-def _pair(published: float | None, group: Group | None, metric: str) -> tuple[Cell, Cell, Cell]:
-    """Published, ours and the difference; the paper's two decimals are kept as printed."""
-    ours = group.summary("test", metric) if group else None
+def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Go through nested rows down to the lists of scores."""
+    if isinstance(rows, Mapping):
+        for name, inner in rows.items():
+            yield from _flat_rows(inner, (*names, str(name)))
+    else:
+        yield names, rows
+
+
+def _split(group: Group, test_set: str | None) -> str:
+    """Name the split that a table is about.
+
+    It is `test`; where a table is about one test set of several, the split of that name, and
+    `test` only of runs whose own data it is.
+    """
+    run = group.runs[0]
+    if test_set is None or (test_set not in run.scores and run.setting("data.name") == test_set):
+        return "test"
+    return test_set
+
+
+def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
+    """Say what the columns are, and which published numbers are not as printed, or doubtful."""
+    parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
+    marked = [
+        (f"{' '.join(key)} {title}", score)
+        for key, scores in printed.items()
+        for title, score in zip(table["scores"], scores, strict=True)
+        if isinstance(score, Mapping)
+    ]
+    changed = [(name, score) for name, score in marked if "corrected" in score]
+    doubtful = [name for name, score in marked if "corrected" not in score]
+    if changed:
+        listed = (f"{name} {s['corrected']} (printed {s['printed']})" for name, s in changed)
+        parts.append(f"Corrected: {'; '.join(listed)}.")
+    if doubtful:
+        parts.append(f"In conflict with the paper's other numbers: {'; '.join(doubtful)}.")
+    return " ".join([*parts, *filter(None, (table.get("note"), note))])
+
+
+def _pair(
+    published: Any, group: Group | None, split: str, metric: str, decimals: int
+) -> tuple[Cell, Cell, Cell]:
+    """Published, ours and the difference; the paper's decimals are kept as printed."""
+    ours = group.summary(split, metric) if group else None
+    if isinstance(published, Mapping):
+        published = published.get("corrected", published["printed"])
     if published is None:
         return None, ours, None
     change = Formatted(ours.mean - published, "+.3f") if ours else None
-    return Formatted(published, ".2f"), ours, change
+    return Formatted(published, f".{decimals}f"), ours, change
 
 
-def _encoder(group: Group, encoders: Mapping[str, str]) -> str:
-    """The paper's name of a group's encoder, or the last part of an id or path of our own."""
-    name = _setting(group, "encoder.name")
-    return encoders.get(name) or name.rstrip("/").rpartition("/")[2]
-
-
-def _setting(group: Group, key: str) -> str:
-    return str(group.runs[0].setting(key, "–"))
-
-
-def _other_settings(group: Group, but: Sequence[str] = ()) -> str:
-    others = {key: value for key, value in group.settings.items() if key not in (*_PLACED, *but)}
+def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = ()) -> str:
+    placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in places))
+    others = {key: value for key, value in group.settings.items() if key not in placed}
     return ", ".join(f"{key}={value}" for key, value in others.items())
 
 
 def _figure_view(
-    name: str, figure: Mapping[str, Any], groups: Sequence[Group], note: str
+    name: str,
+    figure: Mapping[str, Any],
+    groups: Sequence[Group],
+    places: Sequence[Place],
+    note: str,
 ) -> PaperView:
     """Draw each metric over the share of training data, one curve for every other setting."""
     share = figure["share"]
@@ -157,7 +252,7 @@ def _figure_view(
         for metric in figure["metrics"]:
             summary = group.summary("test", metric)
             if summary:
-                label = _other_settings(group, but=(share,))
+                label = _other_settings(group, places, but=(share,))
                 points.setdefault((metric, label), {})[fraction] = summary
     curves = tuple(
         FractionCurve(f"{metric} {label}".strip(), tuple(sorted(by_share.items())))

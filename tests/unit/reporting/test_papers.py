@@ -1,15 +1,18 @@
 import csv
+import json
 from pathlib import Path
 
 import pytest
 
 from heron.errors import ConfigError
 from heron.reporting.cells import Formatted
-from heron.reporting.collect import collect
-from heron.reporting.papers import find_published, paper_view
+from heron.reporting.collect import collect, read_yaml
+from heron.reporting.papers import _flat_rows, find_published, paper_view
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/trc/published.yaml"
+RONLI = ROOT / "experiments/ronli/published.yaml"
+LCHAIM = ROOT / "experiments/lchaim/published.yaml"
 
 
 def _row(table, *start):
@@ -105,6 +108,118 @@ def test_figure_1_is_a_curve_over_shares_and_says_what_the_paper_does_not(make_r
     table = view.tables["figure1"]
     assert [row[0] for row in table.rows] == ["15%", "25%", "50%", "75%", "100%"]
     assert table.rows[0][1] == Formatted(0.02, ".2f")
+
+
+@pytest.fixture
+def make_system(make_run):
+    """Return a function that writes a run of RoNLI's or LCHAIM's experiments."""
+
+    def make(job, config, scores, splits=None):
+        config = {"report": None, **config}
+        folder = make_run(job, (f"job={job}",), scores, config)
+        if splits:
+            (folder / "scores.json").write_text(json.dumps(splits))
+        return folder.parent
+
+    return make
+
+
+def test_a_ronli_system_is_found_by_its_experiment(make_system):
+    config = {"data.name": "ronli", "experiment": "ronli/siamese_oversampled"}
+    ours = {"micro_f1": 0.74, "macro_f1": 0.5, "recall/contrastive": 0.6}
+    folder = make_system("a", config, ours)
+    tables = paper_view("ronli/table4", collect(folder), RONLI).tables
+    assert [len(table.rows) for table in tables.values()] == [18 * 4, 19]
+    micro = _row(tables["table5"], "Ro-BERT, oversampled")
+    assert (micro[0].value, micro[1].mean) == (0.73, 0.74)
+    assert micro[2].value == pytest.approx(0.01)
+    recall = _row(tables["table4"], "Ro-BERT, oversampled", "contrastive")[3:6]
+    assert (recall[0].value, recall[1].mean) == (0.80, 0.6)
+
+
+def test_a_lchaim_system_is_found_by_its_encoder_and_stages(make_system):
+    for job, stages in (("a", ["hebnli", "lchaim"]), ("b", []), ("c", None)):
+        config = {"data.name": "lchaim", "encoder.name": "HeNLP/LongHeRo", "stages": stages}
+        folder = make_system(job, config, {"accuracy": 0.5, "weighted_f1": 0.4})
+    table = paper_view("lchaim/table2", collect(folder), LCHAIM).tables["table2"]
+    found = {row[:2] for row in table.rows if row[3] is not None}
+    names = {("LongHero", name) for name in ("HebNLI, then LCHAIM", "nothing", "LCHAIM")}
+    assert {(encoder.partition(" ")[0], stages) for encoder, stages in found} == names
+
+
+def test_a_table_about_one_test_set_never_shows_the_score_of_another(make_system):
+    encoder = {"encoder.name": "onlplab/alephbert-base", "data.name": "hebnli"}
+    splits = {"test": {"accuracy": 0.9}, "lchaim": {"accuracy": 0.3}}
+    folder = make_system("a", {**encoder, "stages": ["hebnli"]}, {}, splits)
+    runs = collect(folder)
+    of_lchaim = paper_view("lchaim/table2", runs, LCHAIM).tables["table2"]
+    of_hebnli = paper_view("lchaim/table4", runs, LCHAIM).tables["table4"]
+    assert _row(of_lchaim, "AlephBERT", "HebNLI")[1].mean == 0.3
+    assert _row(of_hebnli, "AlephBERT", "HebNLI")[1].mean == 0.9
+    (folder / "a" / "scores.json").write_text(json.dumps({"test": {"accuracy": 0.9}}))
+    of_lchaim = paper_view("lchaim/table2", collect(folder), LCHAIM).tables["table2"]
+    assert _row(of_lchaim, "AlephBERT", "HebNLI")[1] is None
+
+
+def test_a_corrected_number_is_compared_and_the_printed_one_named():
+    table = paper_view("lchaim/table2", [], LCHAIM).tables["table2_classes"]
+    assert _row(table, "AlephBERT", "LCHAIM", "neutral")[3].value == 0.0127
+    assert "AlephBERT LCHAIM neutral R 0.0127 (printed 0.01)" in table.note
+    doubtful = paper_view("ronli/table5", [], RONLI).tables["table5"]
+    assert _row(doubtful, "RoGPT2")[3].value == 0.30
+    assert "In conflict with the paper's other numbers: RoGPT2 macro F1;" in doubtful.note
+
+
+def _published(path, name):
+    """Go through a published table: row, scores as compared, whether each is sure."""
+    for key, scores in _flat_rows(read_yaml(path)["tables"][name]["rows"]):
+        values = [s.get("corrected", s["printed"]) if isinstance(s, dict) else s for s in scores]
+        yield key, values, [not isinstance(s, dict) or "corrected" in s for s in scores]
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "tolerance"),
+    [
+        (LCHAIM, "table2_classes", 0.001),
+        (LCHAIM, "table4_classes", 0.003),
+        (RONLI, "table4", 0.025),
+    ],
+)
+def test_published_f1s_follow_from_precision_and_recall_or_are_in_doubt(path, name, tolerance):
+    for key, (precision, recall, f1), sure in _published(path, name):
+        expected = 2 * precision * recall / (precision + recall) if precision + recall else 0
+        rounding = 0.015 if tolerance > 0.01 and min(precision, recall) < 0.05 else 0
+        assert not sure[2] or f1 == pytest.approx(expected, abs=tolerance + rounding), key
+
+
+@pytest.mark.parametrize(
+    ("overall", "supports"),
+    [("table2", (242, 327, 236)), ("table4", (307, 304, 273))],
+)
+def test_lchaims_totals_follow_from_its_classes_or_are_in_doubt(overall, supports):
+    classes = {key: values for key, values, _ in _published(LCHAIM, f"{overall}_classes")}
+    labels = ("contradiction", "entailment", "neutral")
+    for key, (accuracy, f1), sure in _published(LCHAIM, overall):
+        if key[0] == "human":
+            continue  # on samples of other sizes
+        recalls, f1s = ([classes[(*key, label)][i] for label in labels] for i in (1, 2))
+        assert not sure[0] or accuracy == pytest.approx(_mean(recalls, supports), abs=0.002), key
+        assert not sure[1] or f1 == pytest.approx(_mean(f1s, supports), abs=0.0005), key
+
+
+def _mean(values, weights):
+    return sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+
+
+def test_ronlis_totals_follow_from_its_classes_or_are_in_doubt():
+    classes = {key: values for key, values, _ in _published(RONLI, "table4")}
+    labels = ("contrastive", "entailment", "reasoning", "neutral")
+    for key, (micro, macro), sure in _published(RONLI, "table5"):
+        if (*key, labels[0]) not in classes:
+            continue  # given in the text alone
+        recalls, f1s = ([classes[(*key, label)][i] for label in labels] for i in (1, 2))
+        assert micro == pytest.approx(_mean(recalls, (74, 96, 952, 1878)), abs=0.0101), key
+        assert not sure[1] or macro == pytest.approx(_mean(f1s, (1, 1, 1, 1)), abs=0.0101), key
 
 
 def test_an_unknown_view_names_the_nearest_one():
