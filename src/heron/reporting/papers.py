@@ -16,6 +16,7 @@ from heron.reporting.collect import RunRecord, read_yaml
 from heron.reporting.tables import Group, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
+_STAGES = "fine_tuned_on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +25,45 @@ class Place:
 
     Args:
         column: its heading.
-        settings: the run's configuration keys that say what stands there; the first that is set.
-        names: the paper's words for their values, or for the last part of a path or id.
+        setting: the run's configuration key that says what stands there; `fine_tuned_on` is read
+            off its stages.
+        names: the paper's words for the values, or for the last part of a path or id.
     """
 
     column: str
-    settings: tuple[str, ...]
+    setting: str
     names: Mapping[str, str]
 
     def of(self, group: Group) -> str:
         """Name a group's value: the paper's word, or the last part of an id or path of our own."""
         run = group.runs[0]
-        values = (run.setting(setting) for setting in self.settings)
-        value = _spell(next((value for value in values if value is not None), "–"))
-        last = value.rstrip("/").rpartition("/")[2]
-        return self.names.get(value) or self.names.get(last) or last
+        value = fine_tuned_on(run) if self.setting == _STAGES else run.setting(self.setting, "–")
+        last = str(value).rstrip("/").rpartition("/")[2]
+        return self.names.get(str(value)) or self.names.get(last) or last
 
     @property
     def keys(self) -> set[str]:
         """The overrides that only say what stands here: `encoder` as well as `encoder.name`."""
-        return {key for setting in self.settings for key in (setting, setting.partition(".")[0])}
+        if self.setting == _STAGES:
+            return {"stages", "data", "data.name", "encoder.freeze"}
+        return {self.setting, self.setting.partition(".")[0]}
+
+
+def fine_tuned_on(run: RunRecord) -> str:
+    """Name the data sets that the run's encoder was trained on, in order, joined by `+`.
+
+    Returns:
+        `none` where every stage froze the encoder: a probe.
+    """
+    frozen = run.setting("encoder.freeze")
+    names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
+    return "+".join(names) or "none"
+
+
+def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
+    """List the run's stages as mappings; a run without has one, on its own data."""
+    stages = run.setting("stages") or [str(run.setting("data.name"))]
+    return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +127,8 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    places = [_place(place) for place in published.get("places", [])]
-    data = _list(published["data"])
+    places = [Place(p["column"], p["setting"], p.get("names", {})) for p in published["places"]]
+    data = published["data"]
     ours = [run for run in runs if run.setting("data.name") in data and not run.synthetic]
     note = _left_out(len(runs) - len(ours))
     groups = group_runs(ours)
@@ -119,24 +139,6 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         name: _score_table(published["tables"][name], places, groups, note) for name in views[view]
     }
     return PaperView(tables)
-
-
-def _place(place: Mapping[str, Any]) -> Place:
-    settings = tuple(_list(place["setting"]))
-    return Place(place["column"], settings, place.get("names", {}))
-
-
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list) else [value]
-
-
-def _spell(value: Any) -> str:
-    """Spell a setting in one word: stages are joined by `+`, no stage at all is `none`."""
-    if isinstance(value, Mapping):
-        value = value.get("name") or value.get("data") or list(value)
-    if isinstance(value, list):
-        return "+".join(map(_spell, value)) or "none"
-    return str(value)
 
 
 def _left_out(count: int) -> str:
@@ -190,13 +192,11 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 def _split(group: Group, test_set: str | None) -> str:
     """Name the split that a table is about.
 
-    It is `test`; where a table is about one test set of several, the split of that name, and
-    `test` only of runs whose own data it is.
+    It is `test`; where a table is about one test set of several, `test` of the runs whose last
+    stage was on it, and `<data set>.test` of the others.
     """
-    run = group.runs[0]
-    if test_set is None or (test_set not in run.scores and run.setting("data.name") == test_set):
-        return "test"
-    return test_set
+    own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
+    return "test" if own else f"{test_set}.test"
 
 
 def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
