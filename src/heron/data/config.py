@@ -169,13 +169,22 @@ class GeneratorConfig:
         size: rows in all splits together, 100 to 1,000,000.
         seed: same seed and size give identical bytes.
         label_noise: share of training rows whose label is flipped.
-        class_weights: wanted share of each class, in label order; None for the natural mix.
+        class_weights: wanted share of each class, relative, in the order of `data.label_order`;
+            None for the natural mix.
+        label_set: of `data.task=nli`: `three` or `four` classes.
+        premise_sentences: of `three`: fewest and most sentences of a premise.
+        keep_phrases: of `four`: leave linking phrases in the text.
+        casing_artefact: of `four`: lower-case what followed a removed phrase, as RoNLI did.
     """
 
     size: int = 2000
     seed: int = 0
     label_noise: float = 0.0
     class_weights: list[float] | None = None
+    label_set: str = "three"
+    premise_sentences: list[int] = field(default_factory=lambda: [2, 4])
+    keep_phrases: bool = False
+    casing_artefact: bool = True
 
 
 @dataclass

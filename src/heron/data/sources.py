@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -217,15 +217,14 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     from heron.data import chronicle
 
     assert config.generator is not None
-    weights = config.generator.class_weights
-    settings = chronicle.ChronicleConfig(
-        task=config.task,
-        language=config.language,
-        size=config.generator.size,
-        seed=config.generator.seed,
-        label_noise=config.generator.label_noise,
-        class_weights=tuple(weights) if weights else None,
-    )
+    options = asdict(config.generator) | {
+        "task": config.task,
+        "language": config.language,
+        "class_weights": None,
+        "premise_sentences": tuple(config.generator.premise_sentences),
+    }
+    settings = chronicle.ChronicleConfig(**options)
+    settings = replace(settings, class_weights=_weights(config, settings.labels))
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
@@ -234,3 +233,23 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
         if not all(path.is_file() for path in paths.values()):
             chronicle.write(settings, folder)
     return paths
+
+
+def _weights(config: DataConfig, labels: tuple[str, ...]) -> tuple[float, ...] | None:
+    """Put the class weights, given in the data set's order, into the generator's."""
+    assert config.generator is not None
+    order = config.label_order or list(labels)
+    if sorted(order) != sorted(labels):
+        raise ConfigError(
+            f"data.label_order={order}: data.task={config.task} with "
+            f"data.generator.label_set={config.generator.label_set} generates {', '.join(labels)}"
+        )
+    weights = config.generator.class_weights
+    if not weights:
+        return None
+    if len(weights) != len(order):
+        raise ConfigError(
+            f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
+        )
+    named = dict(zip(order, weights, strict=True))
+    return tuple(named[label] for label in labels)
