@@ -63,13 +63,15 @@ heron evaluate run=DIR [split=test] [key=value ...]
         "heron.score",
         "score any system's predictions against gold labels",
         """\
-heron score task=relation gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
+heron score task=relation|nli gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
 
   heron score task=relation gold=test.csv predictions=mine.jsonl
+  heron score task=nli data=lchaim gold=test.jsonl predictions=mine.csv     `e` is entailment
   heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
 
 Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
-join=position. Also: relaxed=, group_column=, guid_column=, gold_column=, prediction_column=.""",
+join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
+group_column=, guid_column=, gold_column=, prediction_column=.""",
     ),
     "report": Command(
         "heron.reporting.report",

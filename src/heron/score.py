@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.data.tables import Table, cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.files import write_json
-from heron.metrics import bootstrap_intervals, confusion_matrix, score_matrix
+from heron.metrics import (
+    bootstrap_intervals,
+    calibration_scores,
+    confusion_matrix,
+    score_matrix,
+)
+from heron.metrics.calibration import TOLERANCE
 from heron.metrics.classification import headline
 from heron.metrics.relation import RELATIONS
 from heron.options import parse_options
-
-if TYPE_CHECKING:
-    from rich.table import Table as Grid
+from heron.reporting.scored import print_scores
 
 GUID_COLUMNS = ("guid", "id")
 # `named_label` first: where a file has it, its `label` is a number.
@@ -29,11 +32,14 @@ class Options:
     """Options of `heron score`.
 
     Args:
-        task: `relation` or `classification`.
+        task: `relation`, `nli` or `classification`.
         gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
-        predictions: table of predicted labels.
+        predictions: table of predicted labels. With a column `p/<label>` for every label, such as
+            heron's own predictions have, calibration is scored as well.
         labels: all labels, in order; averages run over all of them. With it, labels may also be
-            written as their positions in this order, from 0. Default: the gold labels that occur.
+            written as their positions in this order, from 0. Default: those of `data`, else the
+            gold labels that occur.
+        data: name of a data set; its labels, and what its files call them (`e`, `1`), are read.
         relaxed: what `relaxed_macro_f1` and `relaxed_weighted_f1` stand for: `recode`, `drop` or
             `matres_micro`.
         out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
@@ -53,6 +59,7 @@ class Options:
     gold: Path
     predictions: Path
     labels: list[str] | None = None
+    data: str | None = None
     relaxed: str = "recode"
     out: Path | None = None
     name: str | None = None
@@ -75,6 +82,7 @@ class Joined:
         labels: all class names, in order.
         groups: N group names, or None.
         how: what the rows were joined on, for the reader.
+        probabilities: class name to N probabilities, where the predictions have them.
     """
 
     gold: list[str]
@@ -82,6 +90,7 @@ class Joined:
     labels: list[str]
     groups: list[str] | None
     how: str
+    probabilities: dict[str, list[float]] = field(default_factory=dict)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -96,6 +105,7 @@ def run(arguments: Sequence[str]) -> int:
     joined = load(options)
     matrix = confusion_matrix(joined.gold, joined.prediction, joined.labels)
     scores = score_matrix(options.task, matrix, joined.labels, relaxed=options.relaxed)
+    scores |= _calibration(joined)
     if options.resamples:
         scores |= bootstrap_intervals(
             options.task,
@@ -107,11 +117,28 @@ def run(arguments: Sequence[str]) -> int:
             resamples=options.resamples,
             seed=options.seed,
         )
-    _print(options, joined, scores, matrix.tolist())
+    drawn = f"groups ({options.group_column})" if joined.groups else "rows"
+    print_scores(
+        f"{options.task}, {len(joined.gold)} rows",
+        scores,
+        joined.labels,
+        matrix.tolist(),
+        f"{options.resamples} bootstrap resamples of {drawn}" if options.resamples else "",
+    )
+    print(f"rows joined {joined.how}")
     if options.out:
         write_json(options.out, {options.name or options.predictions.stem: scores})
         print(f"scores written to {options.out}")
     return 0
+
+
+def _calibration(joined: Joined) -> dict[str, float]:
+    """Score the probabilities, if there are any."""
+    if not joined.probabilities:
+        return {}
+    numbers = {name: number for number, name in enumerate(joined.probabilities)}
+    rows = list(zip(*joined.probabilities.values(), strict=True))
+    return calibration_scores(rows, [numbers[label] for label in joined.gold])
 
 
 def _check(options: Options) -> None:
@@ -125,6 +152,8 @@ def _check(options: Options) -> None:
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
+    if options.labels and options.data:
+        raise ConfigError("labels=... or data=..., not both: the data set names its labels")
 
 
 def load(options: Options) -> Joined:
@@ -145,16 +174,70 @@ def load(options: Options) -> Joined:
     if options.group_column:
         gold.require(options.group_column)
     order, how = _join(gold, predictions, options)
-    labels = options.labels or _labels_found(gold, gold_column, options.task)
+    labels: list[str] = options.labels or []
+    aliases: dict[str, str] = {}
+    if options.data:
+        labels, aliases = _labels_of(options.data)
+    labels = labels or _labels_found(gold, gold_column, options.task)
     problems: list[Problem] = []
-    gold_names = _names(gold, gold_column, labels, problems)
-    prediction_names = _names(predictions, prediction_column, labels, problems)
+    gold_names = _names(gold, gold_column, labels, aliases, problems)
+    prediction_names = _names(predictions, prediction_column, labels, aliases, problems)
+    probabilities = _probabilities(predictions, labels, problems)
     if problems:
         raise DataError(problems)
     groups = None
     if options.group_column:
         groups = [cell_text(value) for value in gold.values(options.group_column)]
-    return Joined(gold_names, [prediction_names[row] for row in order], labels, groups, how)
+    ordered = {name: [values[row] for row in order] for name, values in probabilities.items()}
+    predicted = [prediction_names[row] for row in order]
+    return Joined(gold_names, predicted, labels, groups, how, ordered)
+
+
+def _labels_of(name: str) -> tuple[list[str], dict[str, str]]:
+    """Read a data set's labels, and what else its files may call them."""
+    from heron.config_dir import data_sets
+    from heron.data.config import read_config
+
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
+    config = read_config(paths[name])
+    return list(config.label_order), dict(config.label_aliases)
+
+
+def _probabilities(
+    predictions: Table, labels: list[str], problems: list[Problem]
+) -> dict[str, list[float]]:
+    """Read the columns `p/<label>`; what is no number is added to `problems`."""
+    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
+    if names and (absent := [label for label in labels if label not in names]):
+        what = f"has probabilities, but none of {', '.join(absent)}"
+        fix = "add p/<label> for every label, or rename the others"
+        problems.append(Problem(str(predictions.path), what, fix))
+        return {}
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for row, cells in enumerate(predictions.rows):
+        values = {name: _number(cells[f"p/{name}"]) for name in names}
+        total = sum(value or 0.0 for value in values.values())
+        wrong = [
+            f"p/{name} is '{cell_text(cells[f'p/{name}'])}', no number from 0 to 1"
+            for name, value in values.items()
+            if value is None
+        ]
+        if not wrong and names and abs(total - 1) > TOLERANCE:
+            wrong = [f"the probabilities add up to {total:.3f}, not to 1"]
+        problems += [Problem(predictions.where(row), what) for what in wrong]
+        for name, value in values.items():
+            found[name].append(value or 0.0)
+    return found
+
+
+def _number(cell: object) -> float | None:
+    try:
+        value = float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return value if 0 <= value <= 1 else None
 
 
 def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
@@ -233,70 +316,25 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     return sorted(found)
 
 
-def _names(table: Table, column: str, labels: list[str], problems: list[Problem]) -> list[str]:
+def _names(
+    table: Table,
+    column: str,
+    labels: list[str],
+    aliases: dict[str, str],
+    problems: list[Problem],
+) -> list[str]:
     """Turn one column into class names; what is none of `labels` is added to `problems`."""
     problems += table.missing_values(column)
     names = []
     for row, value in enumerate(table.values(column)):
         name = cell_text(value)
+        if name not in labels and name in aliases:
+            name = aliases[name]
         if name not in labels and name.isdecimal() and int(name) < len(labels):
             name = labels[int(name)]
         if name not in labels and not is_missing(value):
-            what = f"unknown {column} '{name}'.{nearest(name, labels)}"
-            fix = f"allowed: {', '.join(labels)}; labels=... sets them"
+            what = f"unknown {column} '{name}'.{nearest(name, [*labels, *aliases])}"
+            fix = f"allowed: {', '.join([*labels, *aliases])}; labels=... or data=... sets them"
             problems.append(Problem(table.where(row), what, fix))
         names.append(name)
     return names
-
-
-def _print(
-    options: Options, joined: Joined, scores: dict[str, float], matrix: list[list[int]]
-) -> None:
-    from rich.console import Console
-
-    console = Console(markup=False, emoji=False, highlight=False)
-    console.print(_overall(options, joined, scores))
-    console.print(_per_class(joined.labels, scores))
-    console.print(_confusion(joined.labels, matrix))
-    console.print(f"rows joined {joined.how}")
-
-
-def _overall(options: Options, joined: Joined, scores: dict[str, float]) -> Grid:
-    grid = _grid(f"{options.task}, {len(joined.gold)} rows", "score", ["value"])
-    if options.resamples:
-        grid.add_column("95 % interval", justify="center")
-        drawn = f"groups ({options.group_column})" if joined.groups else "rows"
-        grid.caption = f"{options.resamples} bootstrap resamples of {drawn}"
-    for name, value in scores.items():
-        if "/" in name or name.endswith(("_low", "_high")):
-            continue
-        cells = [name, f"{value:.3f}"]
-        if options.resamples:
-            cells.append(f"{scores[f'{name}_low']:.3f} to {scores[f'{name}_high']:.3f}")
-        grid.add_row(*cells)
-    return grid
-
-
-def _per_class(labels: list[str], scores: dict[str, float]) -> Grid:
-    names = ("precision", "recall", "f1")
-    grid = _grid("labels", "label", [*names, "support"])
-    for label in labels:
-        fractions = [f"{scores[f'{name}/{label}']:.3f}" for name in names]
-        grid.add_row(label, *fractions, str(scores[f"support/{label}"]))
-    return grid
-
-
-def _confusion(labels: list[str], matrix: list[list[int]]) -> Grid:
-    grid = _grid("confusion matrix", "gold \\ predicted", labels)
-    for label, counts in zip(labels, matrix, strict=True):
-        grid.add_row(label, *map(str, counts))
-    return grid
-
-
-def _grid(title: str, first: str, numbers: Sequence[str]) -> Grid:
-    from rich.table import Table as Grid
-
-    grid = Grid(first, title=title)
-    for heading in numbers:
-        grid.add_column(heading, justify="right")
-    return grid

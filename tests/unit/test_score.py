@@ -9,7 +9,7 @@ import pytest
 from heron.cli import main
 from heron.data.tables import write_table
 from heron.files import read_json
-from heron.metrics import bootstrap_intervals, score_task
+from heron.metrics import bootstrap_intervals, calibration_scores, score_task
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
@@ -115,6 +115,63 @@ def test_a_classification_takes_its_labels_from_the_gold_file_sorted(capsys):
 def test_the_relaxed_mode_can_be_chosen():
     scores = score("relaxed=drop")[1]["predictions"]
     assert scores["relaxed_macro_f1"] == scores["relaxed_drop_macro_f1"]
+
+
+NLI = ["contradiction", "entailment", "neutral"]
+
+
+@pytest.fixture
+def pairs(files):
+    """NLI labels as letters in one file and spelt out in the other, with probabilities."""
+    write_table("g.csv", {"guid": ["a", "b", "c"], "label": ["e", "n", "c"]})
+    probabilities = {"p/entailment": [0.1, 0.7, 0.2], "p/neutral": [0.2, 0.2, 0.5]}
+    probabilities |= {"p/contradiction": [0.7, 0.1, 0.3]}
+    predicted = ["contradiction", "entailment", "neutral"]
+    return {"guid": ["c", "a", "b"], "prediction": predicted, **probabilities}
+
+
+def test_nli_labels_are_read_by_the_aliases_of_a_data_set(pairs):
+    write_table("p.csv", {"guid": pairs["guid"], "prediction": pairs["prediction"]})
+    words = ["data=lchaim", "resamples=0", "name=x"]
+    files = {"gold": "g.csv", "predictions": "p.csv"}
+    scores = score(*words, task="nli", **files)[1]["x"]
+    gold = ["entailment", "neutral", "contradiction"]
+    assert scores == score_task("nli", gold, gold, NLI)
+    assert scores["micro_f1"] == scores["accuracy"] == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_probabilities_add_calibration_in_the_order_of_the_gold_rows(pairs, kind, capsys):
+    write_table(f"p.{kind}", pairs)
+    words = ["data=lchaim", "resamples=10", "name=x"]
+    scores = score(*words, task="nli", gold="g.csv", predictions=f"p.{kind}")[1]["x"]
+    rows = [(0.1, 0.7, 0.2), (0.3, 0.2, 0.5), (0.7, 0.1, 0.2)]  # a, b, c
+    expected = calibration_scores(rows, [1, 2, 0])
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
+    assert "brier" in capsys.readouterr().out
+
+
+def test_probabilities_that_are_none_and_labels_without_any_are_named(pairs, capsys):
+    pairs["p/neutral"] = [0.2, "much", 1.5]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "p.csv:3: p/neutral is 'much', no number from 0 to 1" in said
+    assert "p.csv:4: p/neutral is '1.5'" in said
+    pairs["p/neutral"] = [0.2, 0.2, 0.9]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "p.csv:4: the probabilities add up to 1.400, not to 1" in said
+    del pairs["p/neutral"]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "has probabilities, but none of neutral" in said
+
+
+def test_an_unknown_data_set_and_two_sources_of_labels_are_refused(pairs, capsys):
+    write_table("p.csv", pairs)
+    files = {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+    assert "Did you mean 'lchaim'" in refused(capsys, "data=lchain", **files)
+    assert "not both" in refused(capsys, "data=lchaim", "labels=e,n,c", **files)
 
 
 def refused(capsys, *options, **files):

@@ -28,7 +28,7 @@ class AnalyzeOptions:
     Args:
         run: a run folder, to slice its predictions.
         data: name of a data set, to describe it.
-        split: which of the run's predictions.
+        split: which of the run's predictions: `test`, or `hebnli.test` of a further data set.
         by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; default all
             that the run's data can be sliced by.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
@@ -120,7 +120,7 @@ def _subject(
     from heron.analysis.breakdown import Subject
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.rates import group_ids
-    from heron.analysis.reading import read_predicted, read_types
+    from heron.analysis.reading import data_of, read_predicted, read_types
     from heron.analysis.slices import Answers
     from heron.languages import get_language
     from heron.languages.morphology import load_morphology
@@ -128,10 +128,11 @@ def _subject(
 
     tokenize = find_tokenizer(options.words)
     assert options.run is not None
+    data, split = data_of(config, options.split)
     predicted = read_predicted(
-        RunFolder(options.run),
-        options.split,
-        _override(config.data, overrides),
+        RunFolder(options.run).predictions(options.split),
+        split,
+        _override(data, overrides),
         options.paths_data or Path(config.paths.data),
         options.paths_cache or Path(config.paths.cache),
     )
@@ -144,7 +145,7 @@ def _subject(
         Answers(predicted.gold, right.astype(bool), groups),
         config.data.label_order,
         tokenize,
-        partial(load_morphology, options.morphology, get_language(config.data.language)),
+        partial(load_morphology, options.morphology, get_language(data.language)),
         options.bins,
         read_types(options.types, guids) if options.types else None,
         "row" if len(set(groups.tolist())) == len(guids) else "whole document (or premise)",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from heron.data.examples import Example
 from heron.data.tables import cell_text, read_table
 from heron.errors import ConfigError, DataError, Problem
-from heron.runtime.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from heron.data.config import DataConfig
+    from heron.schema import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +37,24 @@ class Predicted:
 
 
 def read_predicted(
-    folder: RunFolder, split: str, data: DataConfig, data_dir: Path, cache_dir: Path
+    path: Path, split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> Predicted:
     """Join one split's predictions with its examples, on guid.
 
     Args:
-        folder: the run.
-        split: the predictions' name.
-        data: the run's data set, perhaps with more columns.
+        path: the predictions, Parquet.
+        split: the split of `data` that they are of.
+        data: the data set, perhaps with more columns than the run read.
         data_dir: where data sets lie.
         cache_dir: where downloads and generated corpora lie.
 
     Raises:
-        ConfigError: the run has no predictions of this split.
+        ConfigError: there are no such predictions.
         DataError: the data cannot be read, or has no such rows.
     """
-    path = folder.predictions(split)
     if not path.is_file():
         have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
-        raise ConfigError(f"split={split}: {path} is missing; the run's predictions: {have}")
+        raise ConfigError(f"split={path.stem}: no such predictions; the run has: {have}")
     table = read_table(path)
     table.require("guid", "gold", "prediction")
     rows = [row for row in table.rows if row["gold"] is not None]
@@ -90,6 +89,28 @@ def find_examples(
         missing = min(missing, absent, key=len)
     fix = "is this the data that the run was scored on? paths.data=DIR says where it lies"
     raise DataError([Problem(guid, f"predicted, but not in {data.name}", fix) for guid in missing])
+
+
+def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
+    """Find the data set and the split that a run's predictions are of.
+
+    Args:
+        config: the run's.
+        split: `test`, or `<data set>.test` for those it was only tested on.
+
+    Returns:
+        The data set (of the last stage, where the run had stages) and the split's name in it.
+
+    Raises:
+        ConfigError: the data set is no longer there, or has other classes.
+    """
+    from heron.config import resolve_stages
+    from heron.data.other_sets import data_set
+
+    name, _, inner = split.rpartition(".")
+    stages = resolve_stages(config)
+    last = stages[-1].data if stages else config.data.name
+    return data_set(config, name or last), inner
 
 
 def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from heron.errors import ConfigError, DataError, Problem
 
-_SUM = 1e-3  # how far from 1 a row's probabilities may add up, for what was rounded in a file
+TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up: files round them
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _checked(
     off_N = (gold_N < 0) | (gold_N >= classes)
     # Written so that NaN is refused too.
     sum_N = probabilities_NC.sum(axis=1)
-    whole_N = (probabilities_NC >= -_SUM).all(axis=1) & (np.abs(sum_N - 1) <= _SUM)
+    whole_N = (probabilities_NC >= -TOLERANCE).all(axis=1) & (np.abs(sum_N - 1) <= TOLERANCE)
     problems = [
         Problem(f"row {row + 1}", f"gold class {gold_N[row]}", f"allowed: 0 to {classes - 1}")
         for row in np.flatnonzero(off_N)

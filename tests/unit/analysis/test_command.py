@@ -123,6 +123,31 @@ def test_a_split_that_was_carved_is_found_in_the_file_that_it_came_from(make_run
     assert (stored["rows"], stored["unlabelled"]) == (1, 1)
 
 
+FURTHER = """\
+name: further
+language: ro
+task: nli
+format: pair_table
+label_order: [contradiction, entailment, neutral]
+columns: {text: premise, text_pair: hypothesis}
+files: {test: {path: further.jsonl}}
+"""
+
+
+def test_a_further_data_set_is_read_by_its_own_configuration(make_run, tmp_path, monkeypatch):
+    run = make_run()
+    rows = {"guid": ["x", "y"], "premise": ["un om vine", "ei pleacă"]}
+    rows |= {"hypothesis": ["vine", "nu vin"], "label": ["entailment", "neutral"]}
+    write_table(tmp_path / "data" / "further.jsonl", rows)
+    (tmp_path / "further.yaml").write_text(FURTHER)
+    sets = {"further": tmp_path / "further.yaml"}
+    monkeypatch.setattr("heron.data.other_sets.data_sets", lambda: sets)
+    answers = {"guid": ["y", "x"], "gold": ["neutral", "entailment"], "prediction": ["neutral"] * 2}
+    write_table(run / "predictions" / "further.test.parquet", answers)
+    assert analyze(f"run={run}", "split=further.test", "by=length") == 0
+    assert read_json(run / "analysis" / "further.test-length.json")["rows"] == 2
+
+
 def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
     run = make_run()
     (tmp_path / "data").rename(tmp_path / "elsewhere")
@@ -135,7 +160,7 @@ def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
     [
         (["by=genres"], "neither an analysis nor a side column of the data"),
         (["by=lenght"], "Did you mean 'length'"),
-        (["split=dev"], "the run's predictions: test"),
+        (["split=dev"], "no such predictions; the run has: test"),
         (["by=ttr", "morphology=simplema"], "Did you mean 'simplemma'"),
         (["words=letters"], "Allowed: whitespace, words"),
         (["bins=0"], "bins=0: expected 1 or more"),
