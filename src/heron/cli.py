@@ -32,6 +32,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train experiment=trc/ess seed=1 trainer.max_epochs=3
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
   heron train experiment=trc/window encoder=onlplab/alephbert-base paths.data=DIR
+  heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
 
 The same command again goes on where it was stopped, and skips what is done.""",
@@ -44,8 +45,9 @@ heron predict run=DIR input=FILE [out=FILE] [key=value ...]
 
   heron predict run=runs/trc-ess/seed=0-1a2b3c4d input=rows.csv
   heron predict run=DIR input=rows.jsonl out=labels.parquet
+  heron predict run=DIR text="Plouă." text_pair="E senin."    one text or pair, printed
 
-FILE is CSV, JSONL or Parquet with a `text` column in the run's input form. Rows that cannot be
+FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that cannot be
 used are reported by line; all others are predicted: guid, label, one probability per class.""",
     ),
     "evaluate": Command(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.runtime.run_folder import RunFolder
+from small_baselines import train as train_baseline
 from small_runs import heron, train
 
 
@@ -38,7 +39,6 @@ def write_labelled(path: Path, run: RunFolder) -> Path:
 def test_scores_equal_those_of_the_run(run: RunFolder, tmp_path: Path, split: str) -> None:
     again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
     scores = json.loads(run.scores.read_text())[split]
-    again["refused"] = scores["refused"]
     assert again == pytest.approx(scores, abs=1e-12)
 
 
@@ -108,3 +108,13 @@ def test_unfinished_run_says_that_it_is(
     printed = capsys.readouterr()
     assert "the run is not finished (it is interrupted)" in printed.err
     assert "Traceback" not in printed.err
+
+
+def test_baseline_is_scored_like_any_other_run(tmp_path: Path) -> None:
+    run = train_baseline(tmp_path, "baseline=cbow_softmax")
+    scores = json.loads(run.scores.read_text())
+    for split in ("validation", "test"):
+        again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
+        assert again == pytest.approx(scores[split], abs=1e-6)
+    again = evaluate(run, tmp_path / "scores.json", f"input={tmp_path / 'test.csv'}")["test"]
+    assert again["macro_f1"] == pytest.approx(scores["test"]["macro_f1"])

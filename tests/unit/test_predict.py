@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.runtime.run_folder import RunFolder
+from small_baselines import LABELS as PAIR_LABELS
+from small_baselines import train as train_baseline
 from small_runs import heron, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
@@ -179,7 +181,11 @@ def test_run_folder_works_from_any_working_directory_and_after_a_move(
     [
         (["input=x.csv"], "missing option run=..."),
         (["run=.", "input=x.csv"], "is not a run folder: it has no config.yaml"),
-        (["run=RUN"], "missing option input=..."),
+        (["run=RUN"], "missing option input=... (a file) or text=..."),
+        (["run=RUN", "input=x.csv", "text=a"], "a file, or one text, not both"),
+        (["run=RUN", "text=a", "out=x.csv"], "out= needs input="),
+        (["run=RUN", "text=a", "text_pair=b"], "the run reads one text at a time"),
+        (["run=RUN", "text=השר הגיע"], "text: no [א1]"),
         (["run=RUN", "inptu=x.csv"], "unknown option 'inptu'. Did you mean 'input'?"),
         (["run=RUN", "input=nowhere.csv"], "nowhere.csv: cannot be read: no such file"),
         (["run=RUN", "input=x.xlsx"], "unknown file type '.xlsx'"),
@@ -205,3 +211,83 @@ def test_run_without_a_model_says_why(tmp_path: Path, capsys: pytest.CaptureFixt
     path = write_texts(tmp_path / "rows.csv", ["א"])
     assert heron("predict", f"run={run.path}", f"input={path}") == 2
     assert "run.export was false" in capsys.readouterr().err
+
+
+def test_one_text_is_labelled_on_the_command_line(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = test_rows[0]
+    assert heron("predict", f"run={run.path}", f"text={row['text']}", f"cache={tmp_path}") == 0
+    label, *lines = capsys.readouterr().out.splitlines()
+    assert label == row["prediction"]
+    found = {name: float(value) for name, value in (line.split() for line in lines)}
+    assert found == {
+        label: pytest.approx(row[f"p/{label}"], abs=1e-4)  # four decimals are shown
+        for label in LABELS
+    }
+
+
+def test_one_text_over_the_limit_says_so(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "מלה " * 500 + str(test_rows[0]["text"])
+    assert heron("predict", f"run={run.path}", f"text={text}", f"cache={tmp_path}") == 2
+    error = capsys.readouterr().err
+    assert "predict: text: " in error
+    assert "cut" in error
+
+
+@pytest.fixture(scope="module")
+def pair_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished baseline on sentence pairs."""
+    return train_baseline(
+        tmp_path_factory.mktemp("pairs"), "baseline=cbow_svm", "baseline.scale=standard"
+    )
+
+
+def write_pairs(path: Path, rows: Sequence[dict[str, object]], *columns: str) -> Path:
+    names = {"premise": "text", "hypothesis": "text_pair", "guid": "guid"}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows({column: row[names[column]] for column in columns} for row in rows)
+    return path
+
+
+def test_pairs_are_predicted_as_the_run_itself_predicted_them(
+    pair_run: RunFolder, tmp_path: Path
+) -> None:
+    rows = pq.read_table(pair_run.predictions("test")).to_pylist()
+    path = write_pairs(tmp_path / "pairs.csv", rows, "guid", "premise", "hypothesis")
+    assert heron("predict", f"run={pair_run.path}", f"input={path}", f"cache={tmp_path}") == 0
+    found = read_csv(tmp_path / "pairs.predictions.csv")
+    assert list(found[0]) == ["guid", "label", *(f"p/{label}" for label in PAIR_LABELS)]
+    assert [row["label"] for row in found] == [row["prediction"] for row in rows]
+    assert [row["guid"] for row in found] == [row["guid"] for row in rows]
+
+
+def test_missing_second_column_is_named(
+    pair_run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pq.read_table(pair_run.predictions("test")).to_pylist()
+    path = write_pairs(tmp_path / "half.csv", rows, "guid", "premise")
+    assert heron("predict", f"run={pair_run.path}", f"input={path}") == 2
+    printed = capsys.readouterr()
+    assert "half.csv: no column 'hypothesis'" in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_one_pair_is_labelled_on_the_command_line(
+    pair_run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"run={pair_run.path}", "text=Ana cântă în parc."
+    assert heron("predict", *words, "text_pair=Ana are un câine.") == 0
+    assert capsys.readouterr().out.splitlines()[0] == "neutral"
+    assert heron("predict", *words) == 2
+    assert "missing option text_pair=...: the run reads pairs" in capsys.readouterr().err

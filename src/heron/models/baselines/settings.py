@@ -38,10 +38,11 @@ def _check_zero_shot(config: Config) -> None:
         return
     missing = [label for label in labels if not baseline.hypotheses.get(label)]
     if missing:
+        every = ", ".join(f'{label}: "..."' for label in labels)
         raise ConfigError(
-            f"baseline.hypotheses has no sentence for {', '.join(missing)}: write one, "
-            f'baseline.hypotheses={{{missing[0]}: "..."}}, or set baseline.zero_shot=direct where '
-            "the classes are the model's own"
+            f"baseline.hypotheses has no sentence for {', '.join(missing)}: write one per class, "
+            f"in the language of the data, '+baseline.hypotheses={{{every}}}', or set "
+            "baseline.zero_shot=direct where the classes are the model's own"
         )
     try:
         fields = [

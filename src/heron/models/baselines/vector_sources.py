@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from heron.schema import BaselineConfig
 
 _VERSION = 1
 _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
+# What gensim raises on files that hold something else.
+_UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
 _FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
 
 
@@ -139,7 +142,7 @@ class VectorFile:
                 )
             found = KeyedVectors.load_word2vec_format(str(self.path), unicode_errors="replace")
             return WordVectors(found.key_to_index, found.vectors)
-        except (ValueError, EOFError, OSError, AssertionError, NotImplementedError) as error:
+        except _UNREADABLE as error:
             raise ConfigError(
                 f"baseline.vectors={self.path}: cannot be read as word vectors: {error}"
             ) from error

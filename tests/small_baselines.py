@@ -1,0 +1,120 @@
+"""A small table of sentence pairs that shallow systems can learn, and baselines trained on it."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import random
+from functools import cache
+from pathlib import Path
+
+from omegaconf import DictConfig, OmegaConf
+
+from heron.composition import compose_and_run
+from heron.config import resolve
+from heron.config_dir import conf_dir
+from heron.runtime.baseline_job import train_baseline
+from heron.runtime.job import prepare
+from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
+
+LABELS = ["contradiction", "entailment", "neutral"]
+_PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]
+_VERBS = ["cântă", "doarme", "pleacă", "scrie", "citește", "râde", "aleargă", "învață"]
+_CUES = {"contradiction": "nu {verb} deloc", "entailment": "{verb} acum", "neutral": "are un câine"}
+
+TINY = (
+    "data=own_nli",
+    "data.language=ro",
+    "data.validation.by=row",
+    "data.validation.fraction=0.2",
+    "baseline.dim=8",
+    "baseline.epochs=3",
+    "baseline.min_count=1",
+    "baseline.buckets=200",
+    "task.bootstrap=20",
+    "trainer.progress=false",
+    "trainer.accelerator=cpu",
+)
+
+
+def write_pairs(path: Path, rows: int, seed: int) -> Path:
+    """Write labelled pairs; the words of the hypothesis give the label away."""
+    draw = random.Random(seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["guid", "premise", "hypothesis", "label"])
+        for row in range(rows):
+            label, person, verb = LABELS[row % 3], draw.choice(_PEOPLE), draw.choice(_VERBS)
+            hypothesis = f"{person} {_CUES[label].format(verb=verb)}."
+            place = draw.choice(["acasă", "la școală", "în parc", "pe deal"])
+            writer.writerow([f"{path.stem}-{row}", f"{person} {verb} {place}.", hypothesis, label])
+    return path
+
+
+def overrides(folder: Path) -> list[str]:
+    """List the overrides of a run on the pairs in `folder`, writing them where needed."""
+    for split, rows in (("train", 120), ("test", 30)):
+        if not (folder / f"{split}.csv").is_file():
+            write_pairs(folder / f"{split}.csv", rows, seed=rows)
+    return [
+        *TINY,
+        *(f"data.files.{split}.path={folder / split}.csv" for split in ("train", "test")),
+        f"paths.cache={folder / 'cache'}",
+        f"paths.runs={folder / 'runs'}",
+    ]
+
+
+def compose(folder: Path, *words: str) -> Config:
+    """Compose the configuration of a run on the pairs in `folder`.
+
+    Hydra takes a good part of a second each time; here it is asked once, and `words` are laid over
+    what it gave: `baseline=<name>`, and keys with their values.
+    """
+    config = copy.deepcopy(_composed())
+    for word in (*overrides(folder)[len(TINY) :], *words):
+        key, _, value = word.lstrip("+").partition("=")
+        if key == "baseline":
+            part = {key: OmegaConf.load(conf_dir() / key / f"{value}.yaml")}
+        else:
+            part = OmegaConf.from_dotlist([f"{key}={value}"])
+        config = OmegaConf.merge(config, part)
+    assert isinstance(config, DictConfig)
+    return resolve(config)
+
+
+@cache
+def _composed() -> DictConfig:
+    found: list[DictConfig] = []
+    compose_and_run("train", TINY, lambda composition: found.append(composition.config))
+    OmegaConf.set_struct(found[0], False)
+    return found[0]
+
+
+def train(folder: Path, *words: str, job: str = "tiny") -> RunFolder:
+    """Train one baseline; returns its finished run folder."""
+    config = compose(folder, "run.resume=false", *words)
+    run = RunFolder(folder / "runs" / job)
+    prepare(config, run)
+    train_baseline(config, run)
+    run.update_status(state="done", overrides=list(words))
+    return run
+
+
+def save_nli_model(folder: Path, tiny_encoder: Path, names: list[str]) -> Path:
+    """Save a random sequence classifier on the tiny encoder's shape; returns its folder."""
+    import torch
+    from transformers import AutoConfig, AutoTokenizer, BertForSequenceClassification
+
+    AutoTokenizer.from_pretrained(tiny_encoder).save_pretrained(folder)
+    shape = AutoConfig.from_pretrained(tiny_encoder, num_labels=len(names))
+    shape.id2label = dict(enumerate(names))
+    shape.label2id = {name: index for index, name in enumerate(names)}
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = BertForSequenceClassification(shape)
+        # Far from zero, or all probabilities are alike.
+        torch.nn.init.normal_(model.classifier.weight, std=2.0)
+        model.save_pretrained(folder)
+    return folder

@@ -1,0 +1,171 @@
+"""Classifiers kept as arrays decide as scikit-learn's own do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+from heron.errors import ConfigError
+from heron.models.baselines.classifiers import (
+    LinearClassifier,
+    Scaling,
+    fit_majority,
+    fit_softmax,
+    fit_svm,
+    load_classifier,
+    save_classifier,
+)
+from heron.schema import BaselineConfig
+
+SETTINGS = BaselineConfig(name="cbow_svm", C=0.7, max_iter=100_000, tol=1e-6)
+
+
+def blobs(classes: int, seed: int = 0, rows: int = 90) -> tuple[np.ndarray, np.ndarray]:
+    """Draw overlapping clouds of different sizes, one per class."""
+    draw = np.random.default_rng(seed)
+    labels_R = np.sort(draw.integers(0, classes, rows) * draw.integers(0, 2, rows))
+    labels_R[:classes] = range(classes)
+    centres_CF = draw.normal(size=(classes, 4))
+    return centres_CF[labels_R] + draw.normal(size=(rows, 4)), labels_R
+
+
+@pytest.mark.parametrize("weight", ["none", "balanced"])
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_linear_support_vectors_equal_scikit_learns(classes: int, weight: str) -> None:
+    features_RF, labels_R = blobs(classes)
+    settings = replace(SETTINGS, class_weight=weight)
+    classifier, said = fit_svm(features_RF, labels_R, classes, settings, seed=3)
+    machine = LinearSVC(
+        C=0.7,
+        max_iter=100_000,
+        tol=1e-6,
+        class_weight=None if weight == "none" else weight,
+        random_state=3,
+    ).fit(features_RF, labels_R)
+    expected = machine.decision_function(features_RF)
+    if classes == 2:
+        expected = np.stack([-expected, expected], axis=1)
+    np.testing.assert_allclose(classifier.scores(features_RF), expected, atol=1e-9)
+    assert said == []
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+def test_radial_support_vectors_equal_scikit_learns(classes: int) -> None:
+    features_RF, labels_R = blobs(classes)
+    others_RF, _ = blobs(classes, seed=1)
+    settings = replace(SETTINGS, kernel="rbf", class_weight="balanced")
+    classifier, _ = fit_svm(features_RF, labels_R, classes, settings, seed=0)
+    machine = SVC(C=0.7, tol=1e-6, class_weight="balanced", break_ties=classes > 2)
+    machine.fit(features_RF, labels_R)
+    scores_RC = classifier.scores(others_RF)
+    np.testing.assert_array_equal(scores_RC.argmax(axis=1), machine.predict(others_RF))
+    if classes > 2:
+        np.testing.assert_allclose(scores_RC, machine.decision_function(others_RF), atol=1e-9)
+
+
+def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    features_RF, labels_R = blobs(3)
+    classifier, _ = fit_svm(features_RF, labels_R, 3, replace(SETTINGS, kernel="rbf"), seed=0)
+    whole = classifier.scores(features_RF)
+    monkeypatch.setattr("heron.models.baselines.classifiers._CHUNK", 7)
+    np.testing.assert_allclose(classifier.scores(features_RF), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_softmax_probabilities_equal_scikit_learns(classes: int) -> None:
+    features_RF, labels_R = blobs(classes)
+    classifier, _ = fit_softmax(features_RF, labels_R, classes, SETTINGS, seed=0)
+    machine = LogisticRegression(C=0.7, tol=1e-6, max_iter=1000).fit(features_RF, labels_R)
+    found_RC = softmax(classifier.scores(features_RF), axis=1)
+    np.testing.assert_allclose(found_RC, machine.predict_proba(features_RF), atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "softmax"])
+def test_class_that_training_never_shows_is_never_predicted(kernel: str) -> None:
+    features_RF, labels_R = blobs(3)
+    labels_R = np.asarray([0, 2, 3])[labels_R]
+    if kernel == "softmax":
+        classifier, _ = fit_softmax(features_RF, labels_R, 5, SETTINGS, seed=0)
+    else:
+        classifier, _ = fit_svm(features_RF, labels_R, 5, replace(SETTINGS, kernel=kernel), seed=0)
+    probabilities_RC = softmax(classifier.scores(features_RF), axis=1)
+    assert probabilities_RC.shape == (90, 5)
+    np.testing.assert_array_equal(probabilities_RC[:, [1, 4]], 0)
+    np.testing.assert_allclose(probabilities_RC.sum(axis=1), 1)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
+def test_majority_gives_the_shares_of_the_classes(labels: list[int]) -> None:
+    classifier = fit_majority(np.asarray(labels), 4)
+    probabilities_RC = softmax(classifier.scores(np.zeros((2, 0))), axis=1)
+    shares_C = np.bincount(labels, minlength=4) / len(labels)
+    np.testing.assert_allclose(probabilities_RC, [shares_C, shares_C], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("how", "reference"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())]
+)
+def test_scaling_equals_scikit_learns_even_for_a_constant_feature(
+    how: str, reference: StandardScaler
+) -> None:
+    features_RF, _ = blobs(3)
+    features_RF[:, 1] = 5
+    expected = reference.fit(features_RF[:50]).transform(features_RF)
+    np.testing.assert_allclose(Scaling.fit(features_RF[:50], how)(features_RF), expected)
+    np.testing.assert_array_equal(Scaling.fit(features_RF, "none")(features_RF), features_RF)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_arrays_come_back_from_the_file_as_they_went(kernel: str, tmp_path: Path) -> None:
+    features_RF, labels_R = blobs(3)
+    scaling = Scaling.fit(features_RF, "standard")
+    settings = replace(SETTINGS, kernel=kernel)
+    classifier, _ = fit_svm(scaling(features_RF), labels_R, 4, settings, seed=0)
+    save_classifier(tmp_path / "weights", classifier, scaling)
+    loaded, scaling_again = load_classifier(tmp_path / "weights")
+    np.testing.assert_array_equal(
+        loaded.scores(scaling_again(features_RF)), classifier.scores(scaling(features_RF))
+    )
+
+
+def test_classifier_without_features_survives_the_file(tmp_path: Path) -> None:
+    save_classifier(tmp_path / "w", fit_majority(np.asarray([1, 1, 0]), 3), _nothing())
+    loaded, _ = load_classifier(tmp_path / "w")
+    assert isinstance(loaded, LinearClassifier)
+    assert loaded.bias_C.tolist() == [np.log(1 / 3), np.log(2 / 3), -np.inf]
+
+
+def test_file_that_is_no_classifier_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"not safetensors at all")
+    with pytest.raises(ConfigError, match="holds no classifier of this version"):
+        load_classifier(tmp_path / "weights")
+
+
+def test_stopping_early_is_said_in_one_line_with_the_keys_that_help() -> None:
+    features_RF, labels_R = blobs(3)
+    settings = replace(SETTINGS, max_iter=1, tol=1e-12, kernel="rbf")
+    _, said = fit_svm(1000 * features_RF, labels_R, 3, settings, seed=0)
+    assert len(said) == 1
+    assert "stopped after 1 iterations" in said[0]
+    assert "baseline.max_iter" in said[0]
+
+
+def test_same_seed_same_weights() -> None:
+    features_RF, labels_R = blobs(3)
+    one, two = (fit_svm(features_RF, labels_R, 3, SETTINGS, seed=5)[0] for _ in range(2))
+    np.testing.assert_array_equal(one.scores(features_RF), two.scores(features_RF))
+
+
+def _nothing() -> Scaling:
+    return Scaling.fit(np.zeros((3, 0)), "none")
