@@ -47,8 +47,9 @@ heron predict run=DIR input=FILE [out=FILE] [key=value ...]
   heron predict run=DIR input=rows.jsonl out=labels.parquet
   heron predict run=DIR text="Plouă." text_pair="E senin."    one text or pair, printed
 
-FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that cannot be
-used are reported by line; all others are predicted: guid, label, one probability per class.""",
+FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that
+cannot be used are reported by line; all others are predicted: guid, label, one probability per
+class.""",
     ),
     "evaluate": Command(
         "heron.evaluate",
