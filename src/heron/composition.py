@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from hydra._internal.hydra import Hydra
@@ -13,10 +15,11 @@ from hydra._internal.utils import create_config_search_path, get_args_parser
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
-from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.config import all_keys
@@ -58,7 +61,8 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
         raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    overrides = follow_the_data(spell_out_encoder(arguments_.overrides))
+    overrides = follow_the_data(spell_out_encoder(unfold(arguments_.overrides)))
+    jobs: list[Composition] = []
     with _hydra(name) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
             hydra.show_cfg(
@@ -74,10 +78,10 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
             hydra.hydra_help(config_name=name, args_parser=parser, args=arguments_)
         elif arguments_.shell_completion:
             hydra.shell_completion(config_name=name, overrides=overrides)
-        elif arguments_.multirun or hydra.get_mode(name, overrides) == RunMode.MULTIRUN:
-            hydra.multirun(name, lambda config: job(_composition(config)), overrides)
         else:
-            hydra.run(name, lambda config: job(_composition(config)), overrides)
+            jobs = list(_compose_all(hydra, name, overrides, arguments_.multirun))
+    for composition in jobs:
+        job(composition)
 
 
 def spell_out_encoder(overrides: Sequence[str]) -> list[str]:
@@ -93,6 +97,24 @@ def spell_out_encoder(overrides: Sequence[str]) -> list[str]:
         else:
             words.append(override)
     return words
+
+
+def unfold(overrides: Sequence[str]) -> list[str]:
+    """Write out an experiment whose sweep is a list of other experiments, such as a paper's table.
+
+    Hydra cannot sweep over a group that the command line has chosen.
+    """
+    (name,) = [o.partition("=")[2] for o in overrides if o.startswith("experiment=")] or [""]
+    path = conf_dir() / "experiment" / f"{name}.yaml"
+    listed = OmegaConf.load(path) if name and path.is_file() else OmegaConf.create()
+    params = OmegaConf.select(listed, "hydra.sweeper.params") or {}
+    if "experiment" not in params:
+        return list(overrides)
+    named = {_key(override) for override in overrides if not override.startswith("experiment=")}
+    swept = {"experiment": "", "report": OmegaConf.select(listed, "report"), **params}
+    swept |= {"hydra.mode": "MULTIRUN", "run.sweep": name.replace("/", "-")}
+    added = [f"{key}={value}" for key, value in swept.items() if key not in named]
+    return [*added, *(o for o in overrides if not o.startswith("experiment="))]
 
 
 # The head that a task begins with where the command line names none.
@@ -123,9 +145,65 @@ def data_task(name: str) -> str | None:
     return str(OmegaConf.select(OmegaConf.load(path), "task", default="relation"))
 
 
-def _composition(config: DictConfig) -> Composition:
-    state = HydraConfig.get()
-    return Composition(config, list(state.overrides.task), dict(state.runtime.choices))
+def _compose_all(
+    hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool
+) -> Iterator[Composition]:
+    """Compose every job of a run or a sweep, in the order in which Hydra would start them.
+
+    Hydra takes half a second for a composition. Jobs of a grid differ in few plain keys, so each
+    choice of groups is composed once, and the keys are set in copies of it.
+    """
+    config = _compose(hydra, name, _without_sweeps(overrides))
+    swept = multirun or config.hydra.mode == RunMode.MULTIRUN
+    if not swept:
+        # A comma without -m is Hydra's to complain about.
+        yield _composition(_compose(hydra, name, overrides), overrides)
+        return
+    named = {_key(override) for override in overrides}
+    params = config.hydra.sweeper.get("params") or {}
+    words = [*(f"{k}={v}" for k, v in params.items() if k not in named), *overrides]
+    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()}
+    bases: dict[tuple[str, ...], DictConfig] = {}
+    for chosen in product(*map(_choices, OverridesParser.create().parse_overrides(words))):
+        plain = [o for o, is_swept in chosen if is_swept and _key(o) not in groups and o[0] != "+"]
+        base = tuple(override for override, _ in chosen if override not in plain)
+        if base not in bases:
+            bases[base] = _compose(hydra, name, base)
+        config = copy.deepcopy(bases[base])
+        for override in OverridesParser.create().parse_overrides(plain):
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+        yield _composition(config, [override for override, _ in chosen])
+
+
+def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
+    config: DictConfig = hydra.compose_config(
+        name, list(overrides), run_mode=RunMode.RUN, with_log_configuration=False
+    )
+    return config
+
+
+def _choices(override: Override) -> list[tuple[str, bool]]:
+    """List the jobs' words for one override, and whether there are several."""
+    if not override.is_sweep_override():
+        return [(str(override.input_line), False)]
+    key = override.get_key_element()
+    return [(f"{key}={value}", True) for value in override.sweep_string_iterator()]
+
+
+def _without_sweeps(overrides: Sequence[str]) -> list[str]:
+    """Take the first value of whatever is swept."""
+    return [_choices(o)[0][0] for o in OverridesParser.create().parse_overrides(list(overrides))]
+
+
+def _key(override: str) -> str:
+    return override.lstrip("+~").partition("=")[0].partition("@")[0]
+
+
+def _composition(config: DictConfig, overrides: Sequence[str]) -> Composition:
+    choices = dict(config.hydra.runtime.choices)
+    with open_dict(config):
+        del config["hydra"]
+    return Composition(config, [o for o in overrides if not o.startswith("hydra.")], choices)
 
 
 @contextmanager

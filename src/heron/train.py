@@ -53,16 +53,17 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
         return folder / config.run.job
     key = fingerprint(decisive(config))[:8]
     # The same configuration in other words (a default spelled out) goes to the folder it has.
-    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{_readable(overrides)}-{key}")
+    name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
+    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
 
 
-def _readable(overrides: Sequence[str]) -> str:
+def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
     """Join the overrides that say something about the run; paths shrink to their last part."""
     words = []
     # Groups and seed first: a long name is cut at its end.
     for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
         key, _, value = override.lstrip("+").partition("=")
-        if key.split(".")[0] not in (*NEUTRAL, "experiment"):
+        if key.split(".")[0] not in (*NEUTRAL, *hidden):
             words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
     name = ",".join(words) or "default"
     return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]
