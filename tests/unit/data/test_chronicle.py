@@ -229,7 +229,7 @@ def test_files_are_named_and_hold_the_promised_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"task": "nli"}, "relation"),
+        ({"task": "summary"}, "relation, nli"),
         ({"language": "hebrew"}, "he, ro"),
         ({"size": 99}, "size=99"),
         ({"size": 1_000_001}, "size=1000001"),
@@ -246,4 +246,4 @@ def test_wrong_values_are_named_with_what_is_allowed(options: dict[str, Any], na
 
 def test_all_wrong_values_are_reported_at_once() -> None:
     with pytest.raises(ConfigError, match=r"task=.*language=.*size="):
-        ChronicleConfig(task="nli", language="fr", size=1)
+        ChronicleConfig(task="tagging", language="fr", size=1)

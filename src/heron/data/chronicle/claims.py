@@ -179,13 +179,13 @@ class Claims:
 
     def why(self) -> Three | None:
         """State the reason of an event; excluded is the effect as a reason of its own cause."""
+        effects = [fact for fact in self.told if fact.event.cause is not None]
+        # The plot tells an effect and its cause in a sentence of their own.
         causes = {
-            fact: cause
-            for fact in self.told
-            for cause in self.told
-            if fact.event.cause is not None
-            and (fact.story, fact.sentence) == (cause.story, cause.sentence)
-            and fact is not cause
+            fact: other
+            for fact in effects
+            for other in self.told
+            if other.sentence == fact.sentence and other is not fact
         }
         if not causes:
             return None

@@ -107,15 +107,15 @@ class English(Teller):
     }
     templates["clock_earlier"] = templates["clock_later"]
     statements: ClassVar = {
-        "fact": ("according to the text, {0}", "the text says that {0}"),
-        "negated": ("according to the text, {0:negated}", "the text says that {0:negated}"),
+        "fact": ("in fact, {0}", "it is true that {0}"),
+        "negated": ("in fact, {0:negated}", "it is true that {0:negated}"),
         "who": ("it was {who} who {0:.bare}", "{who}, and not someone else, {0:.bare}"),
         "when": ("it was {when} that {0}", "{when}, not on another day, {0}"),
         "order": (
             "{0} after {1:perfect}",
-            "after {1:past}, {0}",
+            "some time after {1:past}, {0}",
             "{1:past} before {0}",
-            "before {0}, {1:past}",
+            "some time before {0}, {1:past}",
         ),
         "together": ("{0} at the same time as {1:past}", "{0} and {1:past} at the same time"),
         "why": ("the reason that {0} was that {1:past}", "{0} for the reason that {1:past}"),

@@ -129,15 +129,15 @@ class Hebrew(Teller):
     }
     templates["clock_earlier"] = templates["clock_later"]
     statements: ClassVar = {
-        "fact": ("לפי הטקסט, {0}", "בטקסט נאמר ש{0:.vs}"),
-        "negated": ("לפי הטקסט, {0:negated}", "בטקסט נאמר ש{0:negated.vs}"),
+        "fact": ("למעשה, {0}", "נכון ש{0:.vs}"),
+        "negated": ("למעשה, {0:negated}", "נכון ש{0:negated.vs}"),
         "who": ("{who}, ולא מישהו אחר, {0:.bare}", "{who} ולא אחרים {0:.bare}"),
         "when": ("{when}, ולא ביום אחר, {0:.vs}", "{0} {when} ולא במועד אחר"),
         "order": (
             "{0} אחרי ש{1:past.vs}",
-            "לאחר ש{1:past}, {0:.vs}",
+            "זמן מה לאחר ש{1:past}, {0:.vs}",
             "{1:past} לפני ש{0:past.vs}",
-            "לפני ש{0:past}, {1:past.vs}",
+            "זמן מה לפני ש{0:past}, {1:past.vs}",
         ),
         "together": ("{0} בו בזמן ש{1:past.vs}", "{0}, ובאותה העת {1:past.vs}"),
         "why": ("הסיבה לכך ש{0:.vs} היא ש{1:past.vs}", "{0} מפני ש{1:past.vs}"),

@@ -118,15 +118,15 @@ class Romanian(Teller):
     }
     templates["clock_earlier"] = templates["clock_later"]
     statements: ClassVar = {
-        "fact": ("potrivit textului, {0}", "textul spune că {0}"),
-        "negated": ("potrivit textului, {0:negated}", "textul spune că {0:negated}"),
+        "fact": ("de fapt, {0}", "este adevărat că {0}"),
+        "negated": ("de fapt, {0:negated}", "este adevărat că {0:negated}"),
         "who": ("{who}, și nu altcineva, {0:.bare}", "nu altcineva, ci {who} {0:.bare}"),
         "when": ("{when}, nu în altă zi, {0}", "{0} {when}, nu la altă dată"),
         "order": (
             "{0} după ce {1:perfect}",
-            "după ce {1:past}, {0}",
+            "la o vreme după ce {1:past}, {0}",
             "{1:past} înainte ca {0:subjunctive}",
-            "înainte ca {0:subjunctive}, {1:past}",
+            "cu ceva timp înainte ca {0:subjunctive}, {1:past}",
         ),
         "together": (
             "{0} în același timp în care {1:past}",
