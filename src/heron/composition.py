@@ -133,7 +133,9 @@ def follow_the_data(overrides: Sequence[str]) -> list[str]:
     if len(tasks) != 1:
         return list(overrides)  # an unknown data set, or two tasks at once: said further on
     (task,) = tasks
-    chosen = {"task": str(task), "head": _HEADS[str(task)]}
+    chosen = {"task": str(task)}
+    if named.get("baseline", "none") == "none":
+        chosen["head"] = _HEADS[str(task)]
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
 
 

@@ -375,6 +375,8 @@ class Config:
             `StageConfig`; empty trains once, on `data`.
         also_test: further data sets with the same classes, whose test splits (validation where
             there is none) are predicted and scored as `<data set>.<split>`.
+        others: data sets to use instead of those of that name in `conf/data`; within a stage, the
+            run's own `data` with all that was overridden.
     """
 
     data: DataConfig
@@ -384,6 +386,7 @@ class Config:
     report: str | None = None
     stages: list[Any] = field(default_factory=list)
     also_test: list[str] = field(default_factory=list)
+    others: dict[str, DataConfig] = field(default_factory=dict)
     paths: PathsConfig = field(default_factory=PathsConfig)
     task: TaskConfig = field(default_factory=TaskConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)

@@ -18,8 +18,9 @@ def data_set(config: Config, name: str) -> DataConfig:
     Raises:
         ConfigError: no such data set, or one with other classes or for another task.
     """
-    if name == config.data.name:
-        return config.data
+    for known in (config.data, *config.others.values()):
+        if name == known.name:
+            return known
     paths = data_sets()
     if name not in paths:
         raise ConfigError(f"no data set '{name}' in conf/data.{nearest(name, paths)}")

@@ -78,6 +78,8 @@ def stage_config(
     inner = copy.deepcopy(config)
     inner.stages = []
     inner.data = copy.deepcopy(data_set(config, stage.data))
+    if stage.data != config.data.name:
+        inner.others = {**inner.others, config.data.name: config.data}
     named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
     inner.also_test = [name for name in named if name != stage.data]
     settings: list[tuple[Any, str, Any]] = [
