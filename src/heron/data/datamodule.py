@@ -64,6 +64,10 @@ class DataModule(pl.LightningDataModule):
             tokenizer = load_tokenizer(config.encoder, added, texts, self._cache)
         self.tokenizer = tokenizer
         self.known_tokens = len(tokenizer) - len(added)  # those that the encoder was trained with
+        # Before anything is tokenized: the last call's truncation is part of what it then says.
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+        self._tokenizer_key = fingerprint(tokenizer.backend_tokenizer.to_str())
         self.options = feature_options(config)
         self.keys: dict[str, str] = {}
         self.vectors: dict[str, np.ndarray] = {}
@@ -127,8 +131,7 @@ class DataModule(pl.LightningDataModule):
     def _featurize(self, split: str) -> Features:
         examples = self.examples[split]
         content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in examples]
-        tokenizer = self.tokenizer.backend_tokenizer.to_str()
-        key = fingerprint(FEATURES_VERSION, content, tokenizer, as_dict(self.options))
+        key = fingerprint(FEATURES_VERSION, content, self._tokenizer_key, as_dict(self.options))
         self.keys[split] = key
         features = load_or_build(
             self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
