@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,11 @@ from heron.data.features import (
     Features,
     require_none_refused,
 )
-from heron.data.other_sets import test_examples
+from heron.data.other_sets import data_set, test_examples
 from heron.data.readers import load_with_report
+from heron.data.sources import locate
 from heron.data.tokenization import build_features
-from heron.files import fingerprint
+from heron.files import fingerprint, sha256_file
 from heron.models.tokenizer import load_tokenizer
 from heron.schema import Config
 
@@ -50,28 +53,15 @@ class DataModule(pl.LightningDataModule):
     ):
         super().__init__()
         self.config = config
-        self._cache = Path(config.paths.cache)
-        self.dropped: dict[str, dict[str, int]] = {}
-        if examples is None:
-            loaded = load_with_report(config.data, Path(config.paths.data), self._cache)
-            self.dropped = loaded.dropped
-            examples = {**loaded.examples, **test_examples(config)}
-        self.examples = examples
-        markers = config.data.event_markers()
-        added = markers if config.head.input == "marked" else ()
-        if tokenizer is None:
-            texts = (example.text for example in examples.get(TRAIN, []))
-            tokenizer = load_tokenizer(config.encoder, added, texts, self._cache)
-        self.tokenizer = tokenizer
-        self.known_tokens = len(tokenizer) - len(added)  # those that the encoder was trained with
-        # Before anything is tokenized: the last call's truncation is part of what it then says.
-        tokenizer.backend_tokenizer.no_truncation()
-        tokenizer.backend_tokenizer.no_padding()
-        self._tokenizer_key = fingerprint(tokenizer.backend_tokenizer.to_str())
-        self.options = feature_options(config)
-        self.keys: dict[str, str] = {}
+        given = examples is not None or tokenizer is not None
+        prepared = prepare(config, examples, tokenizer) if given else recall(config)
+        self.examples = dict(prepared.examples)
+        self.dropped = dict(prepared.dropped)
+        self.tokenizer = prepared.tokenizer
+        self.known_tokens = prepared.known_tokens
+        self.keys = dict(prepared.keys)
+        self.features = dict(prepared.features)
         self.vectors: dict[str, np.ndarray] = {}
-        self.features = {split: self._featurize(split) for split in examples}
         self.units = {split: features.units() for split, features in self.features.items()}
 
     @property
@@ -128,18 +118,87 @@ class DataModule(pl.LightningDataModule):
             generator=torch.Generator(),
         )
 
-    def _featurize(self, split: str) -> Features:
-        examples = self.examples[split]
-        content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in examples]
-        key = fingerprint(FEATURES_VERSION, content, self._tokenizer_key, as_dict(self.options))
-        self.keys[split] = key
-        features = load_or_build(
-            self._cache, key, lambda: build_features(examples, self.tokenizer, self.options)
-        )
-        nothing_left = split in (TRAIN, VALIDATION) and not len(features)
-        if self.config.data.on_cut == "refuse" or nothing_left:
-            require_none_refused(features, split)
-        return features
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The splits of a data set, read and tokenized: what the runs of a sweep have in common.
+
+    Args:
+        examples: the splits.
+        dropped: rows that were left out, by split and reason.
+        tokenizer: the encoder's, with the event markers where the input has them.
+        known_tokens: those that the encoder was trained with.
+        features: the tokenized splits.
+        keys: fingerprint of each split's features.
+    """
+
+    examples: dict[str, list[Example]]
+    dropped: dict[str, dict[str, int]]
+    tokenizer: Any
+    known_tokens: int
+    features: dict[str, Features]
+    keys: dict[str, str]
+
+
+_last: dict[str, Prepared] = {}  # at most one: the data of the job before
+
+
+def recall(config: Config) -> Prepared:
+    """Prepare a run's data, unless the job before in this process had the same.
+
+    In a grid over a head, reading and tokenizing would take as long as training does.
+    """
+    key = _identity(config)
+    if key not in _last:
+        prepared = prepare(config)
+        _last.clear()
+        _last[key] = prepared
+    return _last[key]
+
+
+def _identity(config: Config) -> str:
+    """Fingerprint everything that decides `Prepared`: settings, data files, the tokenizer's."""
+    sets = [config.data, *(data_set(config, name) for name in config.also_test)]
+    data, cache = Path(config.paths.data), Path(config.paths.cache)
+    files = [path for each in sets for path in locate(each, data, cache).values()]
+    folder = Path(config.encoder.name)
+    files += [path for path in folder.glob("*") if path.suffix in (".json", ".txt", ".model")]
+    return fingerprint(
+        [as_dict(each) for each in sets],
+        as_dict(config.encoder),
+        config.head.input,
+        [(str(path), sha256_file(path)) for path in files],
+        str(cache.absolute()),
+    )
+
+
+def prepare(
+    config: Config, examples: dict[str, list[Example]] | None = None, tokenizer: Any = None
+) -> Prepared:
+    """Read and tokenize every split; arguments as for `DataModule`."""
+    cache, dropped = Path(config.paths.cache), {}
+    if examples is None:
+        loaded = load_with_report(config.data, Path(config.paths.data), cache)
+        examples, dropped = {**loaded.examples, **test_examples(config)}, loaded.dropped
+    added = config.data.event_markers() if config.head.input == "marked" else ()
+    if tokenizer is None:
+        texts = (example.text for example in examples.get(TRAIN, []))
+        tokenizer = load_tokenizer(config.encoder, added, texts, cache)
+    # The last call's limits would change the keys below; every call sets its own.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    state = tokenizer.backend_tokenizer.to_str()
+    options, features, keys = feature_options(config), {}, {}
+    for split, rows in examples.items():
+        content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in rows]
+        keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
+        build = partial(build_features, rows, tokenizer, options)
+        features[split] = load_or_build(cache, keys[split], build)
+        nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
+        if config.data.on_cut == "refuse" or nothing_left:
+            require_none_refused(features[split], split)
+    known = len(tokenizer) - len(added)
+    return Prepared(examples, dropped, tokenizer, known, features, keys)
 
 
 def feature_options(config: Config) -> FeatureOptions:
