@@ -76,6 +76,60 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def tiny_longformer(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a Longformer of 2 layers x 32 units that reads 640 tokens; returns the folder."""
+    import torch
+    from transformers import LongformerConfig, LongformerModel
+
+    folder = tmp_path_factory.mktemp("tiny_longformer")
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = LongformerConfig(
+            vocab_size=_copy_tokenizer(tiny_encoder, folder),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=64,
+            attention_window=16,
+            max_position_embeddings=642,
+            type_vocab_size=1,
+            pad_token_id=0,
+        )
+        LongformerModel(shape, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_gpt2(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Save a GPT-2 of 2 layers x 32 units whose tokenizer adds nothing; returns the folder."""
+    import torch
+    from tokenizers import Tokenizer, processors
+    from transformers import AutoTokenizer, GPT2Config, GPT2Model, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny_gpt2")
+    backend = AutoTokenizer.from_pretrained(tiny_encoder).backend_tokenizer.to_str()
+    plain = Tokenizer.from_str(backend)
+    plain.post_processor = processors.Sequence([])
+    PreTrainedTokenizerFast(tokenizer_object=plain, eos_token="[SEP]").save_pretrained(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = GPT2Config(
+            vocab_size=plain.get_vocab_size(), n_embd=32, n_layer=2, n_head=2, n_positions=256
+        )
+        GPT2Model(shape).save_pretrained(folder)
+    return folder
+
+
+def _copy_tokenizer(source: Path, folder: Path) -> int:
+    """Give another model an encoder's tokenizer; returns the size of its vocabulary."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    tokenizer.save_pretrained(folder)
+    return len(tokenizer)
+
+
+@pytest.fixture(scope="session")
 def session_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Name one cache folder for all tests, so that a corpus is generated once."""
     return tmp_path_factory.mktemp("cache")
