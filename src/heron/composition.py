@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.hydra import Hydra
@@ -26,6 +27,16 @@ from heron.config import all_keys
 from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
 from heron.schema import Config
+
+
+# Mappings whose keys are the user's own.
+_OPEN = (
+    "data.files.",
+    "data.counts.",
+    "data.join.",
+    "batching.multipliers.",
+    "baseline.hypotheses.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,11 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
         raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    overrides = follow_the_data(spell_out_encoder(unfold(arguments_.overrides)))
+    shows = arguments_.cfg or arguments_.hydra_help or arguments_.shell_completion
+    words = arguments_.overrides
+    if not shows and arguments_.info is None:
+        words = unfold(words)
+    overrides = follow_the_data(spell_out_encoder(words))
     jobs: list[Composition] = []
     with _hydra(name) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
@@ -104,14 +119,16 @@ def unfold(overrides: Sequence[str]) -> list[str]:
 
     Hydra cannot sweep over a group that the command line has chosen.
     """
-    (name,) = [o.partition("=")[2] for o in overrides if o.startswith("experiment=")] or [""]
-    path = conf_dir() / "experiment" / f"{name}.yaml"
-    listed = OmegaConf.load(path) if name and path.is_file() else OmegaConf.create()
+    name = dict(override.partition("=")[::2] for override in overrides).get("experiment", "")
+    files = [folder / "experiment" / f"{name}.yaml" for folder in _conf_dirs()]
+    path = next((file for file in files if name and file.is_file()), None)
+    listed = OmegaConf.load(path) if path else OmegaConf.create()
     params = OmegaConf.select(listed, "hydra.sweeper.params") or {}
     if "experiment" not in params:
         return list(overrides)
     named = {_key(override) for override in overrides if not override.startswith("experiment=")}
-    swept = {"experiment": "", "report": OmegaConf.select(listed, "report"), **params}
+    report = OmegaConf.select(listed, "report") or "null"
+    swept = {"experiment": "", "report": report, **params}
     swept |= {"hydra.mode": "MULTIRUN", "run.sweep": name.replace("/", "-")}
     added = [f"{key}={value}" for key, value in swept.items() if key not in named]
     return [*added, *(o for o in overrides if not o.startswith("experiment="))]
@@ -155,26 +172,41 @@ def _compose_all(
     Hydra takes half a second for a composition. Jobs of a grid differ in few plain keys, so each
     choice of groups is composed once, and the keys are set in copies of it.
     """
-    config = _compose(hydra, name, _without_sweeps(overrides))
-    swept = multirun or config.hydra.mode == RunMode.MULTIRUN
-    if not swept:
-        # A comma without -m is Hydra's to complain about.
-        yield _composition(_compose(hydra, name, overrides), overrides)
+    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()}
+    expanded = _expand(hydra, overrides)
+    first = _base([row[0] for row in expanded], groups)
+    config = _compose(hydra, name, first)
+    if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
+        if any(is_swept for row in expanded for _, is_swept in row):
+            # A comma without -m is Hydra's to complain about.
+            config = _compose(hydra, name, overrides)
+        yield _composition(config, overrides)
+        return
+    rows = next((row for row in expanded if len(row) > 1 and _key(row[0][0]) == "experiment"), [])
+    for experiment, _ in rows:
+        # Each may carry a grid of its own, which is not the others'.
+        words = [experiment if _key(o) == "experiment" else o for o in overrides]
+        yield from _compose_all(hydra, name, words, multirun=True)
+    if rows:
         return
     named = {_key(override) for override in overrides}
     params = config.hydra.sweeper.get("params") or {}
     words = [*(f"{k}={v}" for k, v in params.items() if k not in named), *overrides]
-    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()}
-    bases: dict[tuple[str, ...], DictConfig] = {}
-    for chosen in product(*map(_choices, OverridesParser.create().parse_overrides(words))):
-        plain = [o for o, is_swept in chosen if is_swept and _key(o) not in groups and o[0] != "+"]
-        base = tuple(override for override, _ in chosen if override not in plain)
+    bases = {first: config}
+    for chosen in product(*_expand(hydra, words)):
+        base = _base(chosen, groups)
         if base not in bases:
             bases[base] = _compose(hydra, name, base)
         config = copy.deepcopy(bases[base])
+        plain = [override for override, _ in chosen if override not in base]
         for override in OverridesParser.create().parse_overrides(plain):
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
         yield _composition(config, [override for override, _ in chosen])
+
+
+def _base(chosen: Sequence[tuple[str, bool]], groups: set[str]) -> tuple[str, ...]:
+    """Leave out a job's swept plain keys, which are set in a copy of what the others compose to."""
+    return tuple(o for o, is_swept in chosen if not is_swept or _key(o) in groups or o[0] == "+")
 
 
 def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
@@ -184,17 +216,19 @@ def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
     return config
 
 
+def _expand(hydra: Hydra, overrides: Sequence[str]) -> list[list[tuple[str, bool]]]:
+    """List the jobs' words for each override; of two on one key the later counts, as in Hydra."""
+    parser = OverridesParser.create(config_loader=hydra.config_loader)
+    parsed = parser.parse_overrides(list(overrides))
+    return list({each.get_key_element(): _choices(each) for each in parsed}.values())
+
+
 def _choices(override: Override) -> list[tuple[str, bool]]:
     """List the jobs' words for one override, and whether there are several."""
     if not override.is_sweep_override():
         return [(str(override.input_line), False)]
     key = override.get_key_element()
     return [(f"{key}={value}", True) for value in override.sweep_string_iterator()]
-
-
-def _without_sweeps(overrides: Sequence[str]) -> list[str]:
-    """Take the first value of whatever is swept."""
-    return [_choices(o)[0][0] for o in OverridesParser.create().parse_overrides(list(overrides))]
 
 
 def _key(override: str) -> str:
@@ -208,13 +242,17 @@ def _composition(config: DictConfig, overrides: Sequence[str]) -> Composition:
     return Composition(config, [o for o in overrides if not o.startswith("hydra.")], choices)
 
 
+def _conf_dirs() -> list[Path]:
+    """List where YAML is looked for: heron's folder, then those of the forks beside it."""
+    return [conf_dir(), *sorted((conf_dir().parent / "experiments").glob("*/conf"))]
+
+
 @contextmanager
 def _hydra(name: str) -> Iterator[Hydra]:
     GlobalHydra.instance().clear()
     ConfigStore.instance().store(name="schema", node=Config)
     search_path = create_config_search_path(str(conf_dir()))
-    experiments = conf_dir().parent / "experiments"
-    for fork in sorted(experiments.glob("*/conf")):
+    for fork in _conf_dirs()[1:]:
         # Before the schema, which Hydra wants last.
         search_path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
     try:
@@ -274,4 +312,4 @@ def _options(hydra: Hydra, group: str) -> list[str]:
 
 def _open(key: str) -> bool:
     """Tell whether a key lies in a mapping whose keys are the user's, such as data.files."""
-    return key.startswith(("data.files.", "data.counts.", "data.join."))
+    return key.startswith(_OPEN)

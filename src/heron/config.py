@@ -220,7 +220,8 @@ def _check_values(config: Config) -> None:
             raise ConfigError(f"{key}={value}: must be in [0, 1)")
     if len(config.optim.betas) != 2 or not all(0 <= beta < 1 for beta in config.optim.betas):
         raise ConfigError(f"optim.betas={config.optim.betas}: must be two numbers in [0, 1)")
-    resolve_stages(config)
+    if resolve_stages(config) and config.baseline.name != "none":
+        raise ConfigError(f"stages train an encoder; baseline={config.baseline.name} has none")
     _check_freeze(config.encoder)
     _check_scratch(config.encoder)
     _check_combination(config)
@@ -329,6 +330,11 @@ def _check_overflow(config: Config) -> None:
         raise ConfigError(
             f"encoder.overflow=windows needs head.input=pair, premise or hypothesis, not "
             f"{head.input}"
+        )
+    if encoder.separator is not None:
+        raise ConfigError(
+            "encoder.overflow=windows needs encoder.separator=null: windows over one joined text "
+            "would not each hold the hypothesis"
         )
     if encoder.truncation == "longest_first":
         raise ConfigError(

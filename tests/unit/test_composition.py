@@ -4,10 +4,21 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.types import RunMode
+from omegaconf import OmegaConf, open_dict
 
 from heron.cli import main
-from heron.composition import compose_and_run, spell_out_encoder
+from heron.composition import (
+    _hydra,
+    compose_and_run,
+    follow_the_data,
+    spell_out_encoder,
+    unfold,
+)
 from heron.config import resolve
+from heron.errors import ConfigError
 
 
 @pytest.fixture
@@ -65,6 +76,10 @@ def test_a_typo_exits_with_2_and_names_the_nearest(train, typed, meant):
         ("data.generator=3", "data.generator: Invalid type assigned: int"),
         ("data.join.key=x", "data.join is null here; give it whole, data.join={...}"),
         ("data.files.validation.path=v", "add it, '+data.files.validation={path: v}'"),
+        (
+            "batching.multipliers.neutral=2",
+            "no such entry here; add it, '+batching.multipliers={neutral: 2}'",
+        ),
         ("seed=${nowhere}", "Interpolation key 'nowhere' not found"),
         ("a=b=c", "unknown key 'a'. heron train --cfg job lists them all."),
     ],
@@ -144,3 +159,241 @@ def test_composing_leaves_no_file_and_no_folder_behind(monkeypatch, tmp_path):
 def test_hydra_can_be_used_again_after_a_refusal(train):
     assert train("sed=1").code == 2
     assert train("seed=1").code == 0
+
+
+def compositions(*words):
+    """Compose a sweep as `heron train` does."""
+    found = []
+    compose_and_run("train", list(words), found.append)
+    return found
+
+
+def as_hydra_does(*words):
+    """Compose a sweep as Hydra's own sweeper does: `[(overrides, configuration)]`."""
+    with _hydra("train") as hydra:
+        parser = OverridesParser.create(config_loader=hydra.config_loader)
+        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(list(words)), None)
+        composed = []
+        for overrides in jobs:
+            config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
+            with open_dict(config):
+                del config["hydra"]
+            composed.append((overrides, config))
+    return composed
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["head=ess,emp", "seed=0,1"],
+        ["seed=0,1", "head=window", "head.hidden=[8],[16,16]", "encoder.dropout=0.1"],
+        ["logger.project='a,b',\"c d\",e", "trainer.progress=null"],
+        ["seed=range(1,3)", "optim.lr=choice(2e-5,1e-5)"],
+        ["head=glob(e*)", "seed=3"],
+        ["seed=0,1", "head=emp", "seed=5,6"],
+        ["+data.columns.side=[a],[b]", "seed=0,1"],
+        ["encoder.scratch={hidden:8,heads:2},{hidden:16}", "data.generator.seed=${seed},7"],
+        ["stages=[chronicle],[{data:chronicle,max_epochs:2}],[]"],
+    ],
+    ids=lambda words: " ".join(words),
+)
+def test_a_grid_has_hydras_own_jobs_in_hydras_own_order(words):
+    found, expected = compositions("-m", *words), as_hydra_does(*words)
+    parse = OverridesParser.create().parse_overrides
+    for mine, (overrides, config) in zip(found, expected, strict=True):
+        assert [o.key_or_group for o in parse(mine.overrides)] == [
+            o.key_or_group for o in parse(overrides)
+        ]
+        assert [o.value() for o in parse(mine.overrides)] == [o.value() for o in parse(overrides)]
+        assert OmegaConf.to_container(mine.config) == OmegaConf.to_container(config)
+
+
+def test_an_experiments_own_grid_expands_like_one_typed_behind_it():
+    grid = ["batching.size=8,16,32", "optim.lr=1e-5,2e-5,3e-5,4e-5,5e-5", "optim.accumulate=1,2,4"]
+    found = compositions("experiment=lchaim/grid", "seed=2")
+    values = [(c.config.batching.size, c.config.optim.lr, c.config.optim.accumulate) for c in found]
+    with _hydra("train"):
+        parsed = OverridesParser.create().parse_overrides(grid)
+    (jobs,) = BasicSweeper.split_arguments(parsed, None)
+    assert [c.overrides[:3] for c in found] == jobs
+    assert len(set(values)) == 45
+    assert values[:4] == [(8, 1e-5, 1), (8, 1e-5, 2), (8, 1e-5, 4), (8, 2e-5, 1)]
+    assert {(c.config.seed, c.choices["experiment"]) for c in found} == {(2, "lchaim/grid")}
+
+
+def test_a_key_named_on_the_command_line_takes_the_place_of_the_experiments_values():
+    found = compositions("experiment=lchaim/grid", "optim.lr=1e-4,1e-3", "batching.size=4")
+    values = [(c.config.batching.size, c.config.optim.lr, c.config.optim.accumulate) for c in found]
+    assert values == [(4, lr, times) for times in (1, 2, 4) for lr in (1e-4, 1e-3)]
+
+
+def test_lists_of_stages_are_values_of_a_grid():
+    found = compositions("experiment=lchaim/table2", "encoder=alephbert")
+    stages = [resolve(composition.config).stages for composition in found]
+    assert stages == [
+        [{"data": "lchaim", "freeze": "all"}],
+        ["hebnli"],
+        ["lchaim"],
+        ["hebnli", "lchaim"],
+    ]
+
+
+def test_a_table_of_experiments_runs_each_of_them_as_it_is():
+    found = compositions("experiment=ronli/table4", "seed=3,4")
+    names = [composition.choices["experiment"] for composition in found]
+    assert names[::2] == names[1::2]
+    assert len(set(names)) == len(names) // 2 > 1
+    configs = [resolve(composition.config) for composition in found]
+    assert [config.seed for config in configs] == [3, 4] * (len(names) // 2)
+    assert {(config.report, config.run.sweep) for config in configs} == {
+        ("ronli/table4", "ronli-table4")
+    }
+    with _hydra("train") as hydra:
+        for name, config in list(zip(names[::2], configs[::2], strict=True))[::3]:
+            alone = hydra.compose_config("train", [f"experiment={name}"], run_mode=RunMode.RUN)
+            with open_dict(alone):
+                del alone["hydra"]
+            alone = resolve(alone)
+            for part in ("data", "task", "encoder", "head", "baseline", "optim", "batching"):
+                assert getattr(config, part) == getattr(alone, part)
+
+
+def test_experiments_named_together_keep_their_own_grids():
+    words = ["encoder=mbert,hebert", "head=emp", "data.sample.seed=0"]
+    found = compositions("-m", "experiment=trc/table4,trc/figure1", *words)
+    rows = [
+        (c.choices["experiment"], c.choices["encoder"], c.config.data.sample.fraction)
+        for c in found
+    ]
+    shares = [0.15, 0.25, 0.5, 0.75, 1.0]
+    assert rows == [
+        *(("trc/table4", encoder, 1.0) for encoder in ("mbert", "hebert")),
+        *(("trc/figure1", encoder, f) for f in shares for encoder in ("mbert", "hebert")),
+    ]
+    assert {c.config.head.name for c in found} == {"emp"}
+
+
+def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
+    table = tmp_path / "conf" / "experiment" / "mine" / "table.yaml"
+    table.parent.mkdir(parents=True)
+    table.write_text("hydra: {sweeper: {params: {experiment: 'a,b', seed: '0,1'}}}\n")
+    monkeypatch.setattr("heron.composition._conf_dirs", lambda: [tmp_path / "conf"])
+    assert unfold(["experiment=mine/table", "seed=5"]) == [
+        "experiment=a,b",
+        "report=null",
+        "hydra.mode=MULTIRUN",
+        "run.sweep=mine-table",
+        "seed=5",
+    ]
+    assert unfold(["experiment=mine/other", "seed=5"]) == ["experiment=mine/other", "seed=5"]
+
+
+def test_a_table_of_experiments_can_be_shown(train):
+    found = train("experiment=ronli/table4", "--cfg", "job")
+    assert (found.code, found.jobs) == (0, [])
+    assert "report: ronli/table4" in found.output
+
+
+def test_of_two_words_for_one_key_the_later_counts_as_in_hydra(train):
+    ((config, _),) = train("experiment=trc/ess", "seed=1", "experiment=trc/emp", "seed=2").jobs
+    assert (config.experiment, config.head.name, config.seed) == ("trc/emp", "emp", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["-m", "optm.lr=1,2"], "'optim.lr'"),
+        (["-m", "head=ess,emq"], "head=emq: no such option. Did you mean 'emp'"),
+        (["-m", "experiment=demo,trc/figure2"], "'trc/figure1'"),
+        (["experiment=trc/table4", "encoder=mbrt"], "'mbert'"),
+        (["experiment=ronli/table4", "sed=1"], "'seed'"),
+        (["experiment=ronli/tabel4"], "'ronli/table4'"),
+        (["-m", "optim.lr=fast,slow"], "optim.lr: Value 'fast' of type 'str'"),
+    ],
+)
+def test_a_typo_in_a_sweep_names_the_nearest(train, words, meant):
+    found = train(*words)
+    assert (found.code, found.jobs) == (2, [])
+    assert meant in found.error
+    assert "Traceback" not in found.error
+
+
+@pytest.mark.parametrize(
+    ("words", "added"),
+    [
+        (["data=ronli"], ["task=nli", "head=mlp3"]),
+        (["data=hebnli,snli", "seed=1"], ["task=nli", "head=mlp3"]),
+        (["data=trc"], ["task=relation", "head=ess"]),
+        (["data=ronli", "head=cross"], ["task=nli"]),
+        (["data=ronli", "baseline=majority"], ["task=nli"]),
+        (["data=ronli", "baseline=none"], ["task=nli", "head=mlp3"]),
+        (["data=ronli", "task=nli"], []),
+        (["data=ronli", "experiment=trc/ess"], []),
+        (["data=ronli,trc"], []),
+        (["data=no_such_data"], []),
+        (["seed=1"], []),
+    ],
+)
+def test_the_data_chooses_task_and_head_where_nobody_else_does(words, added):
+    assert follow_the_data(words) == [*added, *words]
+
+
+def test_data_of_two_tasks_in_one_sweep_is_refused_by_name(train):
+    found = train("-m", "data=chronicle,chronicle_nli")
+    assert found.code == 2
+    assert [config.data.name for config, _ in found.jobs] == ["chronicle"]
+    assert "task.name=relation: data=chronicle_nli is for task=nli" in found.error
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("head=ess", "head.input=marked: task=nli reads pair or separate or premise or hypothesis"),
+        ("head.pooling=event_start", "head.pooling=event_start needs head.input=marked, not pair"),
+        ("head.distance=4", "head.distance needs task=relation"),
+        ("head.both_ways=true", "head.both_ways=true needs head.input=window and data.inverse"),
+        ("head=siamese_cls encoder.overflow=windows", "needs head.input=pair, premise or hypo"),
+        (
+            "encoder.overflow=windows encoder.truncation=longest_first",
+            "needs encoder.truncation=only_first or only_second",
+        ),
+        (
+            "encoder.overflow=windows encoder.max_length=100 encoder.stride=50",
+            "encoder.stride=50: must be below half of encoder.max_length=100",
+        ),
+        (
+            "encoder.overflow=windows encoder.separator=x",
+            "encoder.overflow=windows needs encoder.separator=null",
+        ),
+        ("head=siamese_cls encoder.separator=x", "encoder.separator needs head.input=pair"),
+        (
+            "batching.oversample=multipliers +batching.multipliers={neutrl:2}",
+            "batching.multipliers.neutrl: no such class. Did you mean 'neutral'?",
+        ),
+        ("stages=[{max_epochs:2}]", "stages: "),
+        ("stages=[{data:snli,epochs:2}]", "stages: unknown key 'epochs'. Did you mean"),
+        ("stages=[{data:snli,lr:fast}]", "stages: Value 'fast'"),
+        ("stages=[3]", "stages: 3 is neither a data set's name nor a mapping"),
+    ],
+)
+def test_a_combination_of_pair_settings_that_cannot_work_is_refused(words, message, pair_config):
+    with pytest.raises(ConfigError) as refusal:
+        resolve(pair_config(words))
+    assert message in str(refusal.value)
+
+
+@pytest.fixture(scope="module")
+def pair_config():
+    """Return a function that composes a run on sentence pairs; words as in a shell."""
+    import shlex
+
+    with _hydra("train") as hydra:
+
+        def compose(words):
+            overrides = follow_the_data(["data=chronicle_nli", *shlex.split(words)])
+            config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
+            with open_dict(config):
+                del config["hydra"]
+            return config
+
+        yield compose

@@ -99,7 +99,9 @@ def copies(
         copies_C = np.asarray([multipliers.get(label, 1) for label in label_order])
     else:
         return None
-    copies_U: np.ndarray = np.where(labels_U == UNLABELLED, 1, copies_C[labels_U]).astype(np.int64)
+    copies_U = np.ones(len(labels_U), dtype=np.int64)
+    labelled_U = labels_U != UNLABELLED
+    copies_U[labelled_U] = copies_C[labels_U[labelled_U]]
     return copies_U
 
 

@@ -176,16 +176,18 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
                 f"{settings.num_hidden_layers} layers"
             )
         settings.num_hidden_layers = config.num_layers
+        if isinstance(windows := getattr(settings, "attention_window", None), list):
+            settings.attention_window = windows[: config.num_layers]  # Longformer: one a layer
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
     _check_positions(config, _positions(settings))
+    model_class: Any = AutoModel._model_mapping.get(type(settings), None)
     options: dict[str, Any] = {
         "config": settings,
         **source,
-        "attn_implementation": config.attention,
+        "attn_implementation": _attention(config, model_class),
         "dtype": torch.float32,
     }
-    model_class: Any = AutoModel._model_mapping.get(type(settings), None)
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
     # Layers above num_layers are in the file but not in the model: expected, so not worth a table.
@@ -199,6 +201,13 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     finally:
         logger.setLevel(level)
     return model
+
+
+def _attention(config: EncoderConfig, model_class: Any) -> str:
+    """Choose the attention; Longformer's and DeBERTa's own kind is `eager` to transformers."""
+    if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
+        return "eager"
+    return config.attention
 
 
 def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
