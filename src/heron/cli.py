@@ -33,6 +33,9 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
   heron train experiment=trc/window encoder=onlplab/alephbert-base paths.data=DIR
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
+  heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
+  heron train experiment=lchaim/sequential encoder=DIR paths.data=DIR      in stages
+  heron train -m data=ronli baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
 
 The same command again goes on where it was stopped, and skips what is done.""",

@@ -45,6 +45,8 @@ def run(arguments: Sequence[str]) -> int:
         places = Path(paths.data), Path(paths.cache)
         rows = read_rows(options.input, trained.config.data, "required", "raise", *places)
         split, examples = options.input.stem, rows.examples
+        if left_out := sum(rows.unlabelled.values()):
+            print(f"{options.input}: {left_out} rows without a gold label are left out")
     else:
         split, splits = options.split, read_splits(trained)
         if split not in splits:

@@ -11,12 +11,14 @@ from heron.composition import Composition, compose_and_run
 from heron.config import NEUTRAL, decisive, resolve
 from heron.errors import HeronError
 from heron.files import fingerprint
+from heron.runtime.notices import begin
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 
 
 def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
+    begin()
     jobs: list[str] = []
     failed: list[str] = []
     folders: list[RunFolder] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +16,7 @@ from heron.models.baselines.shallow import label_ids
 from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import Predictions, prediction_columns, score_predictions
+from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 
@@ -42,7 +42,7 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     folder.update_status(data=describe(examples, loaded.dropped))
     baseline = fit_baseline(config, examples[TRAIN])
     for warning in baseline.notes.get("warnings", ()):
-        print(f"heron train: warning: {warning}", file=sys.stderr)
+        say(warning)
     scores = {}
     for split, rows in examples.items():
         if split != TRAIN:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from heron.data.config import TRAIN
 from heron.data.duplicates import text_key
 from heron.data.examples import Example
 from heron.data.features import Features
+from heron.runtime.notices import say
 
 
 def describe(
@@ -35,7 +35,7 @@ def describe(
     for split, sizes in splits.items():
         if cut := sizes.get("truncated"):
             share = cut / max(sizes["rows"], 1)
-            _say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+            say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
     keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
     shared = {
         f"{split} and {TRAIN}": len(keys[split] & keys.get(TRAIN, set()))
@@ -44,9 +44,9 @@ def describe(
     }
     for both, rows in shared.items():
         if rows:
-            _say(f"{rows} examples are in both {both}")
+            say(f"{rows} examples are in both {both}")
     for split, reasons in dropped.items():
-        _say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
+        say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
     return {"splits": splits, "shared": shared, "dropped": {k: dict(v) for k, v in dropped.items()}}
 
 
@@ -57,7 +57,3 @@ def _sizes(features: Features) -> dict[str, int]:
         "refused": len(features.refused),
         "truncated": int(features.truncated_R.sum()),
     }
-
-
-def _say(what: str) -> None:
-    print(f"heron train: warning: {what}", file=sys.stderr)

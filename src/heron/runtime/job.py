@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import traceback
 from collections.abc import Sequence
@@ -31,6 +30,7 @@ from heron.runtime.checkpointing import load_weights
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
+from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
@@ -266,4 +266,4 @@ def _warn(config: Config, folder: RunFolder) -> None:
     for finding in warnings(
         config.data, read_json(folder.status)["sources"], Path(config.paths.cache)
     ):
-        print(f"heron train: warning: {config.data.name}: {finding}", file=sys.stderr)
+        say(f"{config.data.name}: {finding}")

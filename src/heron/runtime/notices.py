@@ -1,0 +1,19 @@
+"""Warnings of `heron train`: each once in a command, whatever the number of jobs."""
+
+from __future__ import annotations
+
+import sys
+
+_said: set[str] = set()
+
+
+def say(what: str) -> None:
+    """Print a warning on standard error, unless this command has said it before."""
+    if what not in _said:
+        print(f"heron train: warning: {what}", file=sys.stderr)
+    _said.add(what)
+
+
+def begin() -> None:
+    """Forget what was said: a new command begins."""
+    _said.clear()
