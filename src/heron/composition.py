@@ -28,7 +28,6 @@ from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
 from heron.schema import Config
 
-
 # Mappings whose keys are the user's own.
 _OPEN = (
     "data.files.",
