@@ -1,12 +1,18 @@
-"""Plans: every sequence once, the same for the same seed, within the budget, hardly any padding."""
+"""Plans: every unit as often as it should be, the same for the same seed, within the budget."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.data.batching import fill_batches, padding_efficiency, plan_epoch, plan_evaluation
-from heron.data.features import Units
+from heron.data.batching import (
+    copies,
+    fill_batches,
+    padding_efficiency,
+    plan_epoch,
+    plan_evaluation,
+)
+from heron.data.features import UNLABELLED, Units
 from heron.schema import BatchingConfig
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
@@ -128,3 +134,99 @@ def test_batches_are_in_random_order_not_by_length():
     longest = [lengths[batch].max() for batch in plan]
     assert longest != sorted(longest)
     assert abs(np.corrcoef(longest, range(len(longest)))[0, 1]) < 0.5
+
+
+CLASSES = ["contrastive", "entailment", "reasoning", "neutral"]
+MANY = st.lists(st.lists(st.integers(1, 90), min_size=1, max_size=5), min_size=1, max_size=40)
+COPIES = st.integers(1, 4)
+LABELS = st.lists(st.sampled_from([0, 1, 2, 3, UNLABELLED]), max_size=60).map(
+    lambda labels: np.array(labels, np.int32)
+)
+
+
+def units_of(lengths):
+    """Make a unit of each inner list: its sequences' lengths; a row each."""
+    sizes = [len(inner) for inner in lengths]
+    return Units(
+        sequences_U=np.concatenate([[0], np.cumsum(sizes)]),
+        rows_U=np.arange(len(lengths) + 1),
+        longest_U=np.array([max(inner) for inner in lengths]),
+    )
+
+
+@given(MANY, PLANS, SEEDS)
+def test_a_unit_of_several_sequences_is_in_one_batch_whole(lengths, batching, seed):
+    units = units_of(lengths)
+    for plan in (plan_epoch(units, batching, seed, 0), plan_evaluation(units, batching.tokens)):
+        assert sorted(in_order(plan)) == list(range(len(lengths)))
+
+
+@given(MANY, st.integers(8, 600), SEEDS)
+def test_all_sequences_of_a_unit_count_against_the_budget(lengths, tokens, seed):
+    units, bucket = units_of(lengths), BatchingConfig(plan="bucket", tokens=tokens)
+    for plan in (plan_epoch(units, bucket, seed, 0), plan_evaluation(units, tokens)):
+        for batch in plan:
+            padded = max(max(lengths[u]) for u in batch) * sum(len(lengths[u]) for u in batch)
+            assert padded <= tokens or len(batch) == 1
+
+
+@given(MANY, PLANS)
+def test_padding_is_measured_over_all_sequences_of_a_unit(lengths, batching):
+    units = units_of(lengths)
+    plan = plan_epoch(units, batching, 0, 0)
+    real = sum(sum(inner) for inner in lengths)
+    padded = sum(
+        max(max(lengths[u]) for u in batch) * sum(len(lengths[u]) for u in batch) for batch in plan
+    )
+    flat = np.array([length for inner in lengths for length in inner])
+    assert padding_efficiency(plan, units, flat) == pytest.approx(real / padded)
+
+
+@given(MANY, PLANS, SEEDS, st.data())
+def test_every_unit_is_seen_as_often_as_it_has_copies(lengths, batching, seed, data):
+    copies_U = np.array(data.draw(st.lists(COPIES, min_size=len(lengths), max_size=len(lengths))))
+    plan = plan_epoch(units_of(lengths), batching, seed, 0, copies_U)
+    assert np.bincount(in_order(plan), minlength=len(lengths)).tolist() == copies_U.tolist()
+
+
+def test_copies_of_a_unit_are_spread_over_the_epoch():
+    copies_U = np.array([20, *[1] * 180])
+    batching = BatchingConfig(plan="shuffle", size=10)
+    plan = as_lists(plan_epoch(Units.single(np.full(181, 7)), batching, 0, 0, copies_U))
+    assert sum(0 in batch for batch in plan) > 10
+
+
+@given(LABELS)
+def test_balanced_shows_each_class_in_whole_copies_up_to_the_largest(labels):
+    copies_U = copies(labels, CLASSES, BatchingConfig(oversample="balanced"))
+    counts = {label: (labels == label).sum() for label in range(4)}
+    for label, times in zip(labels, copies_U, strict=True):
+        expected = 1 if label == UNLABELLED else max(counts.values()) // counts[label]
+        assert times == expected
+    for label, count in counts.items():
+        if count:
+            shown = copies_U[labels == label].sum()
+            assert max(counts.values()) - count < shown <= max(counts.values())
+
+
+@given(LABELS)
+def test_multipliers_repeat_the_classes_they_name(labels):
+    batching = BatchingConfig(
+        oversample="multipliers", multipliers={"contrastive": 10, "entailment": 20}
+    )
+    times = {0: 10, 1: 20, 2: 1, 3: 1, UNLABELLED: 1}
+    copies_U = copies(labels, CLASSES, batching)
+    assert copies_U.tolist() == [times[label] for label in labels.tolist()]
+
+
+@pytest.mark.parametrize(
+    "batching",
+    [
+        BatchingConfig(),
+        BatchingConfig(oversample="multipliers"),
+        BatchingConfig(multipliers={"a": 2}),
+    ],
+    ids=["none", "no multipliers", "multipliers not asked for"],
+)
+def test_without_oversampling_there_are_no_copies(batching):
+    assert copies(np.array([0, 1, 1]), CLASSES, batching) is None

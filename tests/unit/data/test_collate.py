@@ -1,5 +1,7 @@
 """A batch holds its sequences' own tokens and rows, padded on the right."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -78,10 +80,16 @@ def test_rows_point_into_their_own_sequence(case):
         assert found.tolist() == [1000 * sequence + place for place in places]
 
 
+def tensors(batch):
+    """The tensors of a batch by name; `pooled_XP` only where vectors are stored."""
+    named = {name: getattr(batch, name) for name in Batch.__dataclass_fields__}
+    return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+
 def test_every_tensor_is_int64():
     batch = Collator(made_up_features([3, 5], [1, 2]), PAD)(np.array([1, 0]))
-    for name in Batch.__dataclass_fields__:
-        assert getattr(batch, name).dtype == torch.int64
+    assert {tensor.dtype for tensor in tensors(batch).values()} == {torch.int64}
+    assert len(tensors(batch)) == len(Batch.__dataclass_fields__) - 1
 
 
 def test_memory_mapped_features_can_be_collated(tmp_path):
@@ -93,13 +101,91 @@ def test_memory_mapped_features_can_be_collated(tmp_path):
     assert torch.equal(Collator(features, PAD)(np.array([0, 1])).spans_R4, whole.spans_R4)
 
 
-def test_moving_a_batch_moves_every_tensor():
-    batch = Collator(made_up_features([3], [2]), PAD)(np.array([0]))
+@pytest.mark.parametrize("vectors", [None, np.ones((2, 4), np.float32)], ids=["tokens", "vectors"])
+def test_moving_a_batch_moves_every_tensor(vectors):
+    batch = Collator(made_up_features([3], [2]), PAD, vectors)(np.array([0]))
     moved = batch.to("meta")
-    assert {getattr(moved, name).device.type for name in Batch.__dataclass_fields__} == {"meta"}
+    assert {tensor.device.type for tensor in tensors(moved).values()} == {"meta"}
+    assert tensors(moved).keys() == tensors(batch).keys()
 
 
 def test_a_batch_cannot_be_changed():
     batch = Collator(made_up_features([3], [2]), PAD)(np.array([0]))
     with pytest.raises(AttributeError):
         batch.rows_R = torch.zeros(1)
+
+
+def several_per_row(sizes, seed=0):
+    """Features whose row r has `sizes[r]` sequences, of 3 + s tokens each."""
+    lengths = [3 + sequence % 7 for sequence in range(sum(sizes))]
+    first_R = np.cumsum([0, *sizes[:-1]])
+    features = made_up_features(lengths, 1, seed)
+    rows = len(sizes)
+    return dataclasses.replace(
+        features,
+        second_S=np.arange(sum(sizes), dtype=np.int32) - 1,
+        sequences_R=first_R.astype(np.int32),
+        spans_R4=features.spans_R4[:rows],
+        markers_R2=features.markers_R2[:rows],
+        labels_R=features.labels_R[:rows],
+        truncated_R=features.truncated_R[:rows],
+        guids=features.guids[:rows],
+    )
+
+
+@st.composite
+def rows_of_several(draw):
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=8))
+    chosen = draw(st.lists(st.sampled_from(range(len(sizes))), min_size=1))  # copies included
+    return several_per_row(sizes), sizes, np.array(chosen)
+
+
+@given(rows_of_several())
+def test_a_row_comes_with_all_its_sequences_and_each_knows_its_row(case):
+    features, sizes, chosen = case
+    batch = Collator(features, PAD)(chosen)
+    first_R = np.cumsum([0, *sizes])
+    sequences = [s for row in chosen for s in range(first_R[row], first_R[row + 1])]
+    assert batch.tokens_BL[:, 0].tolist() == [1000 * s for s in sequences]
+    assert batch.mask_BL.sum(dim=1).tolist() == features.lengths_S[sequences].tolist()
+    assert batch.rows_R.tolist() == chosen.tolist()
+    assert (
+        batch.owners_B.tolist()
+        == np.repeat(np.arange(len(chosen)), np.array(sizes)[chosen]).tolist()
+    )
+    firsts = [batch.owners_B.tolist().index(row) for row in range(len(chosen))]
+    assert batch.sequences_R.tolist() == firsts
+    assert batch.second_B.tolist() == features.second_S[sequences].tolist()
+    assert Collator(features, PAD).sequences(chosen).tolist() == sequences
+
+
+@given(features_and_choice())
+def test_a_sequence_of_several_rows_belongs_to_the_first_of_them(case):
+    features, chosen = case
+    batch = Collator(features, PAD)(chosen)
+    sequence_R = batch.sequences_R.tolist()
+    assert batch.owners_B.tolist() == [sequence_R.index(place) for place in range(len(chosen))]
+
+
+@pytest.mark.parametrize("per", ["row", "sequence"])
+@given(case=rows_of_several())
+def test_stored_vectors_stand_in_for_tokens(case, per):
+    features, sizes, chosen = case
+    count = len(sizes) if per == "row" else sum(sizes)
+    vectors_XP = np.arange(count, dtype=np.float32)[:, None] * np.ones((1, 3), np.float32)
+    collator = Collator(features, PAD, vectors_XP)
+    batch, whole = collator(chosen), Collator(features, PAD)(chosen)
+    expected = chosen if per == "row" else collator.sequences(chosen)
+    assert batch.pooled_XP.dtype == torch.float32
+    assert batch.pooled_XP[:, 0].tolist() == expected.tolist()
+    assert batch.tokens_BL.shape == batch.mask_BL.shape == (len(whole.tokens_BL), 0)
+    for name in ("owners_B", "sequences_R", "labels_R", "rows_R"):
+        assert torch.equal(getattr(batch, name), getattr(whole, name))
+
+
+def test_memory_mapped_vectors_are_copied_out(tmp_path):
+    np.save(tmp_path / "vectors.npy", np.ones((2, 3), np.float32))
+    mapped = np.load(tmp_path / "vectors.npy", mmap_mode="r")
+    batch = Collator(several_per_row([1, 2]), PAD, mapped)(np.array([1]))
+    batch.pooled_XP[:] = 5
+    assert (mapped == 1).all()

@@ -4,8 +4,19 @@ import dataclasses
 
 import pytest
 import torch
+import yaml
+from torch import nn
 
-from heron.models.heads import Head, PerEvent, build_classifier, distance_bucket
+from heron.config_dir import conf_dir
+from heron.models.heads import (
+    Head,
+    PerEvent,
+    build_classifier,
+    combine,
+    distance_bucket,
+    join_windows,
+    pooled_width,
+)
 from heron.schema import HeadConfig
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
@@ -141,3 +152,200 @@ def test_distances_fall_into_doubling_buckets(bucket, distances, make_batch):
 def test_every_distance_bucket_has_an_embedding():
     assert Head(WINDOW, WIDTH, CLASSES).distance.num_embeddings == 18
     assert Head(ESS, WIDTH, CLASSES).distance is None
+
+
+CROSS = HeadConfig("cross", "pair", "cls")
+LAST = HeadConfig("last", "pair", "last_token")
+MEAN = HeadConfig("mean", "premise", "mean", over_windows="max_logits")
+SIAMESE = HeadConfig("siamese", "separate", "cls", classifier="mlp", hidden=[6])
+COMPARE = HeadConfig("compare", "separate", "mean", combine="compare")
+MEAN_STATES = dataclasses.replace(CROSS, over_windows="mean_states")
+PAIRS = {
+    "cross": CROSS,
+    "max_logits": dataclasses.replace(CROSS, over_windows="max_logits"),
+    "mean_states": MEAN_STATES,
+    "last_token": LAST,
+    "mean": MEAN,
+    "siamese": SIAMESE,
+    "compare": COMPARE,
+}
+LENGTHS = (9, 14, 11, 6, 10, 12)  # six sequences of three rows
+WINDOWS = (3, 1, 2)
+
+
+def several_sequences(make_batch, config, padding=0):
+    """A batch whose rows have several sequences: two each where texts are read apart."""
+    counts = torch.tensor((2, 2, 2) if config.input == "separate" else WINDOWS)
+    batch = make_batch(lengths=LENGTHS, rows=(1,) * len(LENGTHS), padding=padding)
+    rows = slice(0, len(counts))
+    return dataclasses.replace(
+        batch,
+        owners_B=torch.repeat_interleave(torch.arange(len(counts)), counts),
+        sequences_R=counts.cumsum(0) - counts,
+        spans_R4=batch.spans_R4[rows],
+        markers_R2=batch.markers_R2[rows],
+        labels_R=batch.labels_R[rows],
+        rows_R=batch.rows_R[rows],
+    )
+
+
+def row_with_its_sequences(batch, row):
+    """The batch that holds one row and its sequences, unpadded; and which sequences these are."""
+    own_B = batch.owners_B == row
+    length = int(batch.mask_BL[own_B].sum(dim=1).max())
+    alone = dataclasses.replace(
+        batch,
+        tokens_BL=batch.tokens_BL[own_B, :length],
+        mask_BL=batch.mask_BL[own_B, :length],
+        second_B=batch.second_B[own_B],
+        owners_B=torch.zeros(int(own_B.sum()), dtype=torch.int64),
+        sequences_R=torch.zeros(1, dtype=torch.int64),
+        spans_R4=batch.spans_R4[row : row + 1],
+        markers_R2=batch.markers_R2[row : row + 1],
+        labels_R=batch.labels_R[row : row + 1],
+        rows_R=batch.rows_R[row : row + 1],
+    )
+    return alone, own_B, length
+
+
+@pytest.mark.parametrize("config", PAIRS.values(), ids=PAIRS)
+def test_a_row_of_several_sequences_has_the_logits_it_has_alone(config, make_batch):
+    batch = several_sequences(make_batch, config, padding=5)
+    states_BLD = random_states(batch)
+    head = Head(config, WIDTH, CLASSES).eval()
+    logits_RC = head(states_BLD, batch)
+    assert logits_RC.shape == (3, CLASSES)
+    for row in range(len(batch)):
+        alone, own_B, length = row_with_its_sequences(batch, row)
+        torch.testing.assert_close(
+            logits_RC[row : row + 1], head(states_BLD[own_B, :length], alone)
+        )
+
+
+@pytest.mark.parametrize("config", PAIRS.values(), ids=PAIRS)
+def test_pooling_first_and_classifying_stored_vectors_later_is_the_same(config, make_batch):
+    batch = several_sequences(make_batch, config)
+    states_BLD, head = random_states(batch), Head(config, WIDTH, CLASSES).eval()
+    pooled_XP = head.pool(states_BLD, batch)
+    assert head.pools_rows() == (len(pooled_XP) == len(batch))
+    assert pooled_XP.shape[1] == pooled_width(config, WIDTH)
+    nothing = dataclasses.replace(batch, tokens_BL=batch.tokens_BL[:, :0])
+    assert torch.equal(head.classify(pooled_XP, nothing), head(states_BLD, batch))
+
+
+@pytest.mark.parametrize("config", ALL.values(), ids=ALL)
+def test_heads_over_events_pool_a_vector_per_row(config, make_batch):
+    batch, head = make_batch(), Head(config, WIDTH, CLASSES)
+    assert head.pools_rows()
+    assert len(head.pool(random_states(batch), batch)) == len(batch) != len(batch.tokens_BL)
+
+
+@pytest.mark.parametrize(("how", "join"), [("mean", torch.mean), ("max", torch.amax)])
+def test_windows_are_joined_row_by_row(how, join, make_batch):
+    batch = several_sequences(make_batch, CROSS)
+    values_BX = torch.randn(len(LENGTHS), 5)
+    joined_RX = join_windows(values_BX, batch, how)
+    for row, windows in enumerate(([0, 1, 2], [3], [4, 5])):
+        torch.testing.assert_close(joined_RX[row], join(values_BX[windows], dim=0))
+
+
+def test_one_window_a_row_is_left_as_it_is(make_batch):
+    batch = make_batch(rows=(1, 1, 1))
+    values_BX = torch.randn(3, 5)
+    assert join_windows(values_BX, batch, "max") is values_BX
+
+
+def test_mean_states_averages_before_the_classifier_and_mean_logits_after(make_batch):
+    batch = several_sequences(make_batch, CROSS)
+    states_BLD = random_states(batch)
+    mlp = {"classifier": "mlp", "hidden": [7]}
+    for how in ("mean_states", "mean_logits"):
+        head = Head(dataclasses.replace(CROSS, over_windows=how, **mlp), WIDTH, CLASSES).eval()
+        first_BD = states_BLD[:, 0]
+        for row, windows in enumerate(([0, 1, 2], [3], [4, 5])):
+            if how == "mean_states":
+                expected = head.classifier(first_BD[windows].mean(dim=0))
+            else:
+                expected = head.classifier(first_BD[windows]).mean(dim=0)
+            torch.testing.assert_close(head(states_BLD, batch)[row], expected)
+
+
+def test_texts_apart_are_concatenated_or_compared():
+    u, v = torch.tensor([[1.0, -2.0]]), torch.tensor([[3.0, 4.0]])
+    assert combine(u, v, "concat").tolist() == [[1, -2, 3, 4]]
+    assert combine(u, v, "compare").tolist() == [[1, -2, 3, 4, 2, 6, 3, -8]]
+
+
+def test_the_siamese_head_tells_premise_from_hypothesis(make_batch):
+    batch = several_sequences(make_batch, SIAMESE)
+    states_BLD, head = random_states(batch), Head(SIAMESE, WIDTH, CLASSES).eval()
+    expected = torch.cat([states_BLD[0::2, 0], states_BLD[1::2, 0]], dim=1)
+    assert torch.equal(head.pool(states_BLD, batch), expected)
+    swapped = head(states_BLD[[1, 0, 3, 2, 5, 4]], batch)
+    assert not torch.allclose(head(states_BLD, batch), swapped)
+
+
+def test_the_last_token_is_the_last_that_is_not_padding(make_batch):
+    batch = make_batch(rows=(1, 1, 1), padding=4)
+    states_BLD = random_states(batch)
+    pooled_BD = Head(LAST, WIDTH, CLASSES).pool(states_BLD, batch)
+    for place, length in enumerate((9, 14, 11)):
+        assert torch.equal(pooled_BD[place], states_BLD[place, length - 1])
+
+
+def from_conf(name):
+    path = conf_dir() / "head" / f"{name}.yaml"
+    return HeadConfig(**yaml.safe_load(path.read_text(encoding="utf-8")))
+
+
+def shape(classifier):
+    """Describe a stack of layers: name, and width or probability."""
+    described = []
+    for layer in classifier:
+        if isinstance(layer, nn.Linear):
+            described.append(f"Linear {layer.in_features}-{layer.out_features}")
+        elif isinstance(layer, nn.LayerNorm):
+            described.append(f"LayerNorm {layer.normalized_shape[0]}")
+        elif isinstance(layer, nn.Dropout):
+            described.append(f"Dropout {layer.p}")
+        else:
+            described.append(type(layer).__name__)
+    return described
+
+
+def test_mlp3_is_the_three_layer_head_of_lchaim():
+    head = Head(from_conf("mlp3"), 768, 3)
+    assert shape(head.classifier) == [
+        *("Linear 768-300", "ReLU", "LayerNorm 300", "Dropout 0.3"),
+        *("Linear 300-100", "ReLU"),
+        *("Linear 100-50", "ReLU"),
+        "Linear 50-3",
+    ]
+    assert (head.config.input, head.config.pooling) == ("pair", "cls")
+
+
+def test_siamese_cls_is_the_head_of_ronlis_code():
+    head = Head(from_conf("siamese_cls"), 768, 4)
+    assert shape(head.classifier) == ["Linear 1536-256", "ReLU", "Dropout 0.3", "Linear 256-4"]
+    assert (head.config.input, head.config.combine) == ("separate", "concat")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "Dropout 0.3,Linear 8-5,ReLU,Dropout 0.3,Linear 5-4,ReLU,Dropout 0.3,Linear 4-3"),
+        (
+            {"dropout_at": "hidden", "layer_norm": "all"},
+            "Linear 8-5,ReLU,LayerNorm 5,Dropout 0.3,Linear 5-4,ReLU,LayerNorm 4,Dropout 0.3,"
+            "Linear 4-3",
+        ),
+        (
+            {"dropout_at": "first", "layer_norm": "first"},
+            "Linear 8-5,ReLU,LayerNorm 5,Dropout 0.3,Linear 5-4,ReLU,Linear 4-3",
+        ),
+    ],
+    ids=["all", "hidden", "first"],
+)
+def test_dropout_and_layer_norm_stand_where_they_are_asked_for(changes, expected):
+    config = HeadConfig(classifier="mlp", hidden=[5, 4], dropout=0.3, **changes)
+    assert shape(build_classifier(config, 8, 3)) == expected.split(",")
