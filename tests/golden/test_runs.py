@@ -115,6 +115,7 @@ class TestRunFolder:
     def test_scores_are_fractions_never_percent(self, run: RunFolder) -> None:
         for scores in json.loads(run.scores.read_text()).values():
             fractions = {k: v for k, v in scores.items() if not k.startswith(("support", "refuse"))}
+            assert 0 <= fractions.pop("brier") <= 2  # a sum over classes, not a fraction
             assert all(0 <= value <= 1 for value in fractions.values())
             assert sum(scores[f"support/{label}"] for label in LABELS) in (16, 32)
             assert scores["macro_f1_low"] <= scores["macro_f1"] <= scores["macro_f1_high"]
@@ -198,6 +199,21 @@ class TestLearning:
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         losses = [float(row["train/loss"]) for row in rows]
         assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
+
+
+    def test_sentence_pairs_read_apart_are_learnt_far_above_the_majority_class(
+        self, tmp_path: Path
+    ) -> None:
+        words = ("data=chronicle_ronli", "head=siamese_cls", "data.generator.size=2000")
+        shape = ("encoder.scratch.vocabulary=2000", "encoder.scratch.hidden=64")
+        learning = ("optim.lr=3e-3", "trainer.max_epochs=4", "batching.tokens=1500")
+        where = (*in_folder(tmp_path), "run.sweep=s", "run.job=j", "encoder.dropout=0.0")
+        assert heron("train", *TINY, *words, *shape, *learning, *where) == 0
+        run = RunFolder(tmp_path / "runs" / "s" / "j")
+        gold = pq.read_table(run.predictions("validation"))["gold"].to_pylist()
+        majority = max(map(gold.count, set(gold))) / len(gold)
+        scores = json.loads(run.scores.read_text())["validation"]
+        assert scores["accuracy"] > majority + 0.15
 
 
 def test_predictions_stand_in_the_order_of_their_file(tmp_path: Path) -> None:
