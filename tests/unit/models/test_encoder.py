@@ -8,14 +8,21 @@ from transformers import (
     AutoModel,
     BertConfig,
     BertModel,
+    DebertaV2Config,
+    DebertaV2Model,
     DistilBertConfig,
     DistilBertModel,
+    GPT2Config,
+    GPT2Model,
+    LongformerConfig,
+    LongformerModel,
     RobertaConfig,
     RobertaModel,
 )
 
 from heron.errors import ConfigError
-from heron.models.encoder import Encoder, find_layers, load_encoder
+from heron.models.dropout import FastDropout
+from heron.models.encoder import Encoder, find_layers, load_encoder, segments
 from heron.schema import EncoderConfig, ScratchConfig
 
 SHAPE = {
@@ -233,3 +240,154 @@ def test_an_encoder_from_scratch_has_the_shape_it_was_asked_for():
 def test_the_layers_are_the_longest_stack_of_one_class():
     with pytest.raises(ConfigError, match="no stack of transformer layers"):
         find_layers(torch.nn.Linear(2, 2))
+
+
+def test_segments_are_zero_then_one_and_zero_in_padding(make_batch):
+    batch = make_batch(lengths=(6, 8, 7), rows=(1, 1, 1))
+    batch = dataclasses.replace(batch, second_B=torch.tensor([4, 3, -1]))
+    assert segments(batch).tolist() == [
+        [0, 0, 0, 0, 1, 1, 0, 0],
+        [0, 0, 0, 1, 1, 1, 1, 1],
+        [0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+
+
+def test_segments_are_told_to_an_encoder_that_has_two(tmp_path, make_batch):
+    bert = BertModel(BertConfig(**SHAPE, num_hidden_layers=1, type_vocab_size=2))
+    encoder = load(saved(tmp_path, bert)).eval()
+    plain = make_batch()
+    batch = dataclasses.replace(plain, second_B=torch.tensor([4, 6, 5]))
+    expected = encoder.model(
+        batch.tokens_BL, batch.mask_BL, token_type_ids=segments(batch)
+    ).last_hidden_state
+    assert torch.equal(encoder(batch), expected)
+    assert not torch.allclose(encoder(plain), expected)
+
+
+def test_an_encoder_with_one_segment_is_told_nothing_of_two(settings, make_batch, tmp_path):
+    bert = BertModel(BertConfig(**SHAPE, num_hidden_layers=1, type_vocab_size=1))
+    encoder = load(saved(tmp_path, bert)).eval()
+    plain = make_batch()
+    batch = dataclasses.replace(plain, second_B=torch.tensor([4, 6, 5]))
+    assert torch.equal(encoder(batch), encoder(plain))
+    assert encoder._extras(batch) == {}
+
+
+@pytest.fixture(scope="module")
+def longformer(tmp_path_factory):
+    """Save a Longformer whose layers each reach two tokens to either side."""
+    shape = SHAPE | {"max_position_embeddings": 66, "initializer_range": 0.4}
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = LongformerModel(
+            LongformerConfig(**shape, num_hidden_layers=2, attention_window=[4, 4], pad_token_id=1)
+        )
+    return dataclasses.replace(saved(tmp_path_factory.mktemp("longformer"), model), max_length=64)
+
+
+def changed(batch, position):
+    """The batch with another token at one position of its first sequence."""
+    tokens_BL = batch.tokens_BL.clone()
+    tokens_BL[0, position] = (tokens_BL[0, position] - 4) % 95 + 5
+    return dataclasses.replace(batch, tokens_BL=tokens_BL)
+
+
+def test_the_first_token_of_a_longformer_sees_beyond_the_window(longformer, make_batch):
+    encoder = load(longformer).eval()
+    batch = make_batch(lengths=(30, 11), rows=(1, 1))
+    far = changed(batch, 25)
+    assert (encoder(batch)[0, 0] - encoder(far)[0, 0]).abs().max() > 1e-3
+
+    def local(batch):
+        return encoder.model(batch.tokens_BL, batch.mask_BL).last_hidden_state
+
+    torch.testing.assert_close(local(batch)[0, 0], local(far)[0, 0])
+    near = changed(batch, 1)
+    assert (local(batch)[0, 0] - local(near)[0, 0]).abs().max() > 1e-3
+
+
+def test_a_longformer_evaluates_as_transformers_own_with_global_attention(longformer, make_batch):
+    batch = make_batch(lengths=(30, 11), rows=(1, 1))
+    own = LongformerModel.from_pretrained(longformer.name).eval()
+    first = torch.zeros_like(batch.mask_BL)
+    first[:, 0] = 1
+    expected = own(batch.tokens_BL, batch.mask_BL, global_attention_mask=first).last_hidden_state
+    real = batch.mask_BL.bool()
+    torch.testing.assert_close(load(longformer).eval()(batch)[real], expected[real])
+
+
+def test_padding_does_not_leak_into_a_longformers_states(longformer, make_batch):
+    encoder = load(longformer).eval()
+    batch, padded = (make_batch(lengths=(30, 11), rows=(1, 1), padding=p) for p in (0, 9))
+    real = batch.mask_BL.bool()
+    torch.testing.assert_close(encoder(batch)[real], encoder(padded)[:, :30][real])
+
+
+def test_a_longformer_trains_with_fast_dropout_and_gradient_checkpointing(longformer, make_batch):
+    batch = make_batch(lengths=(30, 11), rows=(1, 1))
+    plain = load(longformer).train()
+    plain.assert_mode(training=True)
+    assert any(isinstance(module, FastDropout) for module in plain.modules())
+    assert plain.model.config._attn_implementation == "eager"
+    assert not torch.equal(plain(batch), plain(batch))
+    saving = load(longformer, gradient_checkpointing=True).train()
+    expected = gradients(plain, batch)
+    for name, gradient in gradients(saving, batch).items():
+        assert gradient is not None, name
+        torch.testing.assert_close(gradient, expected[name])
+
+
+def test_a_longformer_can_be_cut_after_a_layer(longformer, make_batch):
+    encoder = load(longformer, num_layers=1).eval()
+    assert len(encoder.layers) == 1
+    assert encoder(make_batch()).shape == (3, 14, 16)
+
+
+def test_a_longformer_has_two_positions_less_than_its_config_says(longformer):
+    with pytest.raises(ConfigError, match="has 64 positions"):
+        load(longformer, max_length=65)
+
+
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory):
+    config = GPT2Config(
+        vocab_size=100, n_embd=16, n_head=2, n_layer=2, n_positions=40, initializer_range=0.4,
+        bos_token_id=1, eos_token_id=1,
+    )  # fmt: skip
+    return saved(tmp_path_factory.mktemp("gpt2"), GPT2Model(config))
+
+
+def test_a_decoder_encodes_and_its_last_token_has_read_everything(gpt2, make_batch):
+    encoder, batch = load(gpt2).eval(), make_batch()
+    assert (encoder.width, len(encoder.layers)) == (16, 2)
+    states_BLD, other_BLD = encoder(batch), encoder(changed(batch, 0))
+    assert (states_BLD[0, 8] - other_BLD[0, 8]).abs().max() > 1e-3
+    late_BLD = encoder(changed(batch, 8))
+    torch.testing.assert_close(late_BLD[0, :8], states_BLD[0, :8])  # and no token reads ahead
+    real = batch.mask_BL.bool()
+    torch.testing.assert_close(encoder(make_batch(padding=6))[:, :14][real], states_BLD[real])
+
+
+@pytest.mark.parametrize("freeze", ["none", "1", "all"])
+def test_a_decoder_trains_and_freezes(gpt2, make_batch, freeze):
+    encoder = load(gpt2, freeze=freeze).train()
+    encoder.assert_mode(training=True)
+    trained = [p for p in encoder.parameters() if p.requires_grad]
+    assert bool(trained) == (freeze != "all")
+    assert encoder(make_batch()).requires_grad == bool(trained)
+
+
+def test_an_attention_of_its_own_is_no_obstacle(tmp_path, make_batch):
+    shape = DebertaV2Config(
+        **SHAPE, num_hidden_layers=2, relative_attention=True, pos_att_type=["p2c", "c2p"]
+    )
+    settings = saved(tmp_path, DebertaV2Model(shape))
+    for checkpointing in (False, True):
+        encoder = load(settings, gradient_checkpointing=checkpointing).train()
+        encoder.assert_mode(training=True)
+        assert encoder(make_batch()).shape == (3, 14, 16)
+
+
+def test_an_attention_that_an_encoder_does_not_have_is_explained(longformer):
+    with pytest.raises(ConfigError, match="Longformer"):
+        load(longformer, attention="flash_attention_2")

@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import PreTrainedTokenizerFast
 
 from heron.errors import ConfigError
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
@@ -107,3 +110,36 @@ def test_a_tokenizer_that_cannot_be_found_is_explained(tmp_path):
         load_tokenizer(EncoderConfig(name="no/such-encoder"), MARKERS, (), tmp_path)
     with pytest.raises(ConfigError, match="the folder holds no loadable model"):
         load_tokenizer(EncoderConfig(name=str(tmp_path)), MARKERS, (), tmp_path)
+
+
+@pytest.fixture
+def decoder(tmp_path):
+    """Save a tokenizer that adds nothing to a text, as GPT-2's does, and has no padding token."""
+    backend = Tokenizer(WordLevel({"?": 0, "a": 1, "b": 2, "<end>": 3}, unk_token="?"))
+    backend.pre_tokenizer = Whitespace()
+    bare = PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="?", eos_token="<end>")
+    bare.save_pretrained(tmp_path / "decoder")
+    return load_tokenizer(
+        EncoderConfig(name=str(tmp_path / "decoder"), max_length=8), (), (), tmp_path
+    )
+
+
+def test_a_decoders_tokenizer_ends_each_text(decoder):
+    assert decoder("a b").tokens() == ["a", "b", "<end>"]
+    assert decoder("a b", "b").tokens() == ["a", "b", "<end>", "b", "<end>"]
+    assert decoder.pad_token_id == decoder.eos_token_id
+
+
+def test_a_decoders_last_token_survives_the_length_limit(decoder):
+    cut = decoder("a b a b a b a b", "b", truncation="only_first", max_length=6)
+    assert cut.tokens() == ["a", "b", "a", "<end>", "b", "<end>"]
+    assert decoder("a b a b a", truncation=True, max_length=3).tokens() == ["a", "b", "<end>"]
+
+
+def test_a_tokenizer_that_frames_its_texts_is_left_as_it_is(trained, tmp_path):
+    trained.save_pretrained(tmp_path / "copy")
+    copy = PreTrainedTokenizerFast.from_pretrained(tmp_path / "copy", eos_token="[SEP]")
+    copy.save_pretrained(tmp_path / "ends")
+    loaded = load_tokenizer(EncoderConfig(name=str(tmp_path / "ends")), (), (), tmp_path)
+    assert loaded.eos_token == "[SEP]"
+    assert loaded("אב", "גד").tokens() == trained("אב", "גד").tokens()
