@@ -6,6 +6,7 @@ runs/<sweep>/<job>/
   dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, logits
   checkpoints/{best,last}.ckpt
   model/                        Hugging Face export
+  stages/<n>-<data set>/        run folders of sequential fine-tuning
 """
 
 from __future__ import annotations
@@ -61,6 +62,11 @@ class RunFolder:
         return self.path / "checkpoints" / "last.ckpt"
 
     @property
+    def stages(self) -> Path:
+        """The run folders of the stages, where the run has some; `model` is then the last one's."""
+        return self.path / "stages"
+
+    @property
     def lock(self) -> Path:
         """Held by the process that works on the run."""
         return self.path / ".lock"
@@ -98,9 +104,12 @@ class RunFolder:
         """Remove what a run left here, so that the next one starts over; other files stay."""
         for file in (self.status, self.scores, self.metrics, self.config):
             file.unlink(missing_ok=True)
+        if self.model.is_symlink():
+            self.model.unlink()
         for file in (self.last, self.predictions("test"), self.dynamics(0)):
             shutil.rmtree(file.parent, ignore_errors=True)
-        shutil.rmtree(self.model, ignore_errors=True)
+        for folder in (self.model, self.stages):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_run(path: Path) -> RunFolder:

@@ -52,7 +52,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     before: RunFolder | None = None
     for number, stage in enumerate(stages, 1):
         name = f"{number}-{stage.data}"
-        inner = RunFolder(folder.path / "stages" / name)
+        inner = RunFolder(folder.stages / name)
         inner.path.mkdir(parents=True, exist_ok=True)
         print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
         last = run_job(stage_config(config, stages, stage, before), inner)
@@ -102,11 +102,14 @@ def stage_config(
 
 
 def _take_over(last: RunFolder, folder: RunFolder) -> None:
-    """Show the last stage's model and predictions where every run has its own."""
+    """Show the last stage's model, predictions and curves where every run has its own."""
     if folder.model.is_symlink():
         folder.model.unlink()
     elif folder.model.exists():
         raise ConfigError(f"{folder.model} is in the way: it is no link to the last stage")
     folder.model.symlink_to(os.path.relpath(last.model, folder.path))
-    source = last.predictions("test").parent
-    shutil.copytree(source, folder.predictions("test").parent, dirs_exist_ok=True)
+    for name in ("predictions", "dynamics"):
+        if (last.path / name).is_dir():
+            shutil.copytree(last.path / name, folder.path / name, dirs_exist_ok=True)
+    if last.metrics.is_file():
+        shutil.copy2(last.metrics, folder.metrics)
