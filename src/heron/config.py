@@ -341,8 +341,8 @@ def _check_overflow(config: Config) -> None:
             "encoder.overflow=windows needs encoder.truncation=only_first or only_second: windows "
             "move over one of the two texts"
         )
-    if encoder.stride >= encoder.max_length // 2:
+    if encoder.stride > encoder.max_length // 2:
         raise ConfigError(
-            f"encoder.stride={encoder.stride}: must be below half of encoder.max_length="
+            f"encoder.stride={encoder.stride}: must be at most half of encoder.max_length="
             f"{encoder.max_length}, or windows hardly move"
         )

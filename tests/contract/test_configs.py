@@ -4,17 +4,22 @@ Nothing here knows an experiment, encoder or head by name, except the two that r
 table and figure.
 """
 
+import dataclasses
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml
 from hydra.types import RunMode
-from omegaconf import open_dict
+from omegaconf import OmegaConf, open_dict
 
-from heron.composition import _hydra, compose_and_run, follow_the_data
-from heron.config import CHOICES, all_keys, resolve
+from heron.composition import _hydra, compose_and_run, data_task, follow_the_data
+from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
+from heron.errors import ConfigError
+from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
 FORKS = sorted(CONF.parent.glob("experiments/*/conf"))
@@ -27,71 +32,174 @@ def options(group):
     return sorted(file.relative_to(folder).with_suffix("").as_posix() for file, folder in files)
 
 
-EXPERIMENTS, ENCODERS, HEADS, PROTOCOLS = map(
-    options, ("experiment", "encoder", "head", "protocol")
+def option_file(group, name):
+    """Find an option's file; heron's comes before a fork's of the same name."""
+    files = [folder / group / f"{name}.yaml" for folder in (CONF, *FORKS)]
+    return next(file for file in files if file.is_file())
+
+
+EXPERIMENTS, ENCODERS, HEADS, PROTOCOLS, BASELINES = map(
+    options, ("experiment", "encoder", "head", "protocol", "baseline")
 )
+SCHEMAS = {"encoder": EncoderConfig, "head": HeadConfig, "baseline": BaselineConfig}
 
 
 @pytest.fixture(scope="module")
-def compose():
-    """Return a function that composes and resolves one job, as `heron train` would.
+def hydra():
+    """One Hydra for the whole module: half of what a composition costs."""
+    with _hydra("train") as instance:
+        yield instance
 
-    One Hydra for the whole module, and no look at `hydra.mode`: a third of the time.
+
+@pytest.fixture(scope="module")
+def compose(hydra):
+    """Return a function that composes and resolves one job, as `heron train` would."""
+
+    def compose_one(*words):
+        return resolve(raw(hydra, *words)[0])
+
+    return compose_one
+
+
+def raw(hydra, *words):
+    """Compose one job: the configuration, unchecked, and the option chosen in each group."""
+    config = hydra.compose_config(
+        "train", list(words), run_mode=RunMode.RUN, with_log_configuration=False
+    )
+    choices = dict(config.hydra.runtime.choices)
+    with open_dict(config):
+        del config["hydra"]
+    return config, choices
+
+
+def unchecked(config):
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), config))
+
+
+@pytest.fixture(scope="module")
+def run_as_published(hydra):
+    """Return a function that composes an experiment under a protocol, once: as `raw`, resolved."""
+
+    @cache
+    def compose_one(experiment, protocol):
+        config, choices = raw(hydra, f"experiment={experiment}", f"protocol={protocol}")
+        try:
+            return resolve(config), choices
+        except ConfigError:
+            return unchecked(config), choices
+
+    return compose_one
+
+
+@cache
+def option(group, name):
+    """Read what an option of encoder, head or baseline says, over the defaults."""
+    values = OmegaConf.to_container(OmegaConf.load(option_file(group, name)))
+    # encoder=scratch sets the learning rate as well and so holds its keys one level down.
+    values = values.get(group, values)
+    if group == "encoder" and values["name"] == "???":
+        values |= {"name": "some/folder"}
+    return SCHEMAS[group](**values)
+
+
+def swap(config, choices, group, name):
+    """Choose another option; what experiment and protocol say about its keys stays.
+
+    What Hydra makes of these words, without its quarter of a second; held to it below.
     """
-    with _hydra("train") as hydra:
-
-        def compose_one(*words):
-            config = hydra.compose_config("train", list(words), run_mode=RunMode.RUN)
-            with open_dict(config):
-                del config["hydra"]
-            return resolve(config)
-
-        yield compose_one
+    chosen, node = option(group, choices[group]), getattr(config, group)
+    keys = [field.name for field in dataclasses.fields(node)]
+    own = {key: getattr(node, key) for key in keys if getattr(node, key) != getattr(chosen, key)}
+    return dataclasses.replace(config, **{group: dataclasses.replace(option(group, name), **own)})
 
 
-def combinations():
-    """Pair every two options of different groups at least once.
-
-    Along each diagonal of the experiment x encoder square, head and protocol go round; with four
-    heads and three protocols, twelve diagonals hold all of their pairs.
-    """
-    rows = max(len(EXPERIMENTS), len(HEADS), len(PROTOCOLS))
-    columns = max(len(ENCODERS), len(HEADS) * len(PROTOCOLS) - rows + 1)
-    for row in range(rows):
-        for column in range(columns):
-            yield (
-                EXPERIMENTS[row % len(EXPERIMENTS)],
-                ENCODERS[column % len(ENCODERS)],
-                HEADS[(row + column) % len(HEADS)],
-                PROTOCOLS[(row + column) % len(PROTOCOLS)],
-            )
+def turn(i, task):
+    """Choose options for the i-th experiment, so that each of them has its turn."""
+    fitting = [head for head in HEADS if option("head", head).input in _TASK_FORMS[task]]
+    chosen = {"encoder": ENCODERS[i % len(ENCODERS)], "head": fitting[i % len(fitting)]}
+    chosen["baseline"] = BASELINES[i % len(BASELINES)]
+    return chosen
 
 
-COMBINATIONS = sorted(set(combinations()))
+@pytest.mark.parametrize("i", range(len(EXPERIMENTS)), ids=lambda i: EXPERIMENTS[i])
+def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_as_published):
+    experiment, protocol = EXPERIMENTS[i], PROTOCOLS[i % len(PROTOCOLS)]
+    expected, choices = run_as_published(experiment, protocol)
+    chosen = turn(i, expected.task.name)
+    for group, name in chosen.items():
+        expected = swap(expected, choices, group, name)
+    typed = [f"{group}={name}" for group, name in chosen.items()]
+    typed += [f"experiment={experiment}", f"protocol={protocol}"]
+    found, _ = raw(hydra, *typed, "encoder.name=" + expected.encoder.name)
+    found = unchecked(found)
+    assert (found.encoder, found.head) == (expected.encoder, expected.head)
+    # A key that a protocol sets to what is the default anyway cannot be told from one it leaves.
+    template = found.baseline.template
+    assert found.baseline == dataclasses.replace(expected.baseline, template=template)
+    require(found)
 
 
-def test_the_combinations_pair_every_two_options():
-    groups = (EXPERIMENTS, ENCODERS, HEADS, PROTOCOLS)
-    for one in range(4):
-        for other in range(one):
-            pairs = {(chosen[one], chosen[other]) for chosen in COMBINATIONS}
-            assert pairs == {(a, b) for a in groups[one] for b in groups[other]}
+def refusal(config):
+    """Say which message a combination must be refused with; None where it must work."""
+    head, encoder, task = config.head, config.encoder, config.task.name
+    baseline, hypotheses = config.baseline, config.baseline.hypotheses
+    if baseline.name != "none":
+        if config.stages:
+            return "stages train an encoder; baseline="
+        if task != "nli" and baseline.name != "majority":
+            return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
+        asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
+        if asks and not set(config.data.label_order) <= set(hypotheses):
+            return "baseline.hypotheses has no sentence for"
+        return None
+    if head.input not in _TASK_FORMS[task]:
+        return f"task={task} reads .*; head={head.name} is for another task"
+    if encoder.overflow == "windows":
+        if head.input == "separate":
+            return "encoder.overflow=windows needs head.input="
+        if encoder.separator is not None:
+            return "encoder.overflow=windows needs encoder.separator=null"
+    if encoder.separator is not None and head.input != "pair":
+        return "encoder.separator needs head.input=pair"
+    return None
+
+
+def require(config):
+    """Check that a combination works, or is refused with the message that it should have."""
+    expected = refusal(config)
+    if expected is None:
+        _check_values(config)
+        return
+    with pytest.raises(ConfigError, match=expected):
+        _check_values(config)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_experiment_composes_with_every_encoder_head_and_protocol(experiment, compose):
-    for _, encoder, head, protocol in (c for c in COMBINATIONS if c[0] == experiment):
-        name = [] if encoder != "pretrained" else ["encoder.name=some/folder"]
-        config = compose(
-            f"experiment={experiment}",
-            f"encoder={encoder}",
-            f"head={head}",
-            f"protocol={protocol}",
-            *name,
-        )
-        assert config.head.name == head
-        assert config.protocol == protocol
-        assert config.data.label_order
+def test_every_experiment_works_with_every_protocol_encoder_head_and_baseline(
+    experiment, run_as_published
+):
+    for protocol in PROTOCOLS:
+        config, choices = run_as_published(experiment, protocol)
+        assert (config.protocol, choices["experiment"]) == (protocol, experiment)
+        # Only windows cannot follow a repository that writes both texts into one.
+        assert refusal(config) is None or config.encoder.overflow == "windows"
+        require(config)
+        for encoder, head in product(ENCODERS, HEADS):
+            require(swap(swap(config, choices, "encoder", encoder), choices, "head", head))
+        for baseline in BASELINES:
+            require(swap(config, choices, "baseline", baseline))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_says_what_it_changes_for_every_task(protocol):
+    assert {f"{task}_{protocol}" for task in options("task")} <= set(options("deviations"))
+
+
+@pytest.mark.parametrize("name", options("deviations/of_data"))
+def test_a_deviation_of_one_data_set_names_it_and_a_protocol(name):
+    data, _, protocol = name.rpartition("_")
+    assert data in options("data")
+    assert protocol in PROTOCOLS
 
 
 @pytest.mark.parametrize("name", options("data"))
@@ -126,10 +234,17 @@ def test_every_data_set_composes(name, compose):
     assert config.task.name == config.data.task
 
 
-@pytest.mark.parametrize("group", ["batching", "logger", "optim", "task", "trainer"])
+def test_every_task_has_data_and_heads():
+    tasks = {data_task(name) for name in options("data")}
+    assert tasks == set(options("task")) == set(CHOICES["task.name"]) == set(_TASK_FORMS)
+    forms = {option("head", head).input for head in HEADS}
+    assert all(forms & set(of_task) for of_task in _TASK_FORMS.values())
+
+
+@pytest.mark.parametrize("group", ["batching", "logger", "optim", "trainer"])
 def test_every_option_of_the_other_groups_composes(group, compose):
-    for option in options(group):
-        compose(f"{group}={option}")
+    for name in options(group):
+        compose(f"{group}={name}")
 
 
 def read(path):
@@ -150,9 +265,7 @@ def test_every_file_says_what_it_is_for_in_short_lines(path):
 
 def grid(experiment):
     """Read what an experiment sweeps over: `{key: values}`."""
-    files = [root / "experiment" / f"{experiment}.yaml" for root in (CONF, *FORKS)]
-    (path,) = (file for file in files if file.is_file())
-    hydra = read(path).get("hydra", {})
+    hydra = read(option_file("experiment", experiment)).get("hydra", {})
     params = hydra.get("sweeper", {}).get("params", {})
     assert (hydra.get("mode") == "MULTIRUN") == bool(params)
     return {key: str(values).split(",") for key, values in params.items()}
@@ -199,3 +312,10 @@ def test_the_configuration_knows_every_pooling():
     from heron.models.pooling import POOLINGS
 
     assert set(CHOICES["head.pooling"]) == set(POOLINGS)
+
+
+def test_the_configuration_knows_every_input_form():
+    from heron.data.tokenization import BUILDERS
+
+    assert set(CHOICES["head.input"]) == set(BUILDERS)
+    assert sorted(form for forms in _TASK_FORMS.values() for form in forms) == sorted(BUILDERS)
