@@ -1,0 +1,352 @@
+"""`python -m tests.benchmarks.long_premises`: what premises beyond 512 tokens cost, three ways.
+
+Cut at 512 tokens, read in overlapping windows, or read whole by a Longformer. Real ConTRoL text,
+heron's own training loop, each variant in a fresh process. See README.md here.
+
+Shape suffixes: U units, S sequences.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from heron.errors import ConfigError, HeronError, nearest
+from heron.files import write_json
+from heron.options import parse_options
+
+from .processes import ROOT, environment, folder, missing_encoder, wide_console
+
+if TYPE_CHECKING:
+    from heron.data.features import Units
+    from heron.schema import Config
+
+_NEEDED = "control/dev.jsonl"
+_LONG = 4096  # tokens
+
+
+class Variant(NamedTuple):
+    """One way to read a long premise.
+
+    Args:
+        title: what it is, for the table.
+        overrides: its configuration.
+        longformer: whether it needs the Longformer instead of the encoder.
+    """
+
+    title: str
+    overrides: tuple[str, ...]
+    longformer: bool = False
+
+
+VARIANTS = {
+    "cut": Variant("cut at 512", ("encoder.max_length=512",)),
+    "windows": Variant(
+        "windows of 512, stride 128",
+        (
+            "encoder.max_length=512",
+            "encoder.overflow=windows",
+            "encoder.stride=128",
+            "head.over_windows=mean_logits",
+        ),
+    ),
+    "longformer": Variant("Longformer, whole", (f"encoder.max_length={_LONG}",), longformer=True),
+    "recomputed": Variant(
+        "Longformer, activations recomputed",
+        (f"encoder.max_length={_LONG}", "encoder.gradient_checkpointing=true"),
+        longformer=True,
+    ),
+}
+BASELINE = "cut"
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        encoder: folder of a BERT-like encoder; `HERON_ENCODER` where absent.
+        data: folder that holds `control/`; `HERON_DATA` where absent.
+        variants: what is measured; the ratios need the first.
+        steps: timed steps of each; one more comes first, untimed.
+        tokens: padded tokens per batch at most; a longer pair is a batch of its own.
+        threads: CPU threads.
+        cache: where tokenized features are kept.
+        out: JSON file with every measurement.
+        only: measure this variant in this process, on `encoder` as it is, and print JSON.
+    """
+
+    encoder: Path | None = None
+    data: Path | None = None
+    variants: list[str] = field(default_factory=lambda: list(VARIANTS))
+    steps: int = 3
+    tokens: int = _LONG
+    threads: int = 1
+    cache: Path = Path("cache")
+    out: Path = Path("runs/benchmark_long.json")
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one variant takes.
+
+    Args:
+        truncated: share of all pairs whose premise is cut, from 0 to 1.
+        sequences_per_pair: sequences that the encoder reads for a pair, mean over train.
+        tokens_per_batch: padded tokens of a batch, median over an epoch.
+        pairs_per_batch: mean over an epoch.
+        seconds_per_step: clock time of forward, backward and update, median.
+        seconds_per_pair: clock time of an epoch by its pairs, estimated from the timed steps.
+        cpu_seconds_per_pair: the same in processor time, all threads together.
+        peak_rss_mb: the process's largest resident memory, in MiB.
+        seconds: clock time of each timed step.
+    """
+
+    truncated: float
+    sequences_per_pair: float
+    tokens_per_batch: float
+    pairs_per_batch: float
+    seconds_per_step: float
+    seconds_per_pair: float
+    cpu_seconds_per_pair: float
+    peak_rss_mb: float
+    seconds: list[float]
+
+
+def run(arguments: Sequence[str], console: Console) -> int:
+    """Measure all variants, print the table, write the JSON file; returns the exit code."""
+    options = parse_options(Options, arguments)
+    for name in [*options.variants, *([options.only] if options.only else [])]:
+        if name not in VARIANTS:
+            raise ConfigError(f"variants={name}: no such variant.{nearest(name, VARIANTS)}")
+    encoder, data = folder(options.encoder, "HERON_ENCODER"), folder(options.data, "HERON_DATA")
+    absent = missing(encoder, data)
+    if absent:
+        console.print("benchmark skipped:", *absent, sep="\n  ", markup=False, soft_wrap=True)
+        return 0
+    assert encoder is not None
+    assert data is not None
+    if options.only:
+        config = configure(VARIANTS[options.only], encoder, data, options)
+        print(json.dumps(asdict(measure(config, options.steps))))
+        return 0
+    measured = measure_all(options, encoder, data, console)
+    console.print(table(measured))
+    console.print(NOTE, markup=False)
+    write_json(options.out, report(measured, options, encoder.name))
+    console.print(f"every measurement: {options.out}", markup=False)
+    return 0
+
+
+NOTE = (
+    "The Longformer has the encoder's shape and random weights: its speed and memory count, its "
+    "answers would not."
+)
+
+
+def missing(encoder: Path | None, data: Path | None) -> list[str]:
+    """Say what the benchmark needs and cannot find."""
+    absent = missing_encoder(encoder)
+    if data is None or not (data / _NEEDED).is_file():
+        absent.append(f"no {_NEEDED} ({data}): set HERON_DATA or data= to the folder of control/")
+    return absent
+
+
+def measure_all(
+    options: Options, encoder: Path, data: Path, console: Console
+) -> dict[str, dict[str, Any]]:
+    """Run every variant in a process of its own."""
+    measured = {}
+    with tempfile.TemporaryDirectory() as made:
+        longformer = Path(made) / "longformer"
+        if any(VARIANTS[name].longformer for name in options.variants):
+            build_longformer(encoder, longformer)
+        for name in options.variants:
+            read = longformer if VARIANTS[name].longformer else encoder
+            one = measured[name] = _measure(name, read, data, options)
+            # A line at once: the next variant may take minutes.
+            line = f"{one['seconds_per_step']:.2f} s / step, {one['peak_rss_mb']:.0f} MiB"
+            console.print(f"{VARIANTS[name].title}: {line}", markup=False)
+    return measured
+
+
+def _measure(name: str, encoder: Path, data: Path, options: Options) -> dict[str, Any]:
+    words = [
+        *(f"only={name}", f"encoder={encoder}", f"data={data}", f"cache={options.cache.resolve()}"),
+        *(f"steps={options.steps}", f"tokens={options.tokens}", f"threads={options.threads}"),
+    ]
+    command = [sys.executable, "-m", "tests.benchmarks.long_premises", *words]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment(options.threads),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise HeronError(f"{name} failed:\n{done.stderr[-2000:]}")
+    measurement: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measurement
+
+
+def build_longformer(encoder: Path, made: Path, length: int = _LONG) -> None:
+    """Save a Longformer of an encoder's shape, with its tokenizer and random weights.
+
+    Args:
+        encoder: folder of a BERT-like encoder.
+        made: the folder to write.
+        length: longest sequence, in tokens.
+    """
+    import torch
+    from transformers import AutoConfig, AutoTokenizer, LongformerConfig, LongformerModel
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    shape, tokenizer = AutoConfig.from_pretrained(encoder), AutoTokenizer.from_pretrained(encoder)
+    torch.manual_seed(0)
+    config = LongformerConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden_size,
+        num_hidden_layers=shape.num_hidden_layers,
+        num_attention_heads=shape.num_attention_heads,
+        intermediate_size=shape.intermediate_size,
+        type_vocab_size=shape.type_vocab_size,
+        attention_window=min(512, length),  # as released Longformers have it
+        pad_token_id=tokenizer.pad_token_id,
+        # Positions are counted from behind the padding's.
+        max_position_embeddings=length + tokenizer.pad_token_id + 1,
+    )
+    LongformerModel(config, add_pooling_layer=False).save_pretrained(made)
+    tokenizer.save_pretrained(made)
+
+
+def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> Config:
+    """Compose one variant's configuration."""
+    from heron.composition import compose_and_run
+    from heron.config import resolve
+
+    composed: list[Config] = []
+    overrides = [
+        *("data=control_dev", "task=nli", "head=mlp3"),
+        *("encoder=pretrained", "encoder.name=given below", *variant.overrides),
+        *("batching=bucket", f"batching.tokens={options.tokens}"),
+        f"trainer.threads={options.threads}",
+        # Nothing but training: the clock stands still at an epoch's end, but time is precious.
+        *("data.validation.fraction=0", "trainer.select=last"),
+        *("trainer.max_epochs=1", "trainer.progress=false"),
+    ]
+    compose_and_run("train", overrides, lambda job: composed.append(resolve(job.config)))
+    config = composed[0]
+    config.encoder.name = str(encoder)
+    config.paths.data, config.paths.cache = str(data), str(options.cache)
+    return config
+
+
+def measure(config: Config, steps: int) -> Measurement:
+    """Train on a few batches that stand for an epoch.
+
+    Args:
+        config: heron's configuration.
+        steps: timed steps; the first one of all is not.
+    """
+    import pytorch_lightning as pl
+    import torch
+
+    from heron.data.config import TRAIN
+    from heron.runtime.provenance import peak_rss_mb
+    from heron.runtime.trainer import quiet
+
+    from .epoch import choose_batches
+    from .rivals import ChosenBatches, Stopwatch, train_heron
+
+    quiet()
+    torch.set_num_threads(config.trainer.threads or 1)
+    pl.seed_everything(config.seed, verbose=False)
+    data = ChosenBatches(config)
+    units, plan = data.units[TRAIN], data.plan(epoch=0)
+    chosen = choose_batches(plan, units.longest_U, steps)
+    data.chosen = [chosen[len(chosen) // 2], *chosen]  # the first one warms up
+    watch = Stopwatch()
+    with tempfile.TemporaryDirectory() as run:
+        train_heron(config, data, watch, Path(run))
+    laps, padded = watch.laps(), [padded_tokens(batch, units) for batch in plan]
+    scale = sum(padded) / sum(padded_tokens(batch, units) for batch in chosen)
+    cpu_seconds, seconds = (laps.sum(axis=0) * scale / len(units)).tolist()
+    rows = [features.truncated_R for features in data.features.values()]
+    return Measurement(
+        truncated=float(np.concatenate(rows).mean()),
+        sequences_per_pair=float(units.sizes_U.mean()),
+        tokens_per_batch=float(median(padded)),
+        pairs_per_batch=len(units) / len(plan),
+        seconds_per_step=float(median(laps[:, 1])),
+        seconds_per_pair=seconds,
+        cpu_seconds_per_pair=cpu_seconds,
+        peak_rss_mb=peak_rss_mb(),
+        seconds=laps[:, 1].tolist(),
+    )
+
+
+def padded_tokens(batch_U: np.ndarray, units: Units) -> int:
+    """Count a batch's tokens, padding included."""
+    return int(units.longest_U[batch_U].max()) * int(units.sizes_U[batch_U].sum())
+
+
+def table(measured: dict[str, dict[str, Any]]) -> Table:
+    """Set the variants side by side; ratios to the first of all."""
+    result = Table(title="ConTRoL dev: premises that are longer than 512 tokens")
+    result.add_column("", no_wrap=True)
+    columns = ("cut", "seq. / pair", "tokens / batch", "s / step", "s / pair", "peak MiB")
+    for column in (*columns, "time x", "memory x"):
+        result.add_column(column, justify="right", min_width=4)
+    first = measured.get(BASELINE)
+    for name, one in measured.items():
+        result.add_row(
+            VARIANTS[name].title,
+            f"{one['truncated']:.1%}",
+            f"{one['sequences_per_pair']:.2f}",
+            f"{one['tokens_per_batch']:.0f}",
+            f"{one['seconds_per_step']:.2f}",
+            f"{one['seconds_per_pair']:.3f}",
+            f"{one['peak_rss_mb']:.0f}",
+            *(_ratio(one, first, key) for key in ("cpu_seconds_per_pair", "peak_rss_mb")),
+        )
+    return result
+
+
+def _ratio(one: dict[str, Any], first: dict[str, Any] | None, key: str) -> str:
+    return f"{one[key] / first[key]:.2f}" if first else "-"
+
+
+def report(measured: dict[str, Any], options: Options, encoder: str) -> dict[str, Any]:
+    """Collect settings and every measurement."""
+    kept = ("steps", "tokens", "threads")
+    return {
+        "encoder": encoder,
+        "longformer": NOTE,
+        "settings": {name: asdict(options)[name] for name in kept},
+        "processor": platform.processor() or platform.machine(),
+        "variants": {
+            name: {"title": VARIANTS[name].title, **one} for name, one in measured.items()
+        },
+    }
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(run(sys.argv[1:], wide_console()))
+    except HeronError as error:
+        sys.exit(f"benchmark: {error}")

@@ -1,0 +1,224 @@
+"""The benchmarks of long premises and of stored vectors: what they run, and their arithmetic."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from rich.console import Console
+
+from benchmarks import frozen_cache, long_premises, processes
+from benchmarks.frozen_cache import Timed, scale, shares
+from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padded_tokens
+from heron.composition import compose_and_run
+from heron.config import resolve
+from heron.config_dir import conf_dir
+from heron.data.features import Units
+from heron.errors import ConfigError, HeronError
+from heron.schema import Config
+
+LONG = ("data=chronicle_nli", "task=nli", "head=mlp3", "data.generator.premise_sentences=[6,8]")
+
+
+@pytest.fixture
+def config(chronicle_config: Callable[..., Config], tiny_encoder: Path) -> Config:
+    """Compose a run on long premises that validates nothing."""
+    config = chronicle_config(*LONG, "data.validation.fraction=0", "trainer.select=last")
+    config.encoder.name, config.encoder.max_length = str(tiny_encoder), 96
+    return config
+
+
+def test_cut_premises_are_counted_and_windows_cut_nothing(config: Config) -> None:
+    cut = long_premises.measure(config, steps=2)
+    config.encoder.overflow, config.encoder.stride = "windows", 8
+    windows = long_premises.measure(config, steps=2)
+    assert (cut.truncated, windows.truncated) == (1.0, 0.0)
+    assert cut.sequences_per_pair == 1 < windows.sequences_per_pair
+    assert windows.pairs_per_batch < cut.pairs_per_batch
+    for measured in (cut, windows):
+        assert len(measured.seconds) == 2
+        assert measured.tokens_per_batch <= config.batching.tokens
+        assert min(measured.seconds_per_pair, measured.cpu_seconds_per_pair) > 0
+        assert measured.peak_rss_mb > 50
+
+
+def test_the_longformer_has_the_encoders_shape_and_reads_premises_whole(
+    config: Config, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    build_longformer(tiny_encoder, tmp_path / "longformer", length=512)
+    kept = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+    shape, made = (
+        json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        for folder in (tiny_encoder, tmp_path / "longformer")
+    )
+    assert [made[key] for key in kept] == [shape[key] for key in kept]
+    config.encoder.name, config.encoder.max_length = str(tmp_path / "longformer"), 512
+    config.encoder.gradient_checkpointing = True
+    measured = long_premises.measure(config, steps=1)
+    assert measured.truncated == 0
+    assert measured.sequences_per_pair == 1
+
+
+def test_padded_tokens_count_every_sequence_of_a_unit() -> None:
+    units = Units(
+        sequences_U=np.asarray([0, 1, 4]),
+        rows_U=np.asarray([0, 1, 2]),
+        longest_U=np.asarray([10, 20]),
+    )
+    assert padded_tokens(np.asarray([0, 1]), units) == 4 * 20
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_composes_with_the_same_tokens_per_batch(name: str, tmp_path: Path) -> None:
+    options = long_premises.Options(tokens=4096)
+    config = long_premises.configure(VARIANTS[name], tmp_path, tmp_path, options)
+    assert config.batching.tokens == 4096
+    assert config.data.name == "control_dev"
+    assert (config.encoder.max_length == 4096) is VARIANTS[name].longformer
+    assert config.encoder.truncation == "only_first"
+
+
+def test_variants_stand_beside_the_first() -> None:
+    one = {
+        "truncated": 0.25,
+        "sequences_per_pair": 1.0,
+        "tokens_per_batch": 4000.0,
+        "pairs_per_batch": 9.0,
+        "seconds_per_step": 2.0,
+        "seconds_per_pair": 0.2,
+        "cpu_seconds_per_pair": 0.2,
+        "peak_rss_mb": 1000.0,
+        "seconds": [2.0],
+    }
+    double = one | {"cpu_seconds_per_pair": 0.5, "peak_rss_mb": 1500.0}
+    measured = {BASELINE: one, "windows": double}
+    text = printed(long_premises.table(measured))
+    for shown in ("2.50", "1.50", "25.0%"):
+        assert shown in text
+    kept = long_premises.report(measured, long_premises.Options(), "encoder")
+    assert json.loads(json.dumps(kept))["variants"]["windows"]["peak_rss_mb"] == 1500.0
+
+
+@given(
+    first=st.floats(0.1, 100),
+    each=st.floats(0.1, 100),
+    rest=st.floats(0, 100),
+    seen=st.integers(2, 5),
+    more=st.integers(0, 10),
+)
+def test_a_run_whose_later_epochs_are_alike_is_scaled_exactly(
+    first: float, each: float, rest: float, seen: int, more: int
+) -> None:
+    ends = tuple(first + each * epoch for epoch in range(seen))
+    timed = Timed(ends[-1] + rest, ends)
+    assert scale(timed, seen + more) == pytest.approx(first + each * (seen + more - 1) + rest)
+
+
+def test_one_epoch_alone_cannot_be_scaled() -> None:
+    with pytest.raises(HeronError, match="timed=2"):
+        scale(Timed(10.0, (8.0,)), 10)
+
+
+@given(seeds=st.integers(1, 20), count=st.integers(1, 8))
+def test_processes_share_all_seeds_and_none_twice(seeds: int, count: int) -> None:
+    parts = shares(seeds, count)
+    assert len(parts) == min(seeds, count)
+    assert sorted(int(seed) for part in parts for seed in part.split(",")) == list(range(seeds))
+
+
+def test_the_grid_has_as_many_jobs_as_are_waited_for() -> None:
+    grid = OmegaConf.load(conf_dir() / "experiment" / "ronli" / "grid.yaml")
+    params = {key: str(swept) for key, swept in grid.hydra.sweeper.params.items()}
+    counts = {k: v.count("],[" if "[" in v else ",") + 1 for k, v in params.items()}
+    assert counts.pop("seed") == frozen_cache.Options().seeds
+    assert math.prod(counts.values()) == frozen_cache.JOBS_PER_SEED
+
+
+def test_the_run_that_encodes_anew_is_a_job_of_the_grid() -> None:
+    single: list[Config] = []
+    words = ["experiment=ronli/grid", *frozen_cache._STAND_IN, "encoder=scratch"]
+    words += [*frozen_cache.first_job(), "encoder.cache=false"]
+    compose_and_run("train", words, lambda job: single.append(resolve(job.config)))
+    (config,) = single
+    assert (config.encoder.freeze, config.encoder.cache) == ("all", False)
+    assert config.head.hidden == [512, 512]
+    assert not config.run.export
+
+
+def test_epochs_are_noted_when_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "print('epoch 1/2', flush=True); time.sleep(.05); print('epoch 2/2')"
+    script = [sys.executable, "-c", f"import time; {lines}"]
+    popen = frozen_cache.subprocess.Popen
+    monkeypatch.setattr(
+        frozen_cache.subprocess, "Popen", lambda command, **rest: popen(script, **rest)
+    )
+    timed = frozen_cache.time_command(["experiment=ronli/grid"], threads=1)
+    assert len(timed.epochs) == 2
+    assert 0 < timed.epochs[0] < timed.epochs[1] <= timed.seconds
+    assert timed.epochs[1] - timed.epochs[0] >= 0.04
+
+
+def test_a_command_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = [sys.executable, "-c", "import sys; sys.exit('no such head')"]
+    popen = frozen_cache.subprocess.Popen
+    monkeypatch.setattr(
+        frozen_cache.subprocess, "Popen", lambda command, **rest: popen(script, **rest)
+    )
+    with pytest.raises(HeronError, match="no such head"):
+        frozen_cache.time_command([], threads=1)
+    with pytest.raises(HeronError, match="no such head"):
+        frozen_cache.time_grid([], frozen_cache.Options())
+
+
+def test_the_grid_is_set_beside_as_many_runs_that_encode() -> None:
+    measured = frozen_cache.Measurement(anew=100.0, first=30.0, again=10.0, grid=200.0, jobs=180)
+    assert measured.encoding == 20.0
+    text = printed(frozen_cache.table(measured, frozen_cache.Options()))
+    assert "18,000.0" in text
+    assert "90.0" in text
+    assert "220 s with the encoding pass" in frozen_cache.verdict(measured)
+    assert "reached" in frozen_cache.verdict(measured)
+    kept = frozen_cache.report(measured, frozen_cache.Options(), "encoder", ("data=ronli_dev",))
+    assert json.loads(json.dumps(kept))["seconds"] == {**asdict(measured), "encoding": 20.0}
+
+
+@pytest.mark.parametrize("benchmark", [long_premises, frozen_cache])
+def test_an_absent_encoder_is_said_and_skipped(
+    benchmark: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HERON_DATA", raising=False)
+    monkeypatch.delenv("HERON_ENCODER", raising=False)
+    text = io.StringIO()
+    words = [f"encoder={tmp_path}", f"data={tmp_path}"]
+    assert benchmark.run(words, Console(file=text, width=200)) == 0  # type: ignore[attr-defined]
+    assert "skipped" in text.getvalue()
+    assert "HERON_ENCODER" in text.getvalue()
+
+
+def test_unknown_variant_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'windows"):
+        long_premises.run(["variants=window"], Console(file=io.StringIO()))
+
+
+def test_measuring_processes_stay_offline_and_do_not_spin() -> None:
+    variables = processes.environment(threads=2)
+    assert variables["OMP_NUM_THREADS"] == "2"
+    assert variables["HF_HUB_OFFLINE"] == "1"
+    assert int(variables["GOMP_SPINCOUNT"]) <= 1000
+
+
+def printed(table: object) -> str:
+    """Render a table as text."""
+    text = io.StringIO()
+    Console(file=text, width=140).print(table)
+    return text.getvalue()
