@@ -305,8 +305,10 @@ def _check_input(config: Config) -> None:
         )
     forms = _EVENT_FORMS.get(head.pooling, ("marked", *_TASK_FORMS["nli"]))
     if head.input not in forms:
+        why = ": a window holds many pairs" if head.input == "window" else ""
         raise ConfigError(
-            f"head.pooling={head.pooling} needs head.input={' or '.join(forms)}, not {head.input}"
+            f"head.pooling={head.pooling} needs head.input={' or '.join(forms)}, not "
+            f"{head.input}{why}"
         )
     if head.both_ways and (head.input != "window" or not config.data.inverse):
         raise ConfigError("head.both_ways=true needs head.input=window and data.inverse")
