@@ -124,8 +124,11 @@ def _too_long(
     if options.input != "pair" or options.separator is not None or not whole:
         return []
     room = options.max_length - tokenizer.num_special_tokens_to_add(pair=True) - 1
+    also, fix = "", "encoder.truncation=longest_first cuts both, encoder.max_length allows more"
     if options.overflow == "windows":
         room -= options.stride  # each window must hold something new
+        also = f", after the {options.stride} that windows share,"
+        fix = "a smaller encoder.stride or a larger encoder.max_length allows more"
     problems = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
@@ -137,9 +140,8 @@ def _too_long(
                     Problem(
                         example.guid,
                         f"its {whole} has {len(ids)} tokens and leaves none of "
-                        f"{options.max_length} for the other text",
-                        "encoder.truncation=longest_first cuts both, encoder.max_length allows "
-                        "more, data.on_cut=drop leaves such rows out",
+                        f"{options.max_length}{also} for the other text",
+                        f"{fix}, data.on_cut=drop leaves such rows out",
                     )
                 )
     return problems

@@ -21,7 +21,7 @@ from heron.files import read_json, sha256_file, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
+from heron.schema import Config, EncoderConfig
 
 POINTER = "encoder.json"
 
@@ -58,25 +58,39 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
     """Load a run's configuration, encoder and head, in eval mode.
 
     Returns:
-        The configuration now names `model/` as its encoder, with all layers it holds, unless the
-        run points to a frozen encoder elsewhere.
+        The configuration now names the encoder that `trained_encoder` does.
 
     Raises:
         ConfigError: the weights do not fit this version of heron, or the encoder that the run
             points to has changed.
     """
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
+    config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
-    else:
-        exported = dataclasses.replace(
-            config.encoder, name=str(folder.model), revision=None, num_layers=None, freeze="none"
-        )
-        config = dataclasses.replace(config, encoder=exported)
     encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
     head = Head(config.head, encoder.width, len(config.data.label_order))
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()
+
+
+def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
+    """Name the encoder that an exported head goes with.
+
+    Args:
+        config: the encoder that the run began with.
+        model: `RunFolder.model`.
+
+    Returns:
+        The one in `model/`, with all layers it holds, or the frozen one that the run points to. In
+        sequential fine-tuning that can be the encoder an earlier stage has trained.
+    """
+    pointer = model / POINTER
+    name = read_json(pointer)["name"] if pointer.is_file() else str(model)
+    if name == config.name:
+        return config
+    return dataclasses.replace(config, name=name, revision=None, num_layers=None)
 
 
 def load_head(head: nn.Module, model: Path) -> None:

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from heron.config import resolve_stages
+from heron.config import from_yaml, resolve_stages, to_yaml
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.errors import ConfigError
 from heron.files import write_json
-from heron.models.export import POINTER
+from heron.models.export import trained_encoder
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config, StageConfig
 
@@ -41,10 +41,12 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
 
     Raises:
-        ConfigError, DataError: a stage's data set does not fit or is not there; before any
-            training.
+        ConfigError, DataError: a stage's settings or its data set do not fit, or the data is not
+            there; before any training.
     """
     stages = resolve_stages(config)
+    for number, stage in enumerate(stages, 1):
+        _check(stage_config(config, stages, stage, None), f"stage {number} ({stage.data})")
     for stage in stages:
         locate(data_set(config, stage.data), Path(config.paths.data), Path(config.paths.cache))
     every: Scores = {}
@@ -94,11 +96,17 @@ def stage_config(
     inner.run.export = True  # the next stage begins with it
     if before is not None:
         before.require_model()
-        if not (before.model / POINTER).is_file():  # else the encoder is still the first one
-            inner.encoder.name = str(before.model)
-            inner.encoder.revision = inner.encoder.num_layers = None
+        inner.encoder = trained_encoder(inner.encoder, before.model)
         inner.head.start = str(before.model) if stage.keep_head else None
     return inner
+
+
+def _check(config: Config, stage: str) -> None:
+    """Refuse a stage's values now, not after the stages before it have trained."""
+    try:
+        from_yaml(to_yaml(config))
+    except ConfigError as error:
+        raise ConfigError(f"{stage}: {error}") from error
 
 
 def _take_over(last: RunFolder, folder: RunFolder) -> None:

@@ -1,4 +1,4 @@
-"""Classification of rows: temporal relations now, sentence pairs later.
+"""Classification of rows: temporal relations and sentence pairs.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 """

@@ -261,6 +261,10 @@ def test_a_window_must_have_room_for_something_new(words, kept):
     features = pair_features([row], BERT, options)
     assert len(features) == kept
     assert len(features.refused) == 1 - kept
+    for problem in features.refused:
+        assert "after the 5 that windows share" in problem.what
+        assert "encoder.stride" in problem.fix
+        assert "longest_first" not in problem.fix  # windows refuse it
 
 
 def test_a_premise_that_must_stay_whole_is_refused_where_it_cannot():

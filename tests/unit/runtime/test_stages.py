@@ -6,15 +6,23 @@ import json
 import pytest
 
 from heron.config import resolve_stages
+from heron.data.tables import read_table
 from heron.errors import ConfigError, DataError, HeronError
 from heron.files import read_json
-from heron.inference import open_trained
+from heron.inference import open_trained, read_splits
 from heron.models.export import POINTER
 from heron.runtime import job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import stage_config
+from heron.schema import StageConfig
 
-NLI = ("data=chronicle_nli", "task=nli", "head=mlp3", "encoder.scratch.layers=1", "task.bootstrap=0")
+NLI = (
+    "data=chronicle_nli",
+    "task=nli",
+    "head=mlp3",
+    "encoder.scratch.layers=1",
+    "task.bootstrap=0",
+)
 
 
 @pytest.fixture
@@ -33,12 +41,16 @@ def village(tmp_path, monkeypatch):
         "name: village\ntask: nli\nformat: pair_table\n"
         "label_order: [contradiction, entailment, neutral]\n"
         "columns: {text: premise, text_pair: hypothesis, label: label, guid: guid}\n"
-        f"files: {{train: {{path: {tmp_path}/train.jsonl}}, test: {{path: {tmp_path}/test.jsonl}}}}\n"
+        f"files: {{train: {{path: {tmp_path}/train.jsonl}}, "
+        f"test: {{path: {tmp_path}/test.jsonl}}}}\n"
         "validation: {fraction: 0.2, by: row}\n",
         encoding="utf-8",
     )
     (folder / "others.yaml").write_text(
-        (folder / "village.yaml").read_text().replace("contradiction, ", "").replace("village", "x"),
+        (folder / "village.yaml")
+        .read_text()
+        .replace("contradiction, ", "")
+        .replace("village", "x"),
         encoding="utf-8",
     )
     found = {path.stem: path for path in folder.glob("*.yaml")}
@@ -134,6 +146,27 @@ def test_a_probe_trains_only_the_head_and_points_to_the_encoder(
     assert not (folder.model / POINTER).exists()  # the second stage has trained it
 
 
+def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
+    chronicle_config, village, tiny_encoder, tmp_path
+):
+    encoder = (f"encoder.name={tiny_encoder}", "encoder.max_length=64")
+    stages = ["village", {"data": "chronicle_nli", "freeze": "all"}]
+    config, folder = composed(chronicle_config, stages, *encoder), RunFolder(tmp_path / "run")
+    job.run_job(config, folder)
+    tuned, probe = (
+        RunFolder(folder.path / "stages" / name) for name in ("1-village", "2-chronicle_nli")
+    )
+    third = StageConfig("village")
+    assert stage_config(config, [third], third, probe).encoder.name == str(tuned.model)
+    system = open_trained(folder)  # the run itself begins with the tiny encoder
+    assert system.config.encoder.name == str(tuned.model)
+    examples = read_splits(system)["test"]
+    table = read_table(folder.predictions("test"))
+    predictions, _ = system.predict(examples)
+    labels = config.data.label_order
+    assert [labels[p] for p in predictions.predicted_R] == [row["prediction"] for row in table.rows]
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
@@ -141,6 +174,9 @@ def test_a_probe_trains_only_the_head_and_points_to_the_encoder(
         (["others"], "same classes"),
         ([{"data": "village", "rl": 1}], "unknown key 'rl'"),
         ([{"data": "village", "max_epochs": "many"}], "many"),
+        ([{"data": "village", "freeze": "most"}], r"stage 2 \(village\): encoder.freeze=most"),
+        ([{"data": "village", "max_epochs": 0}], "trainer.max_epochs=0: must be at least 1"),
+        ([{"data": "village", "lr": -1.0}], "optim.lr=-1.0: must be at least 0"),
         ([3], "neither a data set's name nor a mapping"),
     ],
 )
