@@ -139,7 +139,7 @@ class HeadConfig:
         both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
             the label (inverted by `data.inverse`), in evaluation their mean decides. Needs
             `input=window`: markers would say which event comes first.
-        start: folder of a run whose head's weights to begin with; null begins from nothing.
+        start: `model/` folder of a run whose head to begin with; null begins from nothing.
     """
 
     name: str = "ess"
