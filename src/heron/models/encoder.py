@@ -236,6 +236,15 @@ def _check_positions(config: EncoderConfig, positions: int | None) -> None:
         )
 
 
+def _embeddings(model: PreTrainedModel) -> list[nn.Module]:
+    """Find the embeddings: BERT's kind keeps all together, GPT-2 words and positions apart."""
+    together = getattr(model, "embeddings", None)
+    if together is not None:
+        return [together]
+    apart = (model.get_input_embeddings(), getattr(model, "wpe", None))
+    return [module for module in apart if module is not None]
+
+
 def _freeze(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
     """Stop gradients below a depth; returns the frozen modules."""
     if freeze == "none":
@@ -247,7 +256,7 @@ def _freeze(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
         layers = find_layers(model)
         if depth > len(layers):
             raise ConfigError(f"encoder.freeze={freeze}: the encoder uses {len(layers)} layers")
-        frozen = [getattr(model, "embeddings", model.get_input_embeddings()), *layers[:depth]]
+        frozen = [*_embeddings(model), *layers[:depth]]
     for module in frozen:
         module.requires_grad_(False)
     return frozen

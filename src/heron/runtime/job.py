@@ -171,7 +171,16 @@ def _build_models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
 
 
 def build_encoder(config: Config, tokenizer: Any) -> Encoder:
-    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before."""
+    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before.
+
+    Raises:
+        ConfigError: the head reads a first token that this encoder does not have.
+    """
+    if config.head.pooling == "cls" and tokenizer.cls_token is None:
+        raise ConfigError(
+            f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
+            "first word has read nothing; set head.pooling=last_token or mean"
+        )
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
     model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)

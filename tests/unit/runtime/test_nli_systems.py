@@ -2,6 +2,7 @@
 
 import pytest
 
+from heron.errors import ConfigError
 from heron.files import read_json
 from heron.inference import open_trained, read_splits
 from heron.runtime import job
@@ -95,6 +96,13 @@ def test_a_decoder_is_read_at_its_last_token(chronicle_config, tiny_gpt2, tmp_pa
     trained(
         chronicle_config("data=chronicle_ronli", "task=nli", "head=last_token", *encoder), tmp_path
     )
+
+
+def test_a_decoder_s_first_word_is_not_taken_for_a_summary(chronicle_config, tiny_gpt2, tmp_path):
+    encoder = (f"encoder.name={tiny_gpt2}", "encoder.max_length=256")
+    config = chronicle_config("data=chronicle_nli", "task=nli", "head=mlp3", *encoder)
+    with pytest.raises(ConfigError, match="last_token"):
+        job.run_job(config, RunFolder(tmp_path / "run"))
 
 
 def test_the_truncated_share_is_reported(chronicle_config, tmp_path, capsys):
