@@ -150,7 +150,7 @@ def follow_the_data(overrides: Sequence[str]) -> list[str]:
         return list(overrides)  # an unknown data set, or two tasks at once: said further on
     (task,) = tasks
     chosen = {"task": str(task)}
-    if named.get("baseline", "none") == "none":
+    if "none" in named.get("baseline", "none").split(","):
         chosen["head"] = _HEADS[str(task)]
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
 

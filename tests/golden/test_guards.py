@@ -83,7 +83,7 @@ def test_examples_in_two_splits_are_counted_and_said(table, capsys):
     assert "32 examples are in both test and train" in capsys.readouterr().err  # 8 validate
     status = RunFolder(table.parent / "runs" / "own_relation-relation" / "own").status
     shared = json.loads(status.read_text())["data"]["shared"]
-    assert shared == {"validation and train": 0, "test and train": 32}
+    assert shared == {"validation and train": 0, "test and train": 32, "test and validation": 8}
 
 
 def test_diverged_training_fails_with_what_to_do(tmp_path, capsys):

@@ -17,13 +17,15 @@ from torch import nn
 
 from heron.config import from_yaml
 from heron.errors import ConfigError
-from heron.files import read_json, sha256_file, write_json
+from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
+from heron.models.hub import identity
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config, EncoderConfig
 
 POINTER = "encoder.json"
+HEAD = "head.safetensors"
 
 
 def export(
@@ -41,7 +43,9 @@ def export(
     """
     folder.mkdir(parents=True, exist_ok=True)
     if encoder is None:
-        write_json(folder / POINTER, {"name": config.encoder.name, "weights": weights(config)})
+        write_json(
+            folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
+        )
     else:
         labels = config.data.label_order
         settings = encoder.model.config
@@ -49,9 +53,7 @@ def export(
         settings.label2id = {label: index for index, label in enumerate(labels)}
         encoder.model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    save_file(
-        {k: v.contiguous() for k, v in head.state_dict().items()}, folder / "head.safetensors"
-    )
+    save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
 
 
 def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
@@ -103,7 +105,7 @@ def load_head(head: nn.Module, model: Path) -> None:
     Raises:
         ConfigError: there are none, or they do not fit.
     """
-    path = model / "head.safetensors"
+    path = model / HEAD
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; is {model} the model/ folder of a finished run?")
     try:
@@ -115,17 +117,10 @@ def load_head(head: nn.Module, model: Path) -> None:
         ) from error
 
 
-def weights(config: Config) -> dict[str, str]:
-    """Hash the weights of a local encoder, by file; empty for one from the hub."""
-    folder = Path(config.encoder.name)
-    files = sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")])
-    return {file.name: sha256_file(file) for file in files}
-
-
 def _check_pointer(folder: RunFolder, config: Config) -> None:
     pointer = read_json(folder.model / POINTER)
-    if pointer["weights"] != weights(config):
+    if pointer["files"] != identity(config.encoder):
         raise ConfigError(
-            f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose weights "
+            f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
             "have changed or gone since; put them back"
         )

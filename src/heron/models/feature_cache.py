@@ -24,12 +24,12 @@ from heron.data import array_store
 from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
-from heron.files import fingerprint, sha256_file
+from heron.files import fingerprint
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
-from heron.models.hub import commit
+from heron.models.hub import identity
 from heron.runtime.trainer import precision
-from heron.schema import Config, EncoderConfig, HeadConfig
+from heron.schema import Config, HeadConfig
 
 _VERSION = 1
 # What cannot change the states of an encoder in evaluation mode.
@@ -70,10 +70,10 @@ def load_vectors(
             models.append(build())
         return {"vectors": encode_split(*models[0], config, data, split)}, {}
 
-    identity = encoder_identity(config, data)
+    encoded_by = encoding(config, data)
     cache, vectors = Path(config.paths.cache), {}
     for split in data.features:
-        key = fingerprint(_VERSION, identity, data.keys[split])
+        key = fingerprint(_VERSION, encoded_by, data.keys[split])
         arrays, _ = array_store.load_or_build(cache, "vectors", key, partial(encode, split))
         vectors[split] = arrays["vectors"]
     return vectors
@@ -103,27 +103,16 @@ def encode_split(
     return vectors_XP
 
 
-def encoder_identity(config: Config, data: DataModule) -> str:
+def encoding(config: Config, data: DataModule) -> str:
     """Fingerprint everything about encoder and pooling that decides a pooled vector."""
     encoder, head = config.encoder, config.head
     settings = {k: v for k, v in as_dict(encoder).items() if k not in _WITHOUT_EFFECT}
-    weights = _weights(encoder)
-    if weights is None or len(data.tokenizer) > data.known_tokens:
+    weights = identity(encoder)
+    if not weights or len(data.tokenizer) > data.known_tokens:
         # Built from nothing, or with new tokens' embeddings: the seed has drawn some weights.
         settings["seed"] = config.seed
     pooling = (head.input, head.pooling, head.combine, head.over_windows, head.distance > 0)
     return fingerprint(settings, weights, pooling, precision(config.trainer.precision))
-
-
-def _weights(encoder: EncoderConfig) -> Any:
-    """Name the weights: a folder's files by their hashes, a hub model by its commit."""
-    if encoder.name == "scratch":
-        return None
-    folder = Path(encoder.name)
-    if folder.is_dir():
-        files = [*folder.glob("*.safetensors"), *folder.glob("*.bin"), folder / "config.json"]
-        return {file.name: sha256_file(file) for file in sorted(files) if file.is_file()}
-    return [encoder.name, commit(encoder)]
 
 
 def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from huggingface_hub import constants, try_to_load_from_cache
 
 from heron.errors import ConfigError
+from heron.files import sha256_file
 from heron.schema import EncoderConfig
 
 
@@ -34,12 +35,24 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
     }
 
 
-def commit(config: EncoderConfig) -> str | None:
-    """Name the commit of a hub model that is used; None where the hub's client does not say."""
+def identity(config: EncoderConfig) -> dict[str, str]:
+    """Name what a pretrained encoder is: its own files by their hashes, or the hub's commit.
+
+    Returns:
+        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`;
+        empty for an encoder that is built from nothing.
+    """
+    if config.name == "scratch":
+        return {}
+    folder = Path(config.name)
+    if folder.is_dir():
+        kinds = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.py")
+        files = sorted(file for kind in kinds for file in folder.glob(kind))
+        return {file.name: sha256_file(file) for file in files}
     from transformers import AutoConfig
 
     settings = AutoConfig.from_pretrained(config.name, **origin(config))
-    return getattr(settings, "_commit_hash", None) or config.revision
+    return {"commit": str(getattr(settings, "_commit_hash", None) or config.revision)}
 
 
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:

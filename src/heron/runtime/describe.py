@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from heron.data.config import TRAIN
 from heron.data.duplicates import text_key
 from heron.data.examples import Example
 from heron.data.features import Features
@@ -26,7 +26,7 @@ def describe(
 
     Returns:
         `splits` (rows, and with features: sequences, refused, truncated rows), `dropped`, and
-        `shared`: examples that another split has in common with train.
+        `shared`: how many examples two splits have in common.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -38,9 +38,8 @@ def describe(
             say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
     keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
     shared = {
-        f"{split} and {TRAIN}": len(keys[split] & keys.get(TRAIN, set()))
-        for split in keys
-        if split != TRAIN
+        f"{later} and {earlier}": len(keys[earlier] & keys[later])
+        for earlier, later in combinations(keys, 2)
     }
     for both, rows in shared.items():
         if rows:

@@ -12,18 +12,20 @@ import pytorch_lightning as pl
 import torch
 
 from heron.audit.known import warnings
-from heron.config import decisive, from_yaml, to_yaml
+from heron.config import decisive, from_yaml, resolve_stages, to_yaml
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.data.tables import write_table
 from heron.errors import ConfigError, DataError, nearest
-from heron.files import atomic_open, locked, read_json, sha256_file, write_json
+from heron.files import atomic_open, fingerprint, locked, read_json, sha256_file, write_json
 from heron.metrics import score_task
 from heron.models.encoder import Encoder, load_encoder
-from heron.models.export import export, load_head
+from heron.models.export import HEAD, export, load_head
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.heads import Head
+from heron.models.hub import identity
 from heron.models.optim import class_weights
 from heron.runtime.baseline_job import baseline_sources, train_baseline
 from heron.runtime.checkpointing import load_weights
@@ -234,17 +236,26 @@ def prepare(config: Config, folder: RunFolder) -> None:
 
 
 def source_hashes(config: Config) -> dict[str, str]:
-    """Hash what a run is made from: each data file that is read, and a local encoder's weights.
+    """Hash what a run is made from: all data files, and the files of a local encoder or head.
 
     Returns:
-        Hexadecimal SHA-256 by name, for `status.json`.
+        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`.
     """
-    paths = locate(config.data, Path(config.paths.data), Path(config.paths.cache))
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    paths = locate(config.data, data_dir, cache_dir)
+    others = {*(stage.data for stage in resolve_stages(config)), *config.also_test}
+    for name in sorted(others - {config.data.name}):
+        found = locate(data_set(config, name), data_dir, cache_dir)
+        paths |= {f"{name}.{split}": path for split, path in found.items()}
+    hashes = {}
     if config.baseline.name != "none":
-        paths = {**paths, **baseline_sources(config)}
-    elif (weights := Path(config.encoder.name) / "model.safetensors").is_file():
-        paths = {**paths, "encoder": weights}
-    return {name: sha256_file(path) for name, path in paths.items()}
+        paths |= baseline_sources(config)
+    elif Path(config.encoder.name).is_dir():
+        hashes["encoder"] = fingerprint(identity(config.encoder))
+    if config.head.start:
+        paths["head"] = Path(config.head.start) / HEAD
+    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
 
 
 def _check_sources(sources: dict[str, str], folder: RunFolder) -> None:
@@ -254,7 +265,7 @@ def _check_sources(sources: dict[str, str], folder: RunFolder) -> None:
         ConfigError: names the files.
     """
     found = read_json(folder.status).get("sources", sources)
-    changed = [name for name in sources if found.get(name) != sources[name]]
+    changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
     if changed:
         raise ConfigError(
             f"{folder.path}: changed since this run began: {', '.join(changed)}. "
