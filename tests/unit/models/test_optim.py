@@ -21,7 +21,9 @@ def encoder(tiny_encoder):
 
 @pytest.fixture
 def head():
-    return Head(HeadConfig("window", "window", "span_ends", classifier="mlp", hidden=[8], distance=4), 32, 4)
+    return Head(
+        HeadConfig("window", "window", "span_ends", classifier="mlp", hidden=[8], distance=4), 32, 4
+    )
 
 
 def settings_of(optimizer, **modules):
