@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from .processes import ROOT, environment, folder, missing_encoder, wide_console
 
 TARGET = 300.0  # seconds for the grid over stored vectors
 JOBS_PER_SEED = 36  # 4 widths x 3 dropouts x 3 rates
+JOBS = 5 * JOBS_PER_SEED
 _NEEDED = "ronli/validation.json"
 _STAND_IN = ("data=chronicle_ronli", "data.generator.size=3000")
 
@@ -66,6 +67,7 @@ class Measurement:
 
     Args:
         anew: a run of `epochs` that encodes every epoch, scaled from `timed` of them.
+        anew_job: the same without start-up and report, as one job of a sweep.
         first: a run that encodes once and stores the vectors.
         again: a run that finds them stored.
         grid: all jobs over stored vectors, report included.
@@ -73,6 +75,7 @@ class Measurement:
     """
 
     anew: float
+    anew_job: float
     first: float
     again: float
     grid: float
@@ -126,8 +129,10 @@ def measure(
     jobs = count_done(made / "runs" / "grid")
     if jobs != JOBS_PER_SEED * options.seeds:
         raise HeronError(f"{jobs} of {JOBS_PER_SEED * options.seeds} jobs are done")
+    (status,) = (made / "runs" / "anew").glob("*/status.json")
     return Measurement(
         anew=scale(anew, options.epochs),
+        anew_job=scale(replace(anew, seconds=read_json(status)["seconds"]), options.epochs),
         first=first.seconds,
         again=again.seconds,
         grid=seconds,
@@ -211,7 +216,7 @@ def _require(process: subprocess.Popen[str], errors: Any) -> None:
 
 def table(measured: Measurement, options: Options) -> Table:
     """Set clock seconds side by side."""
-    jobs, anew = measured.jobs, measured.anew
+    jobs, anew, job = measured.jobs, measured.anew, measured.anew_job
     result = Table(title=f"RoNLI, frozen encoder, {options.epochs} epochs: seconds, whole process")
     result.add_column("", no_wrap=True)
     for column in ("seconds", "times faster"):
@@ -221,9 +226,9 @@ def table(measured: Measurement, options: Options) -> Table:
         ("a run that encodes once", measured.first, anew),
         ("a run that finds the vectors stored", measured.again, anew),
         ("the encoding pass alone (difference of the two)", measured.encoding, None),
-        (f"{jobs} runs that encode every epoch (scaled)", jobs * anew, jobs * anew),
-        (f"the grid of {jobs} over stored vectors", measured.grid, jobs * anew),
-        ("a job of it", measured.grid / jobs, anew),
+        (f"a sweep of {jobs} that encodes every epoch (scaled)", jobs * job, jobs * job),
+        (f"the grid of {jobs} over stored vectors", measured.grid, jobs * job),
+        ("a job of it", measured.grid / jobs, job),
     )
     for title, seconds, of in rows:
         result.add_row(title, f"{seconds:,.1f}", f"{of / seconds:,.1f}" if of else "-")
@@ -231,12 +236,13 @@ def table(measured: Measurement, options: Options) -> Table:
 
 
 def verdict(measured: Measurement) -> str:
-    """Say whether the grid reaches its target."""
-    reached = "reached" if measured.grid < TARGET else "missed"
+    """Say whether the grid reaches its target, which is for all of its jobs."""
     both = measured.encoding + measured.grid
+    said = f"grid of {measured.jobs}: {measured.grid:.0f} s, {both:.0f} s with the encoding pass; "
+    if measured.jobs != JOBS:
+        return f"{said}no verdict, the target is for {JOBS} jobs"
     return (
-        f"grid of {measured.jobs}: {measured.grid:.0f} s, {both:.0f} s with the encoding pass; "
-        f"target {TARGET:.0f} s after it {reached}"
+        f"{said}target {TARGET:.0f} s after it {'reached' if measured.grid < TARGET else 'missed'}"
     )
 
 

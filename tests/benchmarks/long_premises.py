@@ -91,7 +91,7 @@ class Options:
     encoder: Path | None = None
     data: Path | None = None
     variants: list[str] = field(default_factory=lambda: list(VARIANTS))
-    steps: int = 3
+    steps: int = 2
     tokens: int = _LONG
     threads: int = 1
     cache: Path = Path("cache")

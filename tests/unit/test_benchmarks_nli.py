@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -181,13 +181,17 @@ def test_a_command_that_fails_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_grid_is_set_beside_as_many_runs_that_encode() -> None:
-    measured = frozen_cache.Measurement(anew=100.0, first=30.0, again=10.0, grid=200.0, jobs=180)
+    measured = frozen_cache.Measurement(
+        anew=120.0, anew_job=100.0, first=30.0, again=10.0, grid=200.0, jobs=180
+    )
     assert measured.encoding == 20.0
     text = printed(frozen_cache.table(measured, frozen_cache.Options()))
-    assert "18,000.0" in text
-    assert "90.0" in text
+    for shown in ("18,000.0", "90.0", "12.0"):
+        assert shown in text
     assert "220 s with the encoding pass" in frozen_cache.verdict(measured)
     assert "reached" in frozen_cache.verdict(measured)
+    assert "missed" in frozen_cache.verdict(replace(measured, grid=301.0))
+    assert "no verdict" in frozen_cache.verdict(replace(measured, jobs=36))
     kept = frozen_cache.report(measured, frozen_cache.Options(), "encoder", ("data=ronli_dev",))
     assert json.loads(json.dumps(kept))["seconds"] == {**asdict(measured), "encoding": 20.0}
 
