@@ -76,7 +76,12 @@ class TestRunFolder:
         assert 100 < status["peak_rss_mb"] < 100_000
         assert status["versions"]["torch"] == torch.__version__
         assert set(status["data"]["splits"]) == {"train", "validation", "test"}
-        assert status["data"]["splits"]["test"] == {"rows": 32, "sequences": 32, "refused": 0}
+        assert status["data"]["splits"]["test"] == {
+            "rows": 32,
+            "sequences": 32,
+            "refused": 0,
+            "truncated": 0,
+        }
         assert "seed=7" in status["overrides"]
 
     def test_config_is_complete_and_reads_back(self, run: RunFolder) -> None:
@@ -199,7 +204,6 @@ class TestLearning:
         rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
         losses = [float(row["train/loss"]) for row in rows]
         assert np.mean(losses[-3:]) < 0.6 * np.mean(losses[:3])
-
 
     def test_sentence_pairs_read_apart_are_learnt_far_above_the_majority_class(
         self, tmp_path: Path

@@ -5,7 +5,7 @@ import pytest
 from heron.errors import ConfigError
 from heron.files import read_json
 from heron.inference import open_trained, read_splits
-from heron.runtime import job
+from heron.runtime import job, notices
 from heron.runtime.run_folder import RunFolder
 
 LONG = ("data.generator.premise_sentences=[6,8]",)
@@ -108,6 +108,7 @@ def test_a_decoder_s_first_word_is_not_taken_for_a_summary(chronicle_config, tin
 def test_the_truncated_share_is_reported(chronicle_config, tmp_path, capsys):
     words = ("data=chronicle_nli", "task=nli", "head=mlp3", *LONG, "encoder.max_length=96")
     folder = RunFolder(tmp_path / "run")
+    notices.begin()
     job.run_job(chronicle_config(*words), folder)
     sizes = read_json(folder.status)["data"]["splits"]["test"]
     assert 0 < sizes["truncated"] <= sizes["rows"]
