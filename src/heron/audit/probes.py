@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.audit.findings import Finding, Measure, Severity
+from heron.audit.findings import Finding, Severity
 from heron.audit.rules import FOLDS, Ids, Score, across_folds, folds, majority, score
 from heron.audit.shortcuts import Labelled
 from heron.audit.texts import EVIDENCE, fields
@@ -141,23 +141,10 @@ def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
         f"{name}_only",
         level,
         f"a linear probe on the {name} alone scores {found}{whole}",
-        [_measure(seen, s) for seen, found_scores in shown.items() for s in found_scores],
+        [{"sees": seen} | s.measure() for seen, each in shown.items() for s in each],
         advice=f"report a system that sees the {name} alone beside every score",
         meaning=(
             f"Tf-idf of character {_NGRAMS[0]}- to {_NGRAMS[1]}-grams and logistic regression; "
             f"{FOLDS} folds inside the first split, on the others fitted on the first."
         ),
     )
-
-
-def _measure(seen: str, s: Score) -> Measure:
-    return {
-        "sees": seen,
-        "split": s.split,
-        "rows": s.rows,
-        "accuracy": s.accuracy,
-        "majority accuracy": s.majority,
-        "macro F1": s.macro_f1,
-        "majority macro F1": s.majority_macro_f1,
-        "z": s.z,
-    }

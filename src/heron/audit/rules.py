@@ -50,6 +50,18 @@ class Score:
         """Accuracy above the majority's."""
         return self.accuracy - self.majority
 
+    def measure(self) -> dict[str, str | int | float | None]:
+        """Lay the score out as a row of a finding's table."""
+        return {
+            "split": self.split,
+            "rows": self.rows,
+            "accuracy": self.accuracy,
+            "majority accuracy": self.majority,
+            "macro F1": self.macro_f1,
+            "majority macro F1": self.majority_macro_f1,
+            "z": self.z,
+        }
+
 
 def folds(examples: Sequence[Example]) -> Ids:
     """Draw a fold for every example, by the hash of its group, or of its text without one."""

@@ -177,20 +177,8 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
 
 
 def _measures(judged: Judged, labels: Sequence[str]) -> list[Measure]:
-    return [
-        {
-            "rule": judged.feature.name,
-            "predicts": judged.rule.describe(labels),
-            "split": s.split,
-            "rows": s.rows,
-            "accuracy": s.accuracy,
-            "majority accuracy": s.majority,
-            "macro F1": s.macro_f1,
-            "majority macro F1": s.majority_macro_f1,
-            "z": s.z,
-        }
-        for s in judged.scores
-    ]
+    rule = {"rule": judged.feature.name, "predicts": judged.rule.describe(labels)}
+    return [rule | s.measure() for s in judged.scores]
 
 
 def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:

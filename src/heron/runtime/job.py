@@ -201,12 +201,10 @@ def build_head(config: Config, width: int, classes: int) -> Head:
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
     encoder: Encoder | None = module.encoder
-    if not isinstance(encoder, StoredEncoder):
-        pass
-    elif config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens:
-        encoder = None
-    else:  # some of its weights were drawn by the seed: nobody else has them
-        encoder = build_encoder(config, data.tokenizer)
+    if isinstance(encoder, StoredEncoder):
+        known = config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens
+        # Otherwise some of its weights were drawn by the seed: nobody else has them.
+        encoder = None if known else build_encoder(config, data.tokenizer)
     export(folder.model, encoder, module.head, data.tokenizer, config)
 
 
