@@ -16,6 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
 from heron.schema import Config, EncoderConfig, StageConfig
+from heron.yaml_files import dump_yaml
 
 # What a value may be, where the type alone does not say it.
 CHOICES = {
@@ -132,7 +133,7 @@ def resolve_stages(config: Config) -> list[StageConfig]:
 
 def to_yaml(config: Config) -> str:
     """Write a configuration as YAML, every key with its value."""
-    return OmegaConf.to_yaml(OmegaConf.structured(config))
+    return dump_yaml(as_dict(config))
 
 
 def from_yaml(text: str) -> Config:

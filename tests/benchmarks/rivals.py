@@ -40,8 +40,8 @@ from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.options import parse_options
+from heron.runtime.build import build_module
 from heron.runtime.history import History
-from heron.runtime.job import build_module
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.trainer import build_trainer, quiet
 from heron.schema import Config

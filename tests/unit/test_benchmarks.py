@@ -78,7 +78,7 @@ def test_trainer_and_heron_compute_the_same_loss(config: Config) -> None:
     from heron.data.collate import Collator
     from heron.data.config import TRAIN
     from heron.data.datamodule import DataModule
-    from heron.runtime.job import build_module
+    from heron.runtime.build import build_module
 
     data = DataModule(config)
     features, chosen_R = data.features[TRAIN], np.arange(7)

@@ -1,6 +1,8 @@
 """The configuration refuses what cannot work, by key, and comes back from YAML unchanged."""
 
 import dataclasses
+import tempfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -23,6 +25,7 @@ from heron.data.config import DataConfig
 from heron.errors import ConfigError
 from heron.files import fingerprint
 from heron.schema import Config
+from heron.yaml_files import dump_yaml, read_yaml
 
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
 
@@ -205,3 +208,21 @@ def test_all_keys_lists_nested_keys_but_not_the_users_own():
     )
     assert not [key for key in keys if key.startswith("data.files.")]
     assert len(keys) == len(set(keys))
+
+
+@given(st.one_of(st.text(), st.from_regex(r"[-+]?[0-9]{1,4}(\.[0-9]*)?[eE][-+]?[0-9]{1,3}")))
+def test_texts_that_look_like_numbers_stay_texts(text):
+    value = {"revision": text, "lr": 1e-5, "flag": True, "none": None, "labels": [text, "1e5"]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.yaml"
+        path.write_bytes(dump_yaml(value).encode("utf-8", errors="surrogatepass"))
+        assert read_yaml(path) == value
+    as_hydra = dataclasses.replace(DEFAULTS.encoder, revision="1e5")
+    config = dataclasses.replace(DEFAULTS, encoder=as_hydra)
+    assert from_yaml(to_yaml(config)).encoder.revision == "1e5"
+
+
+def test_a_number_with_an_exponent_is_a_number_with_and_without_a_point(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1e-5\nb: 1.0e-05\nc: '1e-5'\n")
+    assert read_yaml(path) == {"a": 1e-5, "b": 1e-5, "c": "1e-5"}

@@ -123,11 +123,14 @@ class TestSameCommandAgain:
         def press_ctrl_c(*_: object) -> None:
             signal.raise_signal(signal.SIGINT)
 
+        # A suite that runs in the background is started with Ctrl+C ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         handler = signal.getsignal(signal.SIGINT)
         monkeypatch.setattr(ClassificationModule, "on_validation_epoch_start", press_ctrl_c)
         words = (*TINY, *in_folder(tmp_path), "run.job=tiny")
         assert heron("train", *words) == 130
         assert signal.getsignal(signal.SIGINT) is handler
+        signal.signal(signal.SIGINT, before)
         assert "the same command goes on" in capsys.readouterr().err
         status = json.loads(
             (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()

@@ -26,8 +26,7 @@ from heron.data.features import (
     Units,
     require_none_refused,
 )
-from heron.data.other_sets import data_set, test_examples
-from heron.data.readers import load_with_report
+from heron.data.other_sets import data_set, load_run_data
 from heron.data.sources import locate
 from heron.data.tokenization import build_features
 from heron.files import fingerprint, sha256_file
@@ -181,8 +180,8 @@ def prepare(
     """Read and tokenize every split; arguments as for `DataModule`."""
     cache, dropped = Path(config.paths.cache), {}
     if examples is None:
-        loaded = load_with_report(config.data, Path(config.paths.data), cache)
-        examples, dropped = {**loaded.examples, **test_examples(config)}, loaded.dropped
+        loaded = load_run_data(config)
+        examples, dropped = loaded.examples, loaded.dropped
     added = config.data.event_markers() if config.head.input == "marked" else ()
     if tokenizer is None:
         texts = (example.text for example in examples.get(TRAIN, []))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from heron.config_dir import data_sets
 from heron.data.config import TEST, VALIDATION, DataConfig, read_config
-from heron.data.examples import Example
-from heron.data.readers import load
+from heron.data.readers import Loaded, load_with_report
 from heron.errors import ConfigError, nearest
 from heron.schema import Config
 
@@ -35,22 +34,26 @@ def data_set(config: Config, name: str) -> DataConfig:
     return found
 
 
-def test_examples(config: Config) -> dict[str, list[Example]]:
-    """Read the splits of `config.also_test`.
+def load_run_data(config: Config) -> Loaded:
+    """Read what a run reads: its own data set, and what `config.also_test` adds.
 
     Returns:
-        `{"<data set>.<split>": examples}`: the test split, or validation where there is no test.
+        The run's splits, and `<data set>.<split>` of the others: their test split, or validation
+        where there is none.
 
     Raises:
         ConfigError: as `data_set`, or a data set with neither split.
         DataError: files that are missing or wrong.
     """
-    examples = {}
+    data, cache = Path(config.paths.data), Path(config.paths.cache)
+    loaded = load_with_report(config.data, data, cache)
     for name in config.also_test:
         found = data_set(config, name)
-        splits = load(found, Path(config.paths.data), Path(config.paths.cache))
-        split = next((split for split in (TEST, VALIDATION) if split in splits), None)
+        known = load_with_report(found, data, cache)
+        split = next((split for split in (TEST, VALIDATION) if split in known.examples), None)
         if split is None:
             raise ConfigError(f"also_test={name}: it has neither a test nor a validation split")
-        examples[f"{name}.{split}"] = splits[split]
-    return examples
+        loaded.examples[f"{name}.{split}"] = known.examples[split]
+        if split in known.dropped:
+            loaded.dropped[f"{name}.{split}"] = known.dropped[split]
+    return loaded

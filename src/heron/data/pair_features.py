@@ -135,7 +135,7 @@ def _too_long(
         texts = [_texts(example, options, whole)[0] for example in chunk]
         encoded = tokenizer(texts, add_special_tokens=False)["input_ids"]
         for example, ids in zip(chunk, encoded, strict=True):
-            if len(ids) > room:
+            if len(ids) > room and not _fits(example, tokenizer, options):
                 problems.append(
                     Problem(
                         example.guid,
@@ -145,3 +145,9 @@ def _too_long(
                     )
                 )
     return problems
+
+
+def _fits(example: Example, tokenizer: Any, options: FeatureOptions) -> bool:
+    """Tell whether a pair needs no cutting at all."""
+    ids = tokenizer(*_texts(example, options, "pair"))["input_ids"]
+    return len(ids) <= options.max_length

@@ -21,11 +21,10 @@ from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
 from heron.models.hub import identity
-from heron.runtime.run_folder import RunFolder
+from heron.runtime.run_folder import HEAD, RunFolder
 from heron.schema import Config, EncoderConfig
 
 POINTER = "encoder.json"
-HEAD = "head.safetensors"
 
 
 def export(

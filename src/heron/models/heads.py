@@ -71,10 +71,16 @@ class Head(nn.Module):
         )
 
     def classify(self, pooled_XP: Tensor, batch: Batch) -> Tensor:
-        """Map what `pool` returned to logits_RC, float32."""
-        if self.distance is not None:
-            pooled_XP = torch.cat([pooled_XP, self.distance(distance_bucket(batch))], dim=1)
-        logits_XC: Tensor = self.classifier(pooled_XP).float()
+        """Map what `pool` returned to logits_RC, float32.
+
+        Computed in full precision under autocast too: a head is small, and casting its weights
+        would cost more than it saves.
+        """
+        with torch.autocast(pooled_XP.device.type, enabled=False):
+            pooled_XP = pooled_XP.to(next(self.classifier.parameters()).dtype)
+            if self.distance is not None:
+                pooled_XP = torch.cat([pooled_XP, self.distance(distance_bucket(batch))], dim=1)
+            logits_XC: Tensor = self.classifier(pooled_XP).float()
         if len(logits_XC) == len(batch):
             return logits_XC
         how = self.config.over_windows.removesuffix("_logits")

@@ -98,8 +98,11 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
     predictions = _attempt(read_predictions, folder.predictions(split), missing) or ()
-    curves = _attempt(read_curves, folder.metrics, missing) or {}
-    data_map = _attempt(read_data_map, folder.path / "dynamics", missing)
+    # A baseline has no epochs, and whoever switched the recorder off misses nothing.
+    trained = run.setting("baseline.name", "none") == "none"
+    recorded = trained and run.setting("dynamics.enabled", True)
+    curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
+    data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
     classes = class_names(run, predictions)
     reliability = None
     if predictions and classes:

@@ -10,6 +10,7 @@ from typing import Any
 from heron.errors import ConfigError
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder
+from heron.yaml_files import read_yaml
 
 _MARKS_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
 
@@ -118,19 +119,3 @@ def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
         errors.append(f"{path.name} holds {type(value).__name__}, not keys and values")
         return {}
     return value
-
-
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file as plain dictionaries and lists (OmegaConf reads 1e-5 as a number).
-
-    Raises:
-        ConfigError: the file is not valid YAML, or an interpolation in it leads nowhere.
-    """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-    from yaml import YAMLError
-
-    try:
-        return OmegaConf.to_container(OmegaConf.load(path), resolve=True)
-    except (YAMLError, OmegaConfBaseException) as error:
-        raise ConfigError(f"{path}: {error}") from error

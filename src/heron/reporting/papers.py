@@ -12,8 +12,9 @@ from typing import Any
 
 from heron.errors import ConfigError, nearest
 from heron.reporting.cells import Cell, Formatted, Summary, Table
-from heron.reporting.collect import RunRecord, read_yaml
+from heron.reporting.collect import RunRecord
 from heron.reporting.tables import Group, group_runs
+from heron.yaml_files import read_yaml
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
 _STAGES = "fine_tuned_on"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from heron.data.config import TRAIN
 from heron.data.examples import Example
-from heron.data.other_sets import test_examples
-from heron.data.readers import load_with_report
+from heron.data.other_sets import load_run_data
 from heron.data.tables import write_table
 from heron.files import write_json
 from heron.models.baselines.shallow import label_ids
@@ -37,14 +36,13 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     Returns:
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
     """
-    loaded = load_with_report(config.data, Path(config.paths.data), Path(config.paths.cache))
-    examples = {**loaded.examples, **test_examples(config)}
-    folder.update_status(data=describe(examples, loaded.dropped))
-    baseline = fit_baseline(config, examples[TRAIN])
+    loaded = load_run_data(config)
+    folder.update_status(data=describe(loaded.examples, loaded.dropped))
+    baseline = fit_baseline(config, loaded.examples[TRAIN])
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
     scores = {}
-    for split, rows in examples.items():
+    for split, rows in loaded.examples.items():
         if split != TRAIN:
             predictions = predict_examples(baseline, rows, config)
             write_table(folder.predictions(split), prediction_columns(predictions, rows, config))

@@ -6,10 +6,8 @@ import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytorch_lightning as pl
-import torch
 
 from heron.audit.known import warnings
 from heron.config import decisive, from_yaml, resolve_stages, to_yaml
@@ -21,25 +19,23 @@ from heron.data.tables import write_table
 from heron.errors import ConfigError, DataError, nearest
 from heron.files import atomic_open, fingerprint, locked, read_json, sha256_file, write_json
 from heron.metrics import score_task
-from heron.models.encoder import Encoder, load_encoder
-from heron.models.export import HEAD, export, load_head
-from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
-from heron.models.heads import Head
+from heron.models.encoder import Encoder
+from heron.models.export import export
+from heron.models.feature_cache import StoredEncoder
 from heron.models.hub import identity
-from heron.models.optim import class_weights
 from heron.runtime.baseline_job import baseline_sources, train_baseline
+from heron.runtime.build import build_encoder, build_module
 from heron.runtime.checkpointing import load_weights
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
-from heron.runtime.run_folder import RunFolder
+from heron.runtime.run_folder import HEAD, RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_closed
 from heron.schema import Config
 from heron.tasks.base import TaskModule
-from heron.tasks.classification import ClassificationModule
 
 Scores = dict[str, dict[str, float]]
 
@@ -73,7 +69,7 @@ def read_scores(folder: RunFolder) -> Scores:
 
 
 def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
-    prepare(config, folder)
+    claim(config, folder)
     done = folder.state() == "done"
     try:
         sources = source_hashes(config)
@@ -148,57 +144,6 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     return scores
 
 
-def build_module(config: Config, data: DataModule) -> TaskModule:
-    """Build encoder, head and task module for a prepared DataModule.
-
-    A frozen encoder is not even loaded when the vectors it would give are stored already.
-    """
-    classes = len(config.data.label_order)
-    encoder: Encoder
-    if is_cacheable(config):
-        data.vectors = load_vectors(config, data, lambda: _build_models(config, data))
-        encoder = StoredEncoder.of(config.head, data.vectors)
-        head = build_head(config, encoder.width, classes)
-    else:
-        encoder, head = _build_models(config, data)
-    counts_C = torch.as_tensor(data.label_counts_C)
-    weights_C = class_weights(config.optim.class_weights, counts_C)
-    steps = sum(data.steps_per_epoch())
-    return ClassificationModule(config, encoder, head, steps, weights_C).train()
-
-
-def _build_models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
-    encoder = build_encoder(config, data.tokenizer)
-    return encoder, build_head(config, encoder.width, len(config.data.label_order))
-
-
-def build_encoder(config: Config, tokenizer: Any) -> Encoder:
-    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before.
-
-    Raises:
-        ConfigError: the head reads a first token that this encoder does not have.
-    """
-    if config.head.pooling == "cls" and tokenizer.cls_token is None:
-        raise ConfigError(
-            f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
-            "first word has read nothing; set head.pooling=last_token or mean"
-        )
-    if config.encoder.freeze == "all":
-        torch.manual_seed(config.seed)
-    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
-    return Encoder(model, config.encoder.freeze)
-
-
-def build_head(config: Config, width: int, classes: int) -> Head:
-    """Build the head, from nothing or from where an earlier run left it."""
-    if config.encoder.freeze == "all":
-        torch.manual_seed(config.seed)  # with and without stored vectors
-    head = Head(config.head, width, classes)
-    if config.head.start:
-        load_head(head, Path(config.head.start))
-    return head
-
-
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
     encoder: Encoder | None = module.encoder
     if isinstance(encoder, StoredEncoder):
@@ -208,7 +153,7 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
     export(folder.model, encoder, module.head, data.tokenizer, config)
 
 
-def prepare(config: Config, folder: RunFolder) -> None:
+def claim(config: Config, folder: RunFolder) -> None:
     """Create the run folder, or make sure that the one there belongs to this configuration.
 
     Raises:

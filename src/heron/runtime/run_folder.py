@@ -19,6 +19,8 @@ from typing import Any
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
 
+HEAD = "head.safetensors"
+
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
@@ -94,7 +96,7 @@ class RunFolder:
         Raises:
             ConfigError: it has not; the message says why that can be.
         """
-        if not (self.model / "head.safetensors").is_file():
+        if not (self.model / HEAD).is_file():
             raise ConfigError(
                 f"{self.model} holds no exported model: the run is not finished (it is "
                 f"{self.state()}), or run.export was false"

@@ -189,6 +189,14 @@ def test_windows_hold_every_premise_token_share_the_stride_and_the_hypothesis(
     assert features.units().sizes_U.tolist() == [len(windows)]
 
 
+def test_a_pair_that_fits_whole_is_never_refused_for_its_windows():
+    options = dataclasses.replace(OPTIONS, overflow="windows", stride=10, max_length=24)
+    long = " ".join(LETTERS[:16])
+    features = pair_features([example("a b", long), example(long, long, "g1")], BERT, options)
+    assert features.guids == ["g0"]
+    assert [problem.where for problem in features.refused] == ["g1"]
+
+
 def test_windows_of_a_single_text_hold_all_of_it():
     options = dataclasses.replace(OPTIONS, input="premise", overflow="windows", stride=3)
     text = " ".join(LETTERS[:40])

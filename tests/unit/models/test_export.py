@@ -8,7 +8,7 @@ from heron.config import to_yaml
 from heron.data.datamodule import DataModule
 from heron.files import atomic_open
 from heron.models.export import export, load_exported
-from heron.runtime.job import build_module
+from heron.runtime.build import build_module
 from heron.runtime.run_folder import RunFolder
 
 

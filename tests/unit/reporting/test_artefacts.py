@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,6 +33,13 @@ def test_what_is_missing_is_named(make_run):
     missing = " / ".join(read_artefacts(run).missing)
     for part in ("predictions/test.parquet", "metrics.csv", "dynamics", "scores.json"):
         assert part in missing
+
+
+def test_a_baseline_misses_neither_curves_nor_dynamics(make_run):
+    folder = make_run(config={"baseline": {"name": "cbow_svm"}})
+    (folder / "metrics.csv").unlink()
+    shutil.rmtree(folder / "dynamics")
+    assert read_artefacts(collect(folder)[0]).missing == ()
 
 
 def test_without_test_predictions_the_validation_split_is_shown_and_said(make_run):

@@ -6,8 +6,9 @@ import pytest
 
 from heron.errors import ConfigError
 from heron.reporting.cells import Formatted
-from heron.reporting.collect import collect, read_yaml
+from heron.reporting.collect import collect
 from heron.reporting.papers import _flat_rows, find_published, paper_view
+from heron.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/trc/published.yaml"

@@ -14,9 +14,10 @@ import torch
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
 from heron.files import locked
+from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split, score_predictions
 from heron.runtime.history import History
-from heron.runtime.job import build_module, run_job
+from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.trainer import build_trainer, interruptible, precision
 from heron.schema import Config

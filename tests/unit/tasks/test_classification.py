@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.errors import ConfigError
-from heron.runtime.job import build_module
+from heron.runtime.build import build_module
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]

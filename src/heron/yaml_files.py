@@ -1,0 +1,47 @@
+"""YAML as Hydra reads it, at the speed of libyaml: `1e-5` is a number, not text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from heron.errors import ConfigError
+
+_EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader with Hydra's numbers."""
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """PyYAML's safe dumper; quotes text that a reader would take for such a number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write a value that occurs twice twice; people read these files."""
+        return True
+
+
+for _each in (_Loader, _Dumper):
+    _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+
+
+def dump_yaml(value: Any) -> str:
+    """Write plain dictionaries, lists, texts and numbers as YAML; keys keep their order."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file as plain dictionaries, lists, texts and numbers.
+
+    Raises:
+        ConfigError: the file is not valid YAML.
+    """
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: {error}") from error
