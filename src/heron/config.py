@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
 from heron.schema import Config, EncoderConfig, StageConfig
@@ -46,6 +47,13 @@ CHOICES = {
     "optim.class_weights": ("none", "balanced", "one_minus_share"),
     "batching.plan": ("shuffle", "bucket"),
     "batching.oversample": ("none", "balanced", "multipliers"),
+    "dynamics.mode": ("train", "evaluation"),
+    "curriculum.difficulty": DIFFICULTIES,
+    "curriculum.grouping": ("allenai", "tercile_partition"),
+    "curriculum.pacing": ("stages", *GROWING, "self_paced"),
+    "curriculum.sampling": ("plain", "stratified"),
+    "curriculum.budget": ("equal", "own"),
+    "curriculum.embeddings": ("pretrained", "trained"),
     "trainer.select": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
@@ -73,6 +81,8 @@ _AT_LEAST = {
     "trainer.patience": 1,
     "trainer.checkpoint_steps": 1,
     "trainer.threads": 1,
+    "curriculum.updates": 1,
+    "curriculum.power": 1,
     "optim.accumulate": 1,
     "optim.lr": 0,
     "optim.head_lr": 0,
@@ -253,6 +263,7 @@ def _check_combination(config: Config) -> None:
         )
     _check_task(config)
     _check_multipliers(config)
+    check_dynamics(config)
     if config.baseline.name != "none":
         check_baseline(config)
         return  # encoder, head and epochs are left unused

@@ -249,9 +249,77 @@ class DynamicsConfig:
 
     Args:
         enabled: write `dynamics/epoch=<n>.parquet`.
+        mode: `train` records the training passes themselves, as published; `evaluation` looks at
+            every example again, without dropout, at the cost of a forward pass over train.
+        every: epochs between records: 1, or a fraction of one (0.25: four records an epoch).
     """
 
     enabled: bool = True
+    mode: str = "train"
+    every: float = 1.0
+
+
+@dataclass
+class CurriculumConfig:
+    """In which order and share of the steps a run sees its examples.
+
+    Whatever the curriculum, the run takes the optimizer steps of the run without one.
+
+    Args:
+        name: name for tables; `none` draws from everything all the time.
+        difficulty: what makes an example hard: `length` (tokens), `sts` (premise and hypothesis
+            unlike each other), `external` (a column of `scores`), `random`, or a statistic of an
+            earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
+        reverse: hardest first.
+        grouping: how `groups` of stages are made: `allenai` (the examples with the highest
+            confidence, the highest variability, the lowest confidence; they overlap) or
+            `tercile_partition` (disjoint thirds by difficulty).
+        fraction: size of each group under `allenai`.
+        exact: with the published tool's off-by-one, a row more than the fraction.
+        pacing: `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with
+            the steps), or `self_paced` (the examples with the lowest loss so far, a growing share).
+        stages: mappings with `share` (of all steps), and either `unlock` (the easiest share of the
+            examples) or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead
+            of `share`.
+        start: share that is unlocked at first, for pacings that grow.
+        until: share of all steps at which everything is unlocked, for pacings that grow.
+        power: of `root`: 2 is the square root.
+        updates: how often the unlocked share grows until then.
+        by_class: unlock the same share of every class.
+        sampling: `plain`, or `stratified` (each batch has the classes in their shares).
+        budget: `equal` (the steps of the run without curriculum) or `own` (the sum of `steps`).
+        restart: begin every stage with a new optimizer state, as the RoNLI repository does.
+        dynamics: run folder whose dynamics say what is hard; null trains (or finds) the same run
+            without curriculum first.
+        changes: dotted keys that this first run has otherwise, such as
+            `{batching.oversample: none}`.
+        scores: table (.csv, .jsonl, .parquet) with a `guid` column, for `external`.
+        column: the column of `scores`; higher is harder.
+        embeddings: whose states `sts` compares: those of the encoder as it comes (`pretrained`) or
+            as the first run has fine-tuned it (`trained`, as in the paper).
+    """
+
+    name: str = "none"
+    difficulty: str = "eq1_swapped"
+    reverse: bool = False
+    grouping: str = "allenai"
+    fraction: float = 0.33
+    exact: bool = False
+    pacing: str = "stages"
+    stages: list[dict[str, Any]] = field(default_factory=list)
+    start: float = 0.2
+    until: float = 0.5
+    power: float = 2.0
+    updates: int = 20
+    by_class: bool = False
+    sampling: str = "plain"
+    budget: str = "equal"
+    restart: bool = False
+    dynamics: str | None = None
+    changes: dict[str, Any] = field(default_factory=dict)
+    scores: str | None = None
+    column: str | None = None
+    embeddings: str = "pretrained"
 
 
 @dataclass
@@ -396,5 +464,6 @@ class Config:
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)
     dynamics: DynamicsConfig = field(default_factory=DynamicsConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     logger: LoggerConfig = field(default_factory=LoggerConfig)
     run: RunConfig = field(default_factory=RunConfig)

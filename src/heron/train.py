@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from heron.composition import Composition, compose_and_run
-from heron.config import NEUTRAL, decisive, resolve
+from heron.config import resolve
 from heron.errors import HeronError
-from heron.files import fingerprint
 from heron.runtime.notices import begin
-from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
+from heron.runtime.run_folder import RunFolder, run_path
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -41,34 +38,6 @@ def run(arguments: Sequence[str]) -> int:
         print(f"heron train: {len(failed)} of {len(jobs)} jobs failed:", file=sys.stderr)
         print(*(f"  {overrides}" for overrides in failed), sep="\n", file=sys.stderr)
     return 2 if failed else 0
-
-
-def run_path(config: Config, overrides: Sequence[str]) -> Path:
-    """Name the run folder: readable overrides and a hash of all that can change the result."""
-    sweep = config.run.sweep or (
-        config.experiment.replace("/", "-")
-        if config.experiment
-        else f"{config.data.name}-{config.task.name}"
-    )
-    folder = Path(config.paths.runs) / sweep
-    if config.run.job:
-        return folder / config.run.job
-    key = fingerprint(decisive(config))[:8]
-    # The same configuration in other words (a default spelled out) goes to the folder it has.
-    name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
-    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
-
-
-def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
-    """Join the overrides that say something about the run; paths shrink to their last part."""
-    words = []
-    # Groups and seed first: a long name is cut at its end.
-    for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
-        key, _, value = override.lstrip("+").partition("=")
-        if key.split(".")[0] not in (*NEUTRAL, *hidden):
-            words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
-    name = ",".join(words) or "default"
-    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]
 
 
 def _run_job(composition: Composition) -> RunFolder:

@@ -1,7 +1,7 @@
 """Which units form a batch, and in what order: pure functions of lengths, seed and epoch.
 
 A unit's sequences and rows come into a batch together (`heron.data.features.Units`).
-Shape suffixes: U units, C classes.
+Shape suffixes: U units, P units of a pass (repeats included), C classes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ def plan_epoch(
 
     Args:
         units: the train split's.
-        batching: `shuffle` (random batches of `size`) or `bucket` (like lengths together, up to
-            `tokens` padded tokens, batches in random order).
+        batching: see `plan_pass`.
         seed: the run's seed.
         epoch: from 0; each epoch has its own order.
         copies_U: how often each unit is seen in an epoch; None for once.
@@ -34,18 +33,55 @@ def plan_epoch(
     Returns:
         Batches of unit indices, int64 each; the same for the same arguments, on any machine.
     """
-    random = np.random.default_rng([seed, epoch])
-    if copies_U is None:
-        order = random.permutation(len(units))
-    else:
-        order = random.permutation(np.repeat(np.arange(len(units)), copies_U))
+    drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
+    return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
+
+
+def plan_pass(
+    drawn_P: np.ndarray,
+    units: Units,
+    batching: BatchingConfig,
+    random: np.random.Generator,
+    classes_U: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Plan one pass over some units.
+
+    Args:
+        drawn_P: the units to see, repeats included.
+        units: the train split's.
+        batching: `shuffle` (random batches of `size`) or `bucket` (like lengths together, up to
+            `tokens` padded tokens, batches in random order).
+        random: where the order comes from.
+        classes_U: class id of each unit, to give every batch the classes in the shares that they
+            have in the pass; None leaves it to chance.
+    """
+    order_P = random.permutation(drawn_P)
     if batching.plan == "shuffle":
-        return [order[i : i + batching.size] for i in range(0, len(order), batching.size)]
+        if classes_U is not None:
+            order_P = interleave(order_P, classes_U)
+        return [order_P[i : i + batching.size] for i in range(0, len(order_P), batching.size)]
     # Stable on a random order: units of equal length meet other neighbours every epoch. The first
     # batch is cut short at random, so the other batches' borders move as well.
-    order = order[np.argsort(units.longest_U[order], kind="stable")]
-    batches = fill_batches(order, units, batching.tokens, first=random.uniform(0.3, 1.0))
+    order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
+    if classes_U is not None:
+        order_P = interleave(order_P, classes_U)
+    batches = fill_batches(order_P, units, batching.tokens, first=random.uniform(0.3, 1.0))
     return [batches[index] for index in random.permutation(len(batches))]
+
+
+def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
+    """Spread each class evenly over an order, keeping the order within the class.
+
+    Any stretch of the result then has the classes in about their shares of the whole, off by less
+    than one unit each way at either end. Of units sorted by length, those at the same quantile of
+    their class's lengths come together, so that little is padded.
+    """
+    classes_P = classes_U[order_P]
+    place_P = np.empty(len(order_P))
+    for each in np.unique(classes_P):
+        where = np.flatnonzero(classes_P == each)
+        place_P[where] = (np.arange(len(where)) + 0.5) / len(where)
+    return order_P[np.argsort(place_P, kind="stable")]
 
 
 def plan_evaluation(units: Units, tokens: int) -> list[np.ndarray]:

@@ -29,6 +29,7 @@ from heron.data.features import (
 from heron.data.other_sets import data_set, load_run_data
 from heron.data.sources import locate
 from heron.data.tokenization import build_features
+from heron.dynamics.curriculum import Curriculum
 from heron.files import fingerprint, sha256_file
 from heron.models.tokenizer import load_tokenizer
 from heron.schema import Config
@@ -42,7 +43,8 @@ class DataModule(pl.LightningDataModule):
         examples: splits to use instead of reading `config.data`.
         tokenizer: a tokenizer to use instead of loading the encoder's.
 
-    `vectors` may be filled with a frozen encoder's stored vectors: batches then bring those.
+    `vectors` may be filled with a frozen encoder's stored vectors: batches then bring those. Where
+    `curriculum` is set, it plans the training batches.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class DataModule(pl.LightningDataModule):
         self.keys = dict(prepared.keys)
         self.features = dict(prepared.features)
         self.vectors: dict[str, np.ndarray] = {}
+        self.curriculum: Curriculum | None = None
         self.units = {split: features.units() for split, features in self.features.items()}
 
     @property
@@ -70,18 +73,33 @@ class DataModule(pl.LightningDataModule):
         classes = len(self.config.data.label_order)
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
 
+    def batches_per_epoch(self) -> list[int]:
+        """Count the batches of every epoch; bucket plans differ by a batch or two."""
+        if self.curriculum is not None:
+            return self.curriculum.batches
+        return [len(self.plan(epoch)) for epoch in range(self.config.trainer.max_epochs)]
+
     def steps_per_epoch(self) -> list[int]:
-        """Count the optimizer steps of every epoch; bucket plans differ by a batch or two."""
-        accumulate = self.config.optim.accumulate
-        epochs = range(self.config.trainer.max_epochs)
-        return [-(-len(self.plan(epoch)) // accumulate) for epoch in epochs]
+        """Count the optimizer steps of every epoch."""
+        return [-(-batches // self.config.optim.accumulate) for batches in self.batches_per_epoch()]
 
     def plan(self, epoch: int) -> list[np.ndarray]:
         """Plan the batches of one training epoch."""
+        if self.curriculum is not None:
+            return self.curriculum.plan(epoch)
         units, batching = self.units[TRAIN], self.config.batching
-        labels_U = self.features[TRAIN].labels_R[units.rows_U[:-1]]
-        copies_U = copies(labels_U, self.config.data.label_order, batching)
+        copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
         return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
+
+    def unit_labels(self, split: str) -> np.ndarray:
+        """Give the class id of each unit's first row."""
+        return self.features[split].labels_R[self.units[split].rows_U[:-1]]
+
+    def unit_sizes(self, split: str) -> tuple[np.ndarray, np.ndarray]:
+        """Count the rows and the tokens (without padding) of each unit, int64."""
+        units = self.units[split]
+        tokens_U = np.diff(self.features[split].offsets_S[units.sequences_U])
+        return np.diff(units.rows_U), tokens_U
 
     def train_dataloader(self) -> DataLoader:
         """Load the current epoch, without the batches that were done before a resume."""

@@ -1,6 +1,7 @@
-"""Recorder: what the model thought of every training example in every epoch.
+"""Recorder: what the model thought of every training example, epoch by epoch.
 
-Shape suffixes: R rows, C classes.
+It works for every task: a module's `observe` says what to keep of a batch's rows.
+Shape suffixes: R rows of a batch, N rows of the train split, K observed values.
 """
 
 from __future__ import annotations
@@ -8,68 +9,138 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytorch_lightning as pl
 import torch
+from torch import Tensor
 
-from heron.data.features import Features
-from heron.data.tables import write_table
+from heron.data.config import TRAIN
+from heron.data.datamodule import DataModule
+from heron.data.features import UNLABELLED
+from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
+from heron.tasks.base import OBSERVED, StepOutput
+
+_LEAST = float(np.finfo(np.float32).tiny)
 
 
 class Recorder(pl.Callback):
-    """Writes `dynamics/epoch=<n>.parquet` from the logits of the training forward passes.
+    """Writes `dynamics/epoch=<n>.parquet`, one file per record.
 
-    The logits are those before the update, with dropout on, as published for dataset cartography.
-    Arrays are allocated once; an epoch costs one indexed copy per batch.
+    Under `dynamics.mode=train` the values are those of the training passes, before the update and
+    with dropout on, as published for dataset cartography; under `evaluation`, those of a pass of
+    its own at the end of the record. Rows that a record sees more than once (oversampling) are
+    averaged, and their visits counted. Arrays are allocated once; a step costs one indexed add.
 
     Args:
         folder: the run folder.
-        features: the train split.
-        classes: C.
+        data: its train split is recorded.
+        config: the run's configuration.
+
+    Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
     """
 
-    def __init__(self, folder: RunFolder, features: Features, classes: int):
-        self.folder = folder
-        self.features = features
-        self.logits_RC = torch.full((len(features), classes), torch.nan)
+    def __init__(self, folder: RunFolder, data: DataModule, config: Config):
+        self.folder, self.data, self.config = folder, data, config
+        features = data.features[TRAIN]
+        self.guids = pa.array(features.guids, pa.string())
+        self.gold_N = np.asarray(features.labels_R)
+        self.parts = round(1 / config.dynamics.every)
+        self.sums_NK: Tensor | None = None
+        self.visits_N = torch.zeros(len(features), dtype=torch.int32)
 
     def state_dict(self) -> dict[str, Any]:
-        """Keep the part of the epoch that is done, for an exact resume."""
-        return {"logits_RC": self.logits_RC}
+        """Keep the part of the record that is done, for an exact resume."""
+        losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
+        return {
+            "sums": self.sums_NK,
+            "visits": self.visits_N,
+            "losses": None if losses is None else torch.from_numpy(losses),
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on within the epoch."""
-        self.logits_RC = state_dict["logits_RC"]
+        """Go on within the record."""
+        self.sums_NK, self.visits_N = state_dict["sums"], state_dict["visits"]
+        losses = state_dict["losses"]
+        if self.data.curriculum is not None and losses is not None:
+            self.data.curriculum.losses_U = losses.numpy()
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        """Copy the batch's logits to their rows."""
-        output = pl_module.latest
-        self.logits_RC.index_copy_(0, output.rows_R.cpu(), output.logits_RC.cpu())
+        """Add the batch's rows; close the record where a part of the epoch ends."""
+        if self.config.dynamics.mode == "train":
+            self._add(pl_module, pl_module.latest)
+        done = batch_idx + 1
+        part = done * self.parts // trainer.num_training_batches
+        if part > batch_idx * self.parts // trainer.num_training_batches and part < self.parts:
+            self._close(trainer, pl_module, part - 1)
 
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Write the epoch and start the next one empty."""
-        columns = dynamics_columns(self.features, self.logits_RC.numpy())
-        write_table(self.folder.dynamics(trainer.current_epoch), columns)
-        self.logits_RC.fill_(torch.nan)
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Close the epoch's (last) record."""
+        self._close(trainer, pl_module, self.parts - 1)
 
+    def _add(self, module: Any, output: StepOutput) -> None:
+        rows_R, observed_RK = output.rows_R.cpu(), module.observe(output).cpu()
+        if self.sums_NK is None:
+            self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
+        self.sums_NK.index_add_(0, rows_R, observed_RK)
+        self.visits_N.index_add_(0, rows_R, torch.ones_like(rows_R, dtype=torch.int32))
 
-def dynamics_columns(features: Features, logits_RC: np.ndarray) -> dict[str, Any]:
-    """Turn one epoch's logits into the columns of a dynamics file.
+    def _close(self, trainer: pl.Trainer, module: Any, part: int) -> None:
+        """Write the record and begin the next one empty."""
+        if self.config.dynamics.mode == "evaluation":
+            self._evaluate(trainer, module)
+        if self.sums_NK is None:
+            return
+        sums_NK, visits_N = self._of_all_processes(trainer)
+        means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
+        if trainer.is_global_zero:
+            self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)
+        if self.data.curriculum is not None and part == self.parts - 1:
+            self.data.curriculum.observe(-np.log(np.maximum(means_NK[:, 0], _LEAST)))
+        self.sums_NK.zero_()
+        self.visits_N.zero_()
 
-    Returns:
-        guid, gold (class id), p_gold (probability of the gold class), correct, logits; rows that
-        the epoch did not visit are left out.
-    """
-    seen_R = ~np.isnan(logits_RC[:, 0])
-    logits, gold = logits_RC[seen_R], np.asarray(features.labels_R)[seen_R]
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probabilities = powers / powers.sum(axis=1, keepdims=True)
-    return {
-        "guid": [guid for guid, seen in zip(features.guids, seen_R, strict=True) if seen],
-        "gold": gold.tolist(),
-        "p_gold": probabilities[np.arange(len(gold)), gold].tolist(),
-        "correct": (logits.argmax(axis=1) == gold).tolist(),
-        "logits": logits.tolist(),
-    }
+    def _of_all_processes(self, trainer: pl.Trainer) -> tuple[Tensor, Tensor]:
+        """Add up what every process has seen; rows are divided between them."""
+        assert self.sums_NK is not None
+        if trainer.world_size == 1:
+            return self.sums_NK, self.visits_N
+        device = trainer.strategy.root_device
+        sums, visits = (
+            trainer.strategy.reduce(tensor.to(device), reduce_op="sum").cpu()
+            for tensor in (self.sums_NK, self.visits_N)
+        )
+        return sums, visits
+
+    def _evaluate(self, trainer: pl.Trainer, module: Any) -> None:
+        """Look at every row without dropout, in order of length."""
+        module.eval()
+        with torch.no_grad(), trainer.precision_plugin.forward_context():
+            for batch in self.data.evaluation_loader(TRAIN):
+                self._add(module, module.step(batch.to(module.device)))
+        module.train()
+
+    def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:
+        seen_N = (visits_N > 0) & (self.gold_N != UNLABELLED)
+        p_gold_N, correct_N, margin_N = means_NK[seen_N, : len(OBSERVED)].T
+        logits_NC = means_NK[seen_N, len(OBSERVED) :]
+        meta = Meta(
+            epoch=epoch + (part + 1) / self.parts,
+            mode=self.config.dynamics.mode,
+            task=self.config.task.name,
+            labels=tuple(self.config.data.label_order),
+        )
+        table = dynamics_table(
+            self.guids.filter(pa.array(seen_N)),
+            self.gold_N[seen_N],
+            p_gold_N,
+            correct_N,
+            margin_N,
+            visits_N[seen_N],
+            logits_NC if logits_NC.shape[1] else None,
+            meta,
+        )
+        write_dynamics(self.folder.dynamics(epoch, part if self.parts > 1 else None), table)

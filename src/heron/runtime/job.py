@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytorch_lightning as pl
@@ -26,6 +27,7 @@ from heron.models.hub import identity
 from heron.runtime.baseline_job import baseline_sources, train_baseline
 from heron.runtime.build import build_encoder, build_module
 from heron.runtime.checkpointing import load_weights
+from heron.runtime.curriculum import build_curriculum, dynamics_sources, first_run
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
@@ -40,13 +42,16 @@ from heron.tasks.base import TaskModule
 Scores = dict[str, dict[str, float]]
 
 
-def run_job(config: Config, folder: RunFolder, overrides: Sequence[str] = ()) -> Scores:
+def run_job(
+    config: Config, folder: RunFolder, overrides: Sequence[str] = (), wait: bool = False
+) -> Scores:
     """Train, choose the best epoch, predict, score and export; or go on where that was cut.
 
     Args:
         config: the resolved configuration.
         folder: where everything goes; a finished run there is returned as it is.
         overrides: what the user typed, for `status.json`.
+        wait: for another process that works on the run, instead of refusing.
 
     Returns:
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
@@ -56,7 +61,7 @@ def run_job(config: Config, folder: RunFolder, overrides: Sequence[str] = ()) ->
             working on it.
     """
     try:
-        with locked(folder.lock, wait=False):
+        with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
     except BlockingIOError as error:
         raise ConfigError(f"{folder.path}: another process is working on this run") from error
@@ -114,8 +119,11 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
+    first = first_run(config, partial(run_job, wait=True))
     pl.seed_everything(config.seed, workers=True, verbose=False)
     data = DataModule(config)
+    if config.curriculum.name != "none":
+        data.curriculum = build_curriculum(config, data, first)
     folder.update_status(data=describe(data.examples, data.dropped, data.features))
 
     module = build_module(config, data)
@@ -183,7 +191,8 @@ def source_hashes(config: Config) -> dict[str, str]:
 
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
-        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`.
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
+        `curriculum.dynamics`, `curriculum.scores`.
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     paths = locate(config.data, data_dir, cache_dir)
@@ -198,6 +207,7 @@ def source_hashes(config: Config) -> dict[str, str]:
         hashes["encoder"] = fingerprint(identity(config.encoder))
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
+    hashes |= dynamics_sources(config)
     return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
 
 

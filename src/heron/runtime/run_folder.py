@@ -3,7 +3,8 @@
 runs/<sweep>/<job>/
   config.yaml  status.json  scores.json  metrics.csv
   predictions/<split>.parquet   guid, gold, prediction, + probabilities
-  dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, logits
+  dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, margin, count, logits
+  ledger.json                   what the training has spent
   checkpoints/{best,last}.ckpt
   model/                        Hugging Face export
   stages/<n>-<data set>/        run folders of sequential fine-tuning
@@ -12,12 +13,15 @@ runs/<sweep>/<job>/
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.config import NEUTRAL, decisive
 from heron.errors import ConfigError
-from heron.files import read_json, write_json
+from heron.files import fingerprint, read_json, write_json
+from heron.schema import Config
 
 HEAD = "head.safetensors"
 
@@ -77,9 +81,15 @@ class RunFolder:
         """Predictions on one split, Parquet."""
         return self.path / "predictions" / f"{split}.parquet"
 
-    def dynamics(self, epoch: int) -> Path:
-        """Per-example training dynamics of one epoch (from 0), Parquet."""
-        return self.path / "dynamics" / f"epoch={epoch}.parquet"
+    def dynamics(self, epoch: int, part: int | None = None) -> Path:
+        """Per-example training dynamics of one epoch, or a part of one (both from 0), Parquet."""
+        name = f"epoch={epoch}" if part is None else f"epoch={epoch},part={part}"
+        return self.path / "dynamics" / f"{name}.parquet"
+
+    @property
+    def ledger(self) -> Path:
+        """Optimizer steps, samples, tokens and different examples of every stage, JSON."""
+        return self.path / "ledger.json"
 
     def state(self) -> str:
         """`absent`, `running`, `done` or `failed`, as `status.json` says."""
@@ -104,7 +114,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run left here, so that the next one starts over; other files stay."""
-        for file in (self.status, self.scores, self.metrics, self.config):
+        for file in (self.status, self.scores, self.metrics, self.config, self.ledger):
             file.unlink(missing_ok=True)
         if self.model.is_symlink():
             self.model.unlink()
@@ -126,3 +136,31 @@ def open_run(path: Path) -> RunFolder:
         hint = f" It is a sweep folder; name one of its runs: {', '.join(inside)}" if inside else ""
         raise ConfigError(f"{path} is not a run folder: it has no config.yaml.{hint}")
     return folder
+
+
+def run_path(config: Config, overrides: Sequence[str]) -> Path:
+    """Name the run folder: readable overrides and a hash of all that can change the result."""
+    sweep = config.run.sweep or (
+        config.experiment.replace("/", "-")
+        if config.experiment
+        else f"{config.data.name}-{config.task.name}"
+    )
+    folder = Path(config.paths.runs) / sweep
+    if config.run.job:
+        return folder / config.run.job
+    key = fingerprint(decisive(config))[:8]
+    # The same configuration in other words (a default spelled out) goes to the folder it has.
+    name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
+    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
+
+
+def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
+    """Join the overrides that say something about the run; paths shrink to their last part."""
+    words = []
+    # Groups and seed first: a long name is cut at its end.
+    for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
+        key, _, value = override.lstrip("+").partition("=")
+        if key.split(".")[0] not in (*NEUTRAL, *hidden):
+            words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
+    name = ",".join(words) or "default"
+    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]

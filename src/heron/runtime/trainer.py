@@ -14,8 +14,8 @@ import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from transformers.utils.logging import disable_progress_bar
 
-from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
+from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
 from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint
 from heron.runtime.history import History
@@ -37,12 +37,14 @@ def build_trainer(
     if settings.patience is not None:
         monitor = f"validation/{settings.monitor}"
         callbacks.append(EarlyStopping(monitor, mode="max", patience=settings.patience))
+    callbacks.append(Ledger(folder, data, config.optim.accumulate))
     if config.dynamics.enabled:
-        classes = len(config.data.label_order)
-        callbacks.append(Recorder(folder, data.features[TRAIN], classes))
+        callbacks.append(Recorder(folder, data, config))
+    if config.curriculum.restart:
+        callbacks.append(Restart(data))
     callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
     return pl.Trainer(
-        max_epochs=settings.max_epochs,
+        max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
         devices=settings.devices,
         strategy=settings.strategy,

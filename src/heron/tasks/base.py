@@ -20,6 +20,9 @@ from heron.models.heads import Head
 from heron.models.optim import build_optimizer, build_schedule
 from heron.schema import Config
 
+# What every task observes of a training row; classification adds its logits.
+OBSERVED = ("p_gold", "correct", "margin")
+
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
@@ -64,6 +67,16 @@ class TaskModule(pl.LightningModule):
 
     def step(self, batch: Batch) -> StepOutput:
         """Run one batch forward."""
+        raise NotImplementedError
+
+    def observe(self, output: StepOutput) -> Tensor:
+        """Tell what the recorder should keep of each row.
+
+        Returns:
+            float32 [R, 3 + K]: the gold label's probability (0 to 1), whether the prediction is
+            right (0 or 1), the gold logit minus the largest other one (NaN where there is none),
+            and K further values, for classification the logits.
+        """
         raise NotImplementedError
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:

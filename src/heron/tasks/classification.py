@@ -65,6 +65,17 @@ class ClassificationModule(TaskModule):
             logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2
         return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
 
+    def observe(self, output: StepOutput) -> Tensor:
+        """Keep gold probability, correctness, margin and logits; see `TaskModule.observe`."""
+        logits_RC = output.logits_RC.float()
+        gold_R1 = output.labels_R.clamp(min=0)[:, None]  # unlabelled rows are left out later
+        gold_logit_R1 = logits_RC.gather(1, gold_R1)
+        other_R = logits_RC.scatter(1, gold_R1, -torch.inf).amax(dim=1)
+        margin_R = gold_logit_R1[:, 0] - other_R
+        p_gold_R = logits_RC.softmax(dim=1).gather(1, gold_R1)[:, 0]
+        correct_R = (logits_RC.argmax(dim=1) == gold_R1[:, 0]).float()
+        return torch.cat([torch.stack([p_gold_R, correct_R, margin_R], dim=1), logits_RC], dim=1)
+
     def _loss(self, logits_RC: Tensor, labels_R: Tensor) -> Tensor | None:
         """Take the mean cross-entropy over the labelled rows; None where there are none."""
         if not bool((labels_R != UNLABELLED).any()):

@@ -1,0 +1,180 @@
+"""`Curriculum`: which examples a run sees at which optimizer step, as batches.
+
+A curriculum is a plan of batches, drawn before training from difficulty, pacing and seed (with
+`self_paced`: before each epoch, from the losses so far). There is one Trainer, one optimizer and
+one schedule; a resumed run makes the same plan again and goes on inside it.
+
+Shape suffixes: U units, P units of a pass (repeats included).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heron.data.batching import copies, plan_pass
+from heron.data.features import Units
+from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
+from heron.schema import BatchingConfig, CurriculumConfig
+
+Batches = list[np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What batches are drawn from.
+
+    Args:
+        units: the train split's.
+        classes_U: class id of each unit, or `UNLABELLED`.
+        label_order: class names.
+        batching: size or tokens, and oversampling, which is counted within what is unlocked.
+        stratified: give every batch the classes in their shares.
+    """
+
+    units: Units
+    classes_U: np.ndarray
+    label_order: Sequence[str]
+    batching: BatchingConfig
+    stratified: bool = False
+
+    def draw(self, unlocked_U: np.ndarray, count: int, seed: Sequence[int]) -> Batches:
+        """Draw `count` batches: passes over what is unlocked, the last one cut short."""
+        random = np.random.default_rng(list(seed))
+        classes_U = self.classes_U if self.stratified else None
+        copies_U = copies(self.classes_U[unlocked_U], self.label_order, self.batching)
+        drawn_P = unlocked_U if copies_U is None else np.repeat(unlocked_U, copies_U)
+        batches: Batches = []
+        while len(batches) < count:
+            batches += plan_pass(drawn_P, self.units, self.batching, random, classes_U)
+        return batches[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """How hard each unit is.
+
+    Args:
+        order_U: units from easy to hard, ties by guid.
+        groups: bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
+    """
+
+    order_U: np.ndarray
+    groups: Mapping[str, np.ndarray]
+
+
+class Curriculum:
+    """The plan of a run under a curriculum.
+
+    Args:
+        config: `pacing` is not `none`.
+        pool: what to draw from.
+        ranking: how hard each unit is.
+        batches: batches of each epoch of the run without curriculum.
+        accumulate: batches per optimizer step.
+        seed: the run's.
+    """
+
+    def __init__(
+        self,
+        config: CurriculumConfig,
+        pool: Pool,
+        ranking: Ranking,
+        batches: Sequence[int],
+        accumulate: int,
+        seed: int,
+    ):
+        self.config, self.pool, self.ranking = config, pool, ranking
+        self.accumulate, self.seed = accumulate, seed
+        self.losses_U: np.ndarray | None = None
+        if config.pacing == "self_paced":
+            names = [f"epoch {epoch + 1}" for epoch in range(len(batches))]
+            steps = [-(-count // accumulate) for count in batches]
+            self.stages = list(map(Stage, names, steps))
+        else:
+            total = sum(-(-count // accumulate) for count in batches)
+            self.stages = plan_stages(config, total)
+            if config.budget == "own":
+                steps_in_all = sum(stage.steps for stage in self.stages)
+                batches = _epochs(steps_in_all, batches[0], accumulate)
+        self.batches = list(batches)
+        self._stages_of = self._place_stages()
+        self._drawn: dict[int, Batches] = {}
+
+    def plan(self, epoch: int) -> Batches:
+        """Plan the batches of one epoch; int64 unit indices each."""
+        if self.config.pacing == "self_paced":
+            return self.pool.draw(self._self_paced(epoch), self.batches[epoch], [self.seed, epoch])
+        stages_B = self._stages_of[epoch]
+        done = np.bincount(np.concatenate([[], *self._stages_of[:epoch]]).astype(np.int64))
+        for stage in [stage for stage in self._drawn if stage < stages_B[0]]:
+            del self._drawn[stage]  # epochs come in order
+        plan: Batches = []
+        for stage in np.unique(stages_B):
+            begin = int(done[stage]) if stage < len(done) else 0
+            count = int((stages_B == stage).sum())
+            plan += self._draw(int(stage))[begin : begin + count]
+        return plan
+
+    def stages_of(self, epoch: int) -> np.ndarray:
+        """Number the stage of each batch of an epoch, int64, from 0."""
+        return self._stages_of[epoch]
+
+    def observe(self, losses_R: np.ndarray) -> None:
+        """Take the latest loss of every row; `self_paced` unlocks by them from the next epoch."""
+        self.losses_U = mean_of_units(losses_R, self.pool.units)
+
+    def unlocked(self, stage: Stage) -> np.ndarray:
+        """List the units that a stage draws from, int64."""
+        if stage.groups:
+            chosen_U = np.any([self.ranking.groups[group] for group in stage.groups], axis=0)
+            return np.flatnonzero(chosen_U)
+        assert stage.unlock is not None
+        return unlock(stage.unlock, self.ranking.order_U, self._classes())
+
+    def _draw(self, stage: int) -> Batches:
+        if stage not in self._drawn:
+            count = sum(int((stages_B == stage).sum()) for stages_B in self._stages_of)
+            unlocked_U = self.unlocked(self.stages[stage])
+            self._drawn[stage] = self.pool.draw(unlocked_U, count, [self.seed, stage, 1])
+        return self._drawn[stage]
+
+    def _self_paced(self, epoch: int) -> np.ndarray:
+        until = max(self.config.until * len(self.batches), 1)
+        share = unlocked_share(self.config, epoch / until)
+        order_U = self.ranking.order_U
+        if self.losses_U is not None:
+            # Stable on the order by difficulty and guid.
+            order_U = order_U[np.argsort(self.losses_U[order_U], kind="stable")]
+        return unlock(share, order_U, self._classes())
+
+    def _classes(self) -> np.ndarray | None:
+        return self.pool.classes_U if self.config.by_class else None
+
+    def _place_stages(self) -> list[np.ndarray]:
+        """Number the stage of each batch of each epoch; a step's batches are in one stage."""
+        stage_of_step = np.repeat(range(len(self.stages)), [stage.steps for stage in self.stages])
+        placed, step = [], 0
+        for count in self.batches:
+            steps_B = step + np.arange(count) // self.accumulate
+            placed.append(stage_of_step[steps_B].astype(np.int64))
+            step += -(-count // self.accumulate)
+        return placed
+
+
+def _epochs(steps: int, batches: int, accumulate: int) -> list[int]:
+    """Cut a budget of steps into epochs of `batches` batches; the last may be shorter."""
+    per_epoch = -(-batches // accumulate)
+    whole, rest = divmod(steps, per_epoch)
+    return [batches] * whole + ([rest * accumulate] if rest else [])
+
+
+def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
+    """Average the values of each unit's rows, float64; a row that has none (NaN) is left out."""
+    first_U = units.rows_U[:-1]
+    known_R = ~np.isnan(values_R)
+    sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
+    counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)
+    return sums_U / np.maximum(counts_U, 1)

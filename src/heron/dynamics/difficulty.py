@@ -1,0 +1,143 @@
+"""How hard every unit of a train split is, by the score that a curriculum names.
+
+Shape suffixes: R rows, U units, N examples of some dynamics, P pooled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from heron.data.features import Features, Units
+from heron.data.tables import read_table
+from heron.dynamics.cartography import Statistics, difficulty
+from heron.dynamics.curriculum import Ranking, mean_of_units
+from heron.dynamics.groups import allenai, rank, tercile_partition
+from heron.dynamics.settings import names_groups
+from heron.errors import DataError, Problem
+from heron.schema import CurriculumConfig
+
+_OF_THE_FIRST = ("gold_N", "visits_N")  # all other statistics are averaged over a unit's rows
+
+
+def rank_units(
+    config: CurriculumConfig,
+    features: Features,
+    units: Units,
+    seed: int,
+    statistics: Statistics | None = None,
+    similarity_R: np.ndarray | None = None,
+) -> Ranking:
+    """Order the units of a train split from easy to hard, and group them.
+
+    Args:
+        config: `difficulty`, `reverse`, `grouping`, `fraction`, `exact`, `scores`, `column`.
+        features: the train split.
+        units: its units. A unit of many rows is as hard as they are on average.
+        seed: for `random`.
+        statistics: of an earlier run, where `needs_dynamics`.
+        similarity_R: cosine of premise and hypothesis, for `sts`.
+
+    Raises:
+        DataError: rows of the train split that the dynamics or the table of scores do not have.
+    """
+    guids_U = [features.guids[row] for row in units.rows_U[:-1]]
+    of_units = None if statistics is None else unit_statistics(statistics, features, units)
+    if config.difficulty == "length":
+        score_U = np.diff(features.offsets_S[units.sequences_U]).astype(np.float64)
+    elif config.difficulty == "random":
+        score_U = np.random.default_rng([seed, 2]).random(len(units))
+    elif config.difficulty == "sts":
+        assert similarity_R is not None
+        score_U = 1 - mean_of_units(similarity_R, units)
+    elif config.difficulty == "external":
+        assert config.scores is not None
+        assert config.column is not None
+        score_R = read_scores(Path(config.scores), config.column, features.guids)
+        score_U = mean_of_units(score_R, units)
+    else:
+        assert of_units is not None
+        score_U = difficulty(config.difficulty, of_units)
+    order_U = rank(-score_U if config.reverse else score_U, guids_U)
+    if not names_groups(config):
+        return Ranking(order_U, {})
+    if config.grouping == "tercile_partition":
+        return Ranking(order_U, tercile_partition(score_U, guids_U))
+    assert of_units is not None
+    return Ranking(order_U, allenai(of_units, config.fraction, config.exact))
+
+
+def unit_statistics(statistics: Statistics, features: Features, units: Units) -> Statistics:
+    """Bring a run's statistics into the order of a train split's units.
+
+    Args:
+        statistics: of N examples, by guid.
+        features: the train split.
+        units: its units.
+
+    Returns:
+        One entry per unit: the mean over its rows, under the guid of its first one.
+
+    Raises:
+        DataError: rows that the statistics do not have.
+    """
+    place = {guid: index for index, guid in enumerate(statistics.guids)}
+    absent = [guid for guid in features.guids if guid not in place]
+    if absent:
+        what = f"{len(absent)} of {len(features)} train examples are not in the dynamics"
+        fix = "the dynamics must come from a run on the same train split, recorded to its end"
+        raise DataError(Problem(absent[0], what, fix))
+    rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
+    first_U = rows_R[units.rows_U[:-1]]
+    arrays = {}
+    for field in dataclasses.fields(statistics):
+        if field.name.endswith("_N"):
+            values_N = getattr(statistics, field.name)
+            arrays[field.name] = (
+                values_N[first_U]
+                if field.name in _OF_THE_FIRST
+                else mean_of_units(values_N[rows_R].astype(np.float64), units)
+            )
+    guids = [features.guids[row] for row in units.rows_U[:-1]]
+    return dataclasses.replace(statistics, guids=guids, **arrays)
+
+
+def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
+    """Read a difficulty score for every row from a table; returns float64 in the order of `guids`.
+
+    Raises:
+        DataError: no such file or column, a value that is no number, a guid twice, or rows of the
+            train split without a score.
+    """
+    table = read_table(path)
+    table.require("guid", column)
+    problems = table.duplicates("guid")
+    scores: dict[str, float] = {}
+    for index, row in enumerate(table.rows):
+        try:
+            scores[str(row["guid"])] = float(row[column])
+        except (TypeError, ValueError):
+            what = f"{column} '{row[column]}' is no number"
+            problems.append(Problem(table.where(index), what, "higher means harder"))
+    absent = [guid for guid in guids if guid not in scores]
+    if absent and not problems:
+        what = f"{len(absent)} of {len(guids)} train examples have no row here, first {absent[0]}"
+        problems.append(Problem(str(path), what, "each train example needs a score"))
+    if problems:
+        raise DataError(problems)
+    return np.asarray([scores[guid] for guid in guids])
+
+
+def cosine(pairs_RP: np.ndarray) -> np.ndarray:
+    """Compute the cosine of the two halves of each row, float64 [R], -1 to 1; 0 for a zero vector.
+
+    Args:
+        pairs_RP: premise's vector, then hypothesis's.
+    """
+    u_RD, v_RD = np.split(pairs_RP.astype(np.float64), 2, axis=1)
+    norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
+    products_R = (u_RD * v_RD).sum(axis=1)
+    return np.divide(products_R, norms_R, out=np.zeros_like(norms_R), where=norms_R > 0)

@@ -1,0 +1,125 @@
+"""How much of the data a curriculum has unlocked at which step: pure functions.
+
+Shape suffixes: U units (see `heron.data.features.Units`), in order of difficulty where said so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heron.dynamics.settings import GROWING
+from heron.schema import CurriculumConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stretch of a run that draws from the same examples.
+
+    Args:
+        name: for the ledger.
+        steps: optimizer steps.
+        unlock: the easiest share of the examples, from 0 to 1; or
+        groups: names of groups, whose union it is.
+    """
+
+    name: str
+    steps: int
+    unlock: float | None = None
+    groups: tuple[str, ...] = ()
+
+
+def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
+    """Divide a run's optimizer steps between the stages of its curriculum.
+
+    Args:
+        config: see `CurriculumConfig`; `pacing` is not `self_paced`.
+        total: optimizer steps of the whole run; unused under `budget: own`.
+
+    Returns:
+        At least one stage; their steps add up to `total` (under `budget: own` to their own sum).
+        A stage too short for a step is left out.
+    """
+    if config.pacing in GROWING:
+        shares, unlocked = _growth(config, total)
+        names = [f"{unlock:.0%}" for unlock in unlocked]
+        sized = zip(names, _divide(shares, total), unlocked, strict=True)
+        return [Stage(name, steps, unlock) for name, steps, unlock in sized if steps]
+    entries = config.stages
+    if config.budget == "own":
+        steps_each = [int(entry["steps"]) for entry in entries]
+    else:
+        steps_each = _divide([float(entry["share"]) for entry in entries], total)
+    stages = [_stage(entry, steps) for entry, steps in zip(entries, steps_each, strict=True)]
+    return [stage for stage in stages if stage.steps]
+
+
+def _stage(entry: Mapping[str, Any], steps: int) -> Stage:
+    groups = tuple(entry.get("groups", ()))
+    unlock = None if groups else float(entry.get("unlock", 1.0))
+    name = " + ".join(groups) if groups else f"{unlock:.0%}"
+    return Stage(str(entry.get("name", name)), steps, unlock, groups)
+
+
+def _divide(shares: Sequence[float], total: int) -> list[int]:
+    """Divide `total` by shares that add up to 1; the borders are rounded, so nothing is lost."""
+    borders = np.rint(np.cumsum(shares) / sum(shares) * total).astype(int)
+    return [int(steps) for steps in np.diff(borders, prepend=0)]
+
+
+def _growth(config: CurriculumConfig, total: int) -> tuple[list[float], list[float]]:
+    """Make the steps of a staircase under the pacing's curve, and the rest with everything."""
+    updates = max(1, min(config.updates, round(config.until * total)))
+    unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
+    shares = [config.until / updates] * updates
+    if config.until < 1:
+        shares, unlocked = [*shares, 1 - config.until], [*unlocked, 1.0]
+    return shares, unlocked
+
+
+def unlocked_share(config: CurriculumConfig, time: float) -> float:
+    """Compute the unlocked share of the examples.
+
+    Args:
+        config: `pacing`, `start` (s) and, for `root`, `power` (p).
+        time: from 0 (the first step) to 1 (where everything is unlocked).
+
+    Returns:
+        `linear`: s + (1 - s) t; `root`: (s^p + (1 - s^p) t)^(1/p); `competence` is `root` with
+        p = 2; `self_paced` grows like `linear`.
+
+    Source: Platanios et al. 2019 (equations 6 to 8).
+    """
+    time = min(max(time, 0.0), 1.0)
+    power = {"root": config.power, "competence": 2.0}.get(config.pacing, 1.0)
+    start = config.start**power
+    return float((start + (1 - start) * time) ** (1 / power))
+
+
+def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = None) -> np.ndarray:
+    """Choose the units that are unlocked.
+
+    Args:
+        share: of the units, from 0 to 1; rounded up, so that at least one is.
+        order_U: units from easy to hard.
+        classes_U: class id of each unit; the share then holds within every class.
+
+    Returns:
+        The unlocked units, easy ones first, int64.
+    """
+    if classes_U is None:
+        return order_U[: _part(share, len(order_U))]
+    kept_U = np.zeros(len(order_U), dtype=bool)
+    classes_in_order = classes_U[order_U]
+    for each in np.unique(classes_U):
+        places = np.flatnonzero(classes_in_order == each)
+        kept_U[places[: _part(share, len(places))]] = True
+    return order_U[kept_U]
+
+
+def _part(share: float, size: int) -> int:
+    return max(min(size, 1), min(size, math.ceil(round(share * size, 6))))

@@ -1,0 +1,152 @@
+"""From a configuration to its `Curriculum`: the run that it learns from, and the difficulty."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.config import from_yaml, select, to_yaml
+from heron.data.config import TRAIN
+from heron.data.datamodule import DataModule
+from heron.dynamics.cartography import statistics
+from heron.dynamics.curriculum import Curriculum, Pool
+from heron.dynamics.difficulty import cosine, rank_units
+from heron.dynamics.files import read_dynamics
+from heron.dynamics.settings import compares_trained, needs_dynamics
+from heron.errors import ConfigError
+from heron.files import fingerprint, sha256_file
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.export import trained_encoder
+from heron.models.feature_cache import load_vectors
+from heron.models.heads import Head
+from heron.runtime.run_folder import RunFolder, open_run, run_path
+from heron.schema import Config, CurriculumConfig, EncoderConfig, HeadConfig
+
+RunJob = Callable[[Config, RunFolder], Any]
+
+
+def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
+    """Find the run whose dynamics a curriculum learns from, training it where it is not done.
+
+    Args:
+        config: the run's configuration.
+        run_job: trains a run, or returns at once if it is done.
+
+    Returns:
+        Its folder; None for a curriculum that needs none.
+
+    Raises:
+        ConfigError: `curriculum.dynamics` is no run folder.
+    """
+    settings = config.curriculum
+    if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
+        return None
+    if settings.dynamics is not None:
+        return open_run(Path(settings.dynamics))
+    first = without_curriculum(config)
+    folder = RunFolder(run_path(first, ("curriculum=none", f"seed={config.seed}")))
+    folder.path.mkdir(parents=True, exist_ok=True)
+    state = "done before" if folder.state() == "done" else "trained first, without curriculum"
+    print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
+    run_job(first, folder)
+    return folder
+
+
+def without_curriculum(config: Config) -> Config:
+    """Make the configuration of the run that a curriculum learns from.
+
+    Raises:
+        ConfigError: `curriculum.changes` names a key that is not there, or a value that is refused.
+    """
+    first = copy.deepcopy(config)
+    first.curriculum = CurriculumConfig()
+    first.dynamics.enabled = True
+    first.run = dataclasses.replace(first.run, job=None, sweep=run_path(config, ()).parent.name)
+    for key, value in config.curriculum.changes.items():
+        parent, _, name = key.rpartition(".")
+        try:
+            part = select(first, parent) if parent else first
+            getattr(part, name)
+        except AttributeError as error:
+            raise ConfigError(f"curriculum.changes: there is no key '{key}'") from error
+        setattr(part, name, value)
+    try:
+        return from_yaml(to_yaml(first))
+    except ConfigError as error:
+        raise ConfigError(f"curriculum.changes: {error}") from error
+
+
+def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
+    """Rank the train split and plan the run.
+
+    Args:
+        config: `curriculum.name` is not `none`.
+        data: prepared, still without a curriculum.
+        first: from `first_run`.
+    """
+    settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
+    known = None
+    if first is not None and needs_dynamics(settings):
+        known = statistics(read_dynamics(first.path))
+    similarity_R = None
+    if settings.difficulty == "sts":
+        similarity_R = similarities(config, data, first)
+    ranking = rank_units(settings, features, units, config.seed, known, similarity_R)
+    stratified = settings.sampling == "stratified"
+    labels = config.data.label_order
+    pool = Pool(units, data.unit_labels(TRAIN), labels, config.batching, stratified)
+    batches = data.batches_per_epoch()
+    return Curriculum(settings, pool, ranking, batches, config.optim.accumulate, config.seed)
+
+
+def dynamics_sources(config: Config) -> dict[str, str]:
+    """Hash the files that a curriculum reads, for `status.json`."""
+    settings = config.curriculum
+    hashes = {}
+    if settings.dynamics is not None:
+        files = sorted(Path(settings.dynamics).glob("dynamics/*.parquet"))
+        hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])
+    if settings.scores is not None and Path(settings.scores).is_file():
+        hashes["curriculum.scores"] = sha256_file(settings.scores)
+    return hashes
+
+
+def similarities(config: Config, data: DataModule, first: RunFolder | None) -> np.ndarray:
+    """Compute the cosine of premise and hypothesis of every train row; float64 [R].
+
+    Both are read apart; a text's vector is the mean of its states.
+
+    Args:
+        config: `curriculum.embeddings` says whether the encoder is taken as it comes or as the
+            first run has trained it.
+        data: the run's.
+        first: the run whose encoder is taken, under `embeddings=trained`.
+    """
+    encoder = config.encoder
+    if first is not None and compares_trained(config.curriculum):
+        first.require_model()
+        encoder = trained_encoder(encoder, first.model)
+    apart = copy.deepcopy(config)
+    apart.head = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
+    apart.encoder = dataclasses.replace(
+        encoder, freeze="all", overflow="truncate", separator=None, cache=True
+    )
+    rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
+    examples = [example for example in data.examples[TRAIN] if example.guid in rows]
+    inner = DataModule(apart, {TRAIN: examples}, data.tokenizer)
+    vectors_RP = load_vectors(apart, inner, lambda: _models(apart.encoder, apart.head, inner))
+    similarity_R = np.empty(len(rows))
+    places = [rows[guid] for guid in inner.features[TRAIN].guids]
+    similarity_R[places] = cosine(vectors_RP[TRAIN])
+    return similarity_R
+
+
+def _models(config: EncoderConfig, head: HeadConfig, data: DataModule) -> tuple[Encoder, Head]:
+    tokenizer = data.tokenizer
+    encoder = Encoder(load_encoder(config, len(tokenizer), tokenizer.pad_token_id), "all")
+    return encoder, Head(head, encoder.width, classes=1)
