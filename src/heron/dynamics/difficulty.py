@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
         raise DataError(Problem(absent[0], what, fix))
     rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
     first_U = rows_R[units.rows_U[:-1]]
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for field in dataclasses.fields(statistics):
         if field.name.endswith("_N"):
             values_N = getattr(statistics, field.name)

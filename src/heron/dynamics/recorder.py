@@ -72,10 +72,10 @@ class Recorder(pl.Callback):
         """Add the batch's rows; close the record where a part of the epoch ends."""
         if self.config.dynamics.mode == "train":
             self._add(pl_module, pl_module.latest)
-        done = batch_idx + 1
-        part = done * self.parts // trainer.num_training_batches
-        if part > batch_idx * self.parts // trainer.num_training_batches and part < self.parts:
-            self._close(trainer, pl_module, part - 1)
+        batches = int(trainer.num_training_batches)
+        part, after = batch_idx * self.parts // batches, (batch_idx + 1) * self.parts // batches
+        if part < after < self.parts:
+            self._close(trainer, pl_module, after - 1)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
         """Close the epoch's (last) record."""
