@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from heron.config import from_yaml, select, to_yaml
+from heron.config import all_keys, from_yaml, select, to_yaml
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
@@ -18,14 +19,14 @@ from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.settings import compares_trained, needs_dynamics
-from heron.errors import ConfigError
+from heron.errors import ConfigError, nearest
 from heron.files import fingerprint, sha256_file
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import trained_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder, open_run, run_path
-from heron.schema import Config, CurriculumConfig, EncoderConfig, HeadConfig
+from heron.schema import Config, CurriculumConfig, HeadConfig
 
 RunJob = Callable[[Config, RunFolder], Any]
 
@@ -49,7 +50,7 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
     if settings.dynamics is not None:
         return open_run(Path(settings.dynamics))
     first = without_curriculum(config)
-    folder = RunFolder(run_path(first, ("curriculum=none", f"seed={config.seed}")))
+    folder = RunFolder(run_path(first, ("curriculum=none", f"seed={first.seed}")))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
     print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
@@ -66,14 +67,21 @@ def without_curriculum(config: Config) -> Config:
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
     first.dynamics.enabled = True
-    first.run = dataclasses.replace(first.run, job=None, sweep=run_path(config, ()).parent.name)
+    first.run = dataclasses.replace(
+        config.run,
+        job=None,
+        sweep=run_path(config, ()).parent.name,
+        resume=True,  # other curricula learn from it: starting over is for this run alone
+        export=config.run.export or compares_trained(config.curriculum),
+    )
     for key, value in config.curriculum.changes.items():
         parent, _, name = key.rpartition(".")
         try:
             part = select(first, parent) if parent else first
             getattr(part, name)
         except AttributeError as error:
-            raise ConfigError(f"curriculum.changes: there is no key '{key}'") from error
+            hint = nearest(key, all_keys())
+            raise ConfigError(f"curriculum.changes: there is no key '{key}'.{hint}") from error
         setattr(part, name, value)
     try:
         return from_yaml(to_yaml(first))
@@ -139,14 +147,21 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
     examples = [example for example in data.examples[TRAIN] if example.guid in rows]
     inner = DataModule(apart, {TRAIN: examples}, data.tokenizer)
-    vectors_RP = load_vectors(apart, inner, lambda: _models(apart.encoder, apart.head, inner))
+    vectors_RP = load_vectors(apart, inner, lambda: _models(apart, inner))
     similarity_R = np.empty(len(rows))
     places = [rows[guid] for guid in inner.features[TRAIN].guids]
     similarity_R[places] = cosine(vectors_RP[TRAIN])
     return similarity_R
 
 
-def _models(config: EncoderConfig, head: HeadConfig, data: DataModule) -> tuple[Encoder, Head]:
+def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+    """Load the encoder; what it draws is the seed's, and the run's own numbers are as they were.
+
+    The vectors may be stored already: a run must not depend on it.
+    """
     tokenizer = data.tokenizer
-    encoder = Encoder(load_encoder(config, len(tokenizer), tokenizer.pad_token_id), "all")
-    return encoder, Head(head, encoder.width, classes=1)
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+        encoder = Encoder(model, "all")
+        return encoder, Head(config.head, encoder.width, classes=1)
