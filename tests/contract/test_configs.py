@@ -14,7 +14,7 @@ import yaml
 from hydra.types import RunMode
 from omegaconf import OmegaConf, open_dict
 
-from heron.composition import _hydra, compose_and_run, data_task, follow_the_data
+from heron.composition import _HEADS, _hydra, compose_and_run, data_task, follow_the_data
 from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
@@ -200,6 +200,71 @@ def test_a_deviation_of_one_data_set_names_it_and_a_protocol(name):
     data, _, protocol = name.rpartition("_")
     assert data in options("data")
     assert protocol in PROTOCOLS
+
+
+TASKS = {"relation": "chronicle", "nli": "chronicle_ronli"}
+
+
+@pytest.fixture(scope="module")
+def plain_run(hydra):
+    """Return a function that composes a task with its default head under a protocol, once."""
+
+    @cache
+    def compose_one(task, protocol):
+        words = [f"data={TASKS[task]}", f"task={task}", f"head={_HEADS[task]}"]
+        return raw(hydra, *words, f"protocol={protocol}")[0]
+
+    return compose_one
+
+
+def under(config, curriculum, protocol):
+    """Choose a curriculum and its deviation: what Hydra makes of it, held to it below."""
+    chosen = OmegaConf.load(option_file("curriculum", curriculum))
+    parts = [chosen if "curriculum" in chosen else {"curriculum": chosen}]
+    if f"{curriculum}_{protocol}" in options("deviations/of_curriculum"):
+        parts.append(deviation(f"{curriculum}_{protocol}"))
+    return OmegaConf.merge(config, *parts)
+
+
+def deviation(name):
+    return OmegaConf.load(option_file("deviations/of_curriculum", name))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("curriculum", options("curriculum"))
+def test_every_curriculum_composes_with_every_task_and_protocol(curriculum, protocol, plain_run):
+    for task in TASKS:
+        config = under(plain_run(task, protocol), curriculum, protocol)
+        if task != "nli" and config.curriculum.difficulty == "sts":
+            with pytest.raises(ConfigError, match="compares two texts"):
+                resolve(config)
+        else:
+            assert resolve(config).curriculum.name == curriculum
+
+
+@pytest.mark.parametrize("i", range(len(options("curriculum"))), ids=options("curriculum"))
+def test_a_curriculum_typed_is_what_the_product_above_takes_it_for(i, hydra, plain_run):
+    curriculum, protocol = options("curriculum")[i], PROTOCOLS[i % len(PROTOCOLS)]
+    expected = resolve(under(plain_run("nli", protocol), curriculum, protocol))
+    words = [f"data={TASKS['nli']}", "task=nli", f"head={_HEADS['nli']}"]
+    found, _ = raw(hydra, *words, f"curriculum={curriculum}", f"protocol={protocol}")
+    assert resolve(found) == expected
+
+
+@pytest.mark.parametrize("name", options("deviations/of_curriculum"))
+def test_a_deviation_of_one_curriculum_is_reached_and_changes_it(name, plain_run):
+    curriculum, _, protocol = name.rpartition("_")
+    assert curriculum in options("curriculum")
+    assert protocol in PROTOCOLS
+    without = under(plain_run("nli", protocol), curriculum, "no protocol")
+    with_it = under(plain_run("nli", protocol), curriculum, protocol)
+    assert resolve(with_it) != resolve(without)
+
+
+def test_every_option_s_name_is_its_file_s():
+    for curriculum in options("curriculum"):
+        chosen = OmegaConf.load(option_file("curriculum", curriculum))
+        assert chosen.get("curriculum", chosen).name == curriculum
 
 
 @pytest.mark.parametrize("name", options("data"))
