@@ -331,13 +331,8 @@ def assert_same_run(folder, expected):
     assert folder.state() == "done"
 
 
-# Epochs have 10 or more batches here, and 20 together (half of that in optimizer steps where two
-# are accumulated).
-STOPS = {
-    "inside the first stages": ("on_train_batch_start", 6),
-    "in the second epoch": ("on_train_batch_start", 18),
-    "between two epochs": ("on_train_epoch_start", 2),
-}
+# The share of its batches after which a run is cut, or None: when its second epoch begins.
+STOPS = {"inside the first stages": 0.3, "in the second epoch": 0.75, "between two epochs": None}
 CUTS = [
     ("restarted", "inside the first stages"),
     *((setting, stop) for setting in ("stratified", "self-paced") for stop in STOPS),
@@ -354,7 +349,12 @@ class TestResume:
         words = (*words, *OFTEN)
         expected = trained("ronli", name, *words, **changes)
         config, folder = configure("ronli", name, *words, **changes), RunFolder(tmp_path / "run")
-        run_until(STOPS[stop], config, folder)
+        ledger, share = read_json(expected.ledger), STOPS[stop]
+        count = round((share or 0) * ledger["total"]["batches"])
+        hook = ("on_train_batch_start", count) if share else ("on_train_epoch_start", 2)
+        run_until(hook, config, folder)
+        done = checkpoint(folder)["global_step"] / ledger["planned_steps"]
+        assert done == pytest.approx(share or 0.5, abs=0.2)
         job.run_job(config, folder)
         assert_same_run(folder, expected)
 
