@@ -112,6 +112,8 @@ def resolve(config: DictConfig) -> Config:
         message = str(error).splitlines()[0]
         raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
     assert isinstance(resolved, Config)
+    if resolved.curriculum.name == "none":
+        resolved.curriculum.changes = {}  # an experiment says them for the curricula beside it
     _check_values(resolved)
     return resolved
 
@@ -155,8 +157,11 @@ def from_yaml(text: str) -> Config:
 
 
 def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`."""
-    neutral = tuple(f"{key}." for key in NEUTRAL)
+    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`.
+
+    Nor the experiment's name: what it stands for is in the other keys.
+    """
+    neutral = tuple(f"{key}." for key in (*NEUTRAL, "experiment"))
     return {
         key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(neutral)
     }

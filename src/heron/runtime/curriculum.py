@@ -27,7 +27,7 @@ from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder, open_run, run_path
 from heron.schema import Config, CurriculumConfig, EncoderConfig, HeadConfig
 
-RunJob = Callable[[Config, RunFolder], Any]
+RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
 
 def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
@@ -49,11 +49,13 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
     if settings.dynamics is not None:
         return open_run(Path(settings.dynamics))
     first = without_curriculum(config)
-    folder = RunFolder(run_path(first, ("curriculum=none", f"seed={config.seed}")))
+    changes = [f"{key}={value}" for key, value in settings.changes.items()]
+    overrides = ["curriculum=none", *changes, f"seed={config.seed}"]
+    folder = RunFolder(run_path(first, overrides))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
     print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
-    run_job(first, folder)
+    run_job(first, folder, overrides)
     return folder
 
 
@@ -65,6 +67,7 @@ def without_curriculum(config: Config) -> Config:
     """
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
+    first.experiment = None
     first.dynamics.enabled = True
     first.run = dataclasses.replace(first.run, job=None, sweep=run_path(config, ()).parent.name)
     for key, value in config.curriculum.changes.items():
