@@ -103,6 +103,45 @@ heron analyze data=NAME [data.<key>=value ...]
 No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
 out=, morphology=simplemma|surface|stanza.""",
     ),
+    "map": Command(
+        "heron.map",
+        "a data map of a run: which examples it found easy, ambiguous, hard",
+        """\
+heron map run=DIR [with=DIR] [colour=correctness|label|...] [group=allenai|tercile_partition]
+
+  heron map run=runs/ronli-siamese/seed=0-1a2b3c4d   map.png, map.pdf, map.html, map.csv
+  heron map run=DIR with=DIR                         how the examples moved between two runs
+  heron map run=DIR columns=FILE colour=annotators   FILE holds guid and further columns
+  heron map run=FOLDER                               of training_dynamics/*.jsonl of other tools
+
+The page needs no network: hover, search, select and export ids. Also: out=, format=png,pdf,
+burn_out=, include_ci=, texts=, paths.data=.""",
+    ),
+    "noise": Command(
+        "heron.noise",
+        "the training examples whose labels look wrong, most suspicious first",
+        """\
+heron noise run=DIR [score=confidence] [top=100] [burn_out=K] [out=DIR]
+
+  heron noise run=runs/chronicle-relation/tiny       suspects.csv, for people to look at
+  heron noise run=DIR score=aum top=500
+
+Where the data set knows the right labels (data.columns.truth), every score is graded: AUROC and
+precision among the most suspicious, beside length and chance. Also: paths.data=, paths.cache=.""",
+    ),
+    "compare": Command(
+        "heron.compare",
+        "is one system better than another: tests over stored predictions",
+        """\
+heron compare A B [C ...] [split=test] [metric=macro_f1] [against=A] [out=DIR]
+
+  heron compare runs/trc/ess-seed=0 runs/trc/emp-seed=0
+  heron compare runs/ronli-curricula against=none    every system of a sweep, seeds together
+  heron compare mine.csv theirs.csv                  files with guid, gold, prediction
+
+Mean and spread over seeds, paired bootstrap, approximate randomisation, McNemar and Cochran's Q,
+Holm-corrected. Also: draws=, seed=, alpha=, resample=row|group, rows=shared.""",
+    ),
     "data": Command(
         "heron.data.listing",
         "list data sets: present, missing, licence, how to get them",
