@@ -72,9 +72,10 @@ def plan_pass(
 def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
     """Spread each class evenly over an order, keeping the order within the class.
 
-    Any stretch of the result then has the classes in about their shares of the whole, off by less
-    than one unit each way at either end. Of units sorted by length, those at the same quantile of
-    their class's lengths come together, so that little is padded.
+    Of C classes, the number of a class with share p of the whole is then off by at most
+    1 + p (C - 2) in any stretch of the result, by half of that at its beginning: each class is half
+    a unit early or late at most. Of units sorted by length, those at the same quantile of their
+    class's lengths come together, so that little is padded.
     """
     classes_P = classes_U[order_P]
     place_P = np.empty(len(order_P))

@@ -17,6 +17,7 @@ import numpy as np
 from heron.data.batching import copies, plan_pass
 from heron.data.features import Units
 from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
+from heron.errors import ConfigError
 from heron.schema import BatchingConfig, CurriculumConfig
 
 Batches = list[np.ndarray]
@@ -75,6 +76,9 @@ class Curriculum:
         batches: batches of each epoch of the run without curriculum.
         accumulate: batches per optimizer step.
         seed: the run's.
+
+    Raises:
+        ConfigError: a stage has nothing to draw from.
     """
 
     def __init__(
@@ -96,6 +100,7 @@ class Curriculum:
         else:
             total = sum(-(-count // accumulate) for count in batches)
             self.stages = plan_stages(config, total)
+            self._refuse_empty()
             if config.budget == "own":
                 steps_in_all = sum(stage.steps for stage in self.stages)
                 batches = _epochs(steps_in_all, batches[0], accumulate)
@@ -133,6 +138,18 @@ class Curriculum:
             return np.flatnonzero(chosen_U)
         assert stage.unlock is not None
         return unlock(stage.unlock, self.ranking.order_U, self._classes())
+
+    def _refuse_empty(self) -> None:
+        """Refuse a stage whose groups have no example: there would be no batch to draw."""
+        for stage in self.stages:
+            if not len(self.unlocked(stage)):
+                config = self.config
+                raise ConfigError(
+                    f"curriculum.stages: no example of {len(self.pool.units)} is in the group "
+                    f"{stage.name} (curriculum.grouping={config.grouping}, "
+                    f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take "
+                    "more data"
+                )
 
     def _draw(self, stage: int) -> Batches:
         if stage not in self._drawn:
@@ -172,9 +189,9 @@ def _epochs(steps: int, batches: int, accumulate: int) -> list[int]:
 
 
 def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
-    """Average the values of each unit's rows, float64; a row that has none (NaN) is left out."""
+    """Average each unit's rows, float64; rows without a value (NaN) are left out, NaN where all."""
     first_U = units.rows_U[:-1]
     known_R = ~np.isnan(values_R)
     sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
     counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)
-    return sums_U / np.maximum(counts_U, 1)
+    return np.divide(sums_U, counts_U, out=np.full(len(units), np.nan), where=counts_U > 0)
