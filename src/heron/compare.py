@@ -11,7 +11,7 @@ from pathlib import Path
 from heron.comparison.alignment import align
 from heron.comparison.finding import System, find_baseline, find_systems, systems_of
 from heron.comparison.results import Comparison, Settings, compare_systems
-from heron.errors import ConfigError, HeronError, nearest
+from heron.errors import ConfigError, DataError, HeronError, nearest
 from heron.options import parse_options
 from heron.reporting.collect import RunRecord
 
@@ -178,7 +178,7 @@ def _groups(
     It is looked for in `groups=`, in the predictions' column `group`, and in the runs' data.
 
     Raises:
-        ConfigError: `resample=group` was asked for, and some row's group is nowhere to be found.
+        ConfigError: groups were asked for, and some row's is nowhere to be found.
     """
     wanted = options.resample or ("group" if options.groups else None)
     if wanted not in (None, *DRAWN):
@@ -189,14 +189,21 @@ def _groups(
     try:
         return _find_groups(guids, named, records, options)
     except HeronError as error:
+        why = _first_line(error)
         if wanted == "group":
-            raise
+            fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
+            raise ConfigError(f"resample=group: {why}; {fix}") from error
         notes.append(
-            f"Rows are drawn though the runs' task.resample is group (no groups: "
-            f"{str(error).splitlines()[0]}). Where documents have several rows, intervals are too "
-            "narrow and p-values too small."
+            f"Rows are drawn though the runs' task.resample is group ({why}): where documents have "
+            "several rows, intervals are too narrow and p-values too small."
         )
         return None
+
+
+def _first_line(error: HeronError) -> str:
+    """Say the first thing that is wrong."""
+    problems = error.problems if isinstance(error, DataError) else [error]
+    return str(problems[0]) if problems else "the runs' data cannot be found"
 
 
 def _find_groups(
@@ -217,10 +224,7 @@ def _find_groups(
         return [named[guid] for guid in guids]
     if path is not None or not records:
         where = path or "the files (a column `group`)"
-        raise ConfigError(
-            f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'; name a table of "
-            "guid and group with groups=FILE, or draw rows with resample=row"
-        )
+        raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
     return _groups_of_data(guids, records[0], options.split)
 
 

@@ -166,7 +166,10 @@ def _find(word: str) -> Found:
         runs = collect(folders[0])
     if not runs and not files:
         beside = os.listdir(path.parent) if path.parent.is_dir() else []
-        raise ConfigError(f"{word}: no such run, sweep or file.{nearest(path.name, beside)}")
+        hint = nearest(path.name, beside) if beside else ""
+        # Without a close name, nearest() would list the folder.
+        hint = hint if "Did you mean" in hint else ""
+        raise ConfigError(f"{word}: no such run, sweep or file.{hint}")
     return Found(word, tuple(runs), tuple(map(_table, files)))
 
 
@@ -270,6 +273,7 @@ def _unlike(systems: Sequence[System]) -> list[System]:
 
 
 def _home(system: System) -> str:
-    """Name the sweep, or a file's folder."""
+    """Name the sweep, or a file's folder (of a run's predictions, the run)."""
     source = system.sources[0]
-    return (source.record.path if source.record else source.path).parent.name or "."
+    folder = (source.record.path if source.record else source.path).absolute().parent
+    return folder.parent.name if folder.name == "predictions" else folder.name

@@ -202,9 +202,8 @@ def compare_systems(
             first.per_seed(number),
         )
         results[number] = replace(results[number], against=found)
-    right = [
-        _best_run(s, r) == aligned.gold_N for s, r in zip(aligned.systems, results, strict=True)
-    ]
+    pairs = zip(aligned.systems, results, strict=True)
+    right_SN = [_best_run(system, result) == aligned.gold_N for system, result in pairs]
     return Comparison(
         settings,
         results[against].label,

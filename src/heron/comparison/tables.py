@@ -24,38 +24,24 @@ def tables(comparison: Comparison, split: str) -> list[Table]:
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    columns = (
-        "system",
-        metric,
-        "best on validation",
-        f"difference to {comparison.baseline}",
-        "p (randomisation)",
-        "p (Holm)",
-        "significant",
-        "p (bootstrap)",
-        "p (McNemar, best)",
-    )
+    columns = ("system", metric, "best", "difference", "p", "p (Holm)", "p (bootstrap)")
     rows = tuple(_system_row(result) for result in comparison.systems)
-    title = f"{split}: {metric}, {comparison.rows:,} rows"
-    return Table(title, columns, rows, _note(comparison))
+    title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
+    return Table(title, (*columns, "p (McNemar)"), rows, _note(comparison))
 
 
 def _system_row(result: SystemResult) -> tuple[Cell, ...]:
-    scores: tuple[Cell, ...] = (
-        result.label,
-        summarize(result.scores),
-        result.scores[result.best],
-    )
+    scores = (summarize(result.scores), result.scores[result.best])
     found = result.against
     if found is None:
-        return (*scores, None, None, None, "baseline", None, None)
+        return (result.label, *scores, None, None, None, None, None)
     bootstrap = found.bootstrap
     return (
+        result.label,
         *scores,
         Interval(bootstrap.difference, bootstrap.low, bootstrap.high),
         Formatted(found.randomization.p, _P),
         Formatted(found.p_holm, _P),
-        "yes" if found.significant else "no",
         Formatted(bootstrap.p, _P),
         Formatted(found.mcnemar.p, _P),
     )
@@ -63,16 +49,14 @@ def _system_row(result: SystemResult) -> tuple[Cell, ...]:
 
 def _note(comparison: Comparison) -> str:
     settings = comparison.settings
-    unit = "row" if comparison.groups is None else f"whole document ({comparison.groups:,})"
+    unit = "rows" if comparison.groups is None else f"{comparison.groups:,} whole documents"
     notes = [
-        f"{settings.metric}: mean ± sample sd (runs). Difference of the means and p: {unit}s are "
-        "drawn (interval, bootstrap) or swapped between the systems (randomisation), each with "
-        f"all its seeds; {settings.draws:,} draws.",
-        f"[low, high] holds {1 - settings.alpha:.0%} of the draws. Holm corrects the "
-        f"randomisation's p for {len(comparison.systems) - 1} comparisons; significant: at most "
-        f"{settings.alpha:g}.",
-        "McNemar: rows right or wrong (accuracy), exact, in the runs that are best on validation; "
-        "takes rows to be independent.",
+        f"{settings.metric}: mean ± sample sd (runs); best: the run that is best on validation. "
+        f"Difference of the means, p: {unit} are drawn ([low, high], {1 - settings.alpha:.0%}; "
+        "bootstrap) or swapped between the systems (p, approximate randomisation), each with the "
+        f"predictions of all seeds; {settings.draws:,} draws. Holm: p corrected for the number of "
+        f"comparisons ({len(comparison.systems) - 1}); at most {settings.alpha:g} is significant. "
+        "McNemar: exact, rows right or wrong (accuracy) in the best runs, taken to be independent.",
         *comparison.notes,
     ]
     return " ".join(notes)
@@ -100,13 +84,16 @@ def tests_table(comparison: Comparison) -> Table:
                     "Mann-Whitney U",
                     f"{result.label} / {comparison.baseline}",
                     INPUTS[ranks.inputs],
-                    f"{ranks.n_first} and {ranks.n_second}",
+                    f"{ranks.n_first}, {ranks.n_second}",
                     f"U = {ranks.statistic:g}",
                     Formatted(ranks.p, _P),
                     Formatted(ranks.smallest_p, _P),
                 )
             )
-    note = "Least p: no result of so few runs can be smaller. Cochran's Q takes rows to be independent."
+    note = (
+        "Least p: no result of so few runs can be smaller. Cochran's Q takes rows to be "
+        "independent."
+    )
     columns = ("test", "systems", "unit", "n", "statistic", "p", "least p")
     return Table("Further tests", columns, tuple(rows), note)
 
