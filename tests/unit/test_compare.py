@@ -212,6 +212,17 @@ def test_two_files_need_no_run(tmp_path, monkeypatch):
     assert by_label(written)["b"]["mean"] == pytest.approx(accuracy)
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder, right in (("old", 0.5), ("new", 0.9)):
+        write_predictions(f"{folder}/test.csv", predict(right, 1))
+    written = run("old/test.csv", "new/test.csv", "against=new/test.csv")
+    assert list(by_label(written)) == ["old: test", "new: test"]
+    assert written["baseline"] == "new: test"
+    with pytest.raises(ConfigError, match="against=test fits several systems: old: test; new: "):
+        run("old/test.csv", "new/test.csv", "against=test")
+
+
 def test_systems_on_different_rows_are_refused_or_compared_on_what_they_share(sweep):
     write_predictions("mine.csv", predict(0.9, 99), rows=100)
     with pytest.raises(DataError, match=r"mine.csv: lacks 20 of 120 labelled guids: 'd25.100'"):
@@ -293,6 +304,13 @@ def test_whole_documents_are_drawn_where_asked(sweep):
     write_table("groups.csv", {"guid": GUIDS[:5], "group": documents[:5]})
     with pytest.raises(ConfigError, match=r"115 rows have no group in groups.csv"):
         run(sweep, "groups=groups.csv")
+
+
+def test_a_note_says_that_few_documents_prove_little(sweep):
+    write_table("groups.csv", {"guid": GUIDS, "group": ["a"] * 40 + ["b"] * 40 + ["c"] * 40})
+    written = run(sweep, "groups=groups.csv")
+    assert any("3 documents are few" in note and "below 0.25" in note for note in written["notes"])
+    assert by_label(written)["head=ess"]["against"]["randomization"]["p"] == 0.25
 
 
 def test_a_note_says_when_the_runs_documents_cannot_be_found(make_run):

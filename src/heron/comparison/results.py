@@ -46,6 +46,8 @@ from heron.metrics.significance import (
     score_function,
 )
 
+_FEW_DOCUMENTS = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -211,7 +213,7 @@ def compare_systems(
         cochran_q(np.stack(right_SN, axis=1)),
         len(aligned.guids),
         len(set(aligned.groups)) if aligned.groups else None,
-        (*aligned.notes, *_notes(results)),
+        (*aligned.notes, *_notes(results, aligned)),
     )
 
 
@@ -322,12 +324,21 @@ def _same_seeds_first(system: Predicted, baseline: Predicted) -> tuple[Counts, C
     return orders[0], orders[1]
 
 
-def _notes(results: Sequence[SystemResult]) -> list[str]:
-    """Say where no validation score chose the best run."""
+def _notes(results: Sequence[SystemResult], aligned: Aligned) -> list[str]:
+    """Say where no validation score chose the best run, and where there are few documents."""
+    notes = []
     blind = [
         result.label for result in results if result.validation is None and len(result.scores) > 1
     ]
-    if not blind:
-        return []
-    names = ", ".join(blind)
-    return [f"{names}: no validation scores are stored, so the first run stands for the best."]
+    if blind:
+        names = ", ".join(blind)
+        notes.append(
+            f"{names}: no validation scores are stored, so the first run stands for the best."
+        )
+    documents = len(set(aligned.groups or ()))
+    if 0 < documents < _FEW_DOCUMENTS:
+        notes.append(
+            f"{documents} documents are few: intervals and the bootstrap's p are too small; go by "
+            f"the randomisation's p, which cannot be below {2 / 2**documents:.2g}."
+        )
+    return notes

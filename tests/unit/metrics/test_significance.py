@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
@@ -71,21 +71,26 @@ def test_holm_multiplies_the_smallest_p_by_the_number_of_tests_and_never_reorder
     assert holm(p_values) == pytest.approx(expected)
 
 
-def test_mann_whitney_counts_pairs_and_all_ways_to_split_the_values():
-    first, second = [0.51, 0.58, 0.61, 0.66], [0.49, 0.5, 0.55, 0.52, 0.57]
+SCORES = st.integers(0, 6).map(lambda tenths: tenths / 10)  # few values: ties
+
+
+@settings(max_examples=25)
+@given(st.lists(SCORES, min_size=1, max_size=4), st.lists(SCORES, min_size=1, max_size=4))
+def test_mann_whitney_counts_pairs_and_all_ways_to_split_the_values(first, second):
     values = first + second
 
     def wins(chosen):
         others = [v for i, v in enumerate(values) if i not in chosen]
-        return sum(values[i] > other for i in chosen for other in others)
+        return sum((values[i] > v) + 0.5 * (values[i] == v) for i in chosen for v in others)
 
-    centre = len(first) * len(second) / 2
-    splits = [wins(chosen) for chosen in itertools.combinations(range(9), 4)]
-    as_far = [abs(u - centre) >= abs(wins(range(4)) - centre) for u in splits]
+    observed = wins(range(len(first)))
+    splits = np.array([*map(wins, itertools.combinations(range(len(values)), len(first)))])
+    tails = (splits <= observed).mean(), (splits >= observed).mean()
     found = mann_whitney(first, second, inputs="per_seed_scores")
-    assert found.statistic == wins(range(4))
-    assert found.p == pytest.approx(np.mean(as_far))
-    assert (found.n_first, found.n_second, found.inputs) == (4, 5, "per_seed_scores")
+    assert found.statistic == observed
+    assert found.p == pytest.approx(min(1, 2 * min(tails)))
+    assert found.p >= found.smallest_p - 1e-12
+    assert (found.n_first, found.n_second) == (len(first), len(second))
 
 
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 3), (5, 5)])
