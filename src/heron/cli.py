@@ -131,16 +131,19 @@ precision among the most suspicious, beside length and chance. Also: paths.data=
     ),
     "compare": Command(
         "heron.compare",
-        "is one system better than another: tests over stored predictions",
+        "test whether systems differ, from stored predictions",
         """\
-heron compare A B [C ...] [split=test] [metric=macro_f1] [against=A] [out=DIR]
+heron compare A [B ...] [against=A] [split=test] [metric=macro_f1] [out=DIR]
 
-  heron compare runs/trc/ess-seed=0 runs/trc/emp-seed=0
-  heron compare runs/ronli-curricula against=none    every system of a sweep, seeds together
-  heron compare mine.csv theirs.csv                  files with guid, gold, prediction
+  heron compare runs/trc-table4 against=head=seq_cls       all settings of a sweep
+  heron compare runs/trc-table4/head=ess runs/trc-table4/head=emp     names that begin so
+  heron compare runs/trc-ess mine.csv metric=micro_f1      any system's file beside runs
+  heron compare a.parquet b.jsonl groups=documents.csv     whole documents are drawn
 
-Mean and spread over seeds, paired bootstrap, approximate randomisation, McNemar and Cochran's Q,
-Holm-corrected. Also: draws=, seed=, alpha=, resample=row|group, rows=shared.""",
+A, B are run folders, sweeps, globs, or files with guid, gold, prediction. Runs that differ by seed
+only are one system. Prints mean and sd over seeds, the run that is best on validation, the
+difference with its interval, paired tests, Holm's correction. Also: draws=, seed=, alpha=,
+resample=row|group, groups=, rows=shared, task=, labels=, relaxed=.""",
     ),
     "data": Command(
         "heron.data.listing",

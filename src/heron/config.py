@@ -113,7 +113,7 @@ def resolve(config: DictConfig) -> Config:
         raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
     assert isinstance(resolved, Config)
     if resolved.curriculum.name == "none":
-        resolved.curriculum.changes = {}  # an experiment says them for the curricula beside it
+        resolved.curriculum.changes = {}
     _check_values(resolved)
     return resolved
 
@@ -268,11 +268,12 @@ def _check_combination(config: Config) -> None:
         )
     _check_task(config)
     _check_multipliers(config)
-    check_dynamics(config)
     if config.baseline.name != "none":
         check_baseline(config)
+        check_dynamics(config)
         return  # encoder, head and epochs are left unused
     _check_input(config)
+    check_dynamics(config)
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):
