@@ -31,7 +31,7 @@ OTHER_COLOUR = "#9ca3af"
 _MARKERS = ("o", "s", "^", "D", "X", "P", "v")
 _REGIONS = ((0.84, 0.5, "ambiguous"), (0.2, 0.93, "easy to learn"), (0.2, 0.07, "hard to learn"))
 # The bright end of the scale is left out: yellow on white paper is not seen.
-_BRIGHTEST = 0.9
+_BRIGHTEST = 0.85
 
 
 class Bands(NamedTuple):
@@ -65,8 +65,11 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
     records = f"{run.records} record" + ("" if run.records == 1 else "s")
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(10.5, 6.2), layout="constrained")
-        left, right = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
-        _draw_points(left.subplots(), run, bands(colour or correctness(run)), chosen_M)
+        sheet: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
+        left, right = sheet
+        shown = bands(colour or correctness(run))
+        _draw_points(left.subplots(), run, shown, chosen_M)
+        counts = [int((shown.index_N[seen_N] == band).sum()) for band in range(len(shown.names))]
         _draw_histograms(right.subplots(3, 1), run, seen_N)
         text = f"{title}: {seen_N.sum():,} examples{drawn}, {records}"
         figure.suptitle(text, x=0.01, ha="left", fontsize=10, color=QUIET)

@@ -7,7 +7,7 @@
   const [pointCanvas, markCanvas] = [byId("map-points"), byId("map-marks")];
   const controls = byId("map-controls").elements;
   const REACH = 14; // pixels within which the pointer finds a point
-  const SHOWN = { rows: 60, movers: 50, rings: 300, arrows: 200 };
+  const SHOWN = { rows: 40, movers: 30, rings: 300, arrows: 60 };
   const BARS = { confidence: "#CC79A7", variability: "#0072B2", correctness: "#009E73" };
 
   let widest = 0.5;
