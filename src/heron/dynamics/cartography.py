@@ -1,0 +1,263 @@
+"""Cartography: what the training dynamics say about each example. Pure functions of arrays.
+
+Records that did not visit an example are left out of its statistics; an example that no record
+visited has NaN throughout.
+
+Source: Swayamdipta et al. (2020), Dataset Cartography (confidence, variability, correctness);
+Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the Margin; Chang et al.
+(2017), Active Bias (threshold closeness, variability with its confidence interval).
+
+Shape suffixes: E records ("epochs"), N examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from heron.dynamics.files import Dynamics
+from heron.errors import ConfigError, nearest
+
+NEVER_LEARNT = 1000  # what the published tool gives an example that was never right
+_LEAST = float(np.finfo(np.float32).tiny)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of N examples; arrays are float64 but for `gold_N` and `visits_N`.
+
+    Args:
+        guids: length N.
+        gold_N: int16 class ids; -1 where the task has no classes.
+        visits_N: int64 number of records that visited the example.
+        confidence_N: mean probability of the gold label, 0 to 1.
+        variability_N: its population standard deviation over records, 0 to 0.5.
+        correctness_N: number of records in which the example was right; of a record with repeats
+            the share of right ones counts.
+        correctness_share_N: the same as a fraction of the visits.
+        forgetting_N: times that the example was right and then wrong.
+        aum_N: area under the margin, the mean margin in logits; NaN where the task has none.
+        loss_N: mean negative logarithm of the gold label's probability, in nats.
+        closeness_N: threshold closeness, confidence x (1 - confidence).
+        labels: class names in the order of the ids.
+    """
+
+    guids: list[str]
+    gold_N: np.ndarray
+    visits_N: np.ndarray
+    confidence_N: np.ndarray
+    variability_N: np.ndarray
+    correctness_N: np.ndarray
+    correctness_share_N: np.ndarray
+    forgetting_N: np.ndarray
+    aum_N: np.ndarray
+    loss_N: np.ndarray
+    closeness_N: np.ndarray
+    labels: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.guids)
+
+    def as_columns(self) -> dict[str, Sequence[Any]]:
+        """Return a table's columns, named as here without suffixes; the first one is `guid`."""
+        arrays = [field.name for field in fields(self) if field.name.endswith("_N")]
+        columns: dict[str, Sequence[Any]] = {"guid": self.guids}
+        return columns | {name.removesuffix("_N"): getattr(self, name) for name in arrays}
+
+
+def statistics(
+    dynamics: Dynamics,
+    burn_out: int | None = None,
+    include_ci: bool = False,
+    never: float | None = None,
+) -> Statistics:
+    """Compute everything from a run's dynamics.
+
+    Args:
+        dynamics: E records of N examples.
+        burn_out: keep the first so many records (as in the published tool, a number beyond E
+            keeps all); None keeps all.
+        include_ci: see `variability`.
+        never: see `forgetting`.
+
+    Raises:
+        ConfigError: `burn_out` below 1.
+    """
+    kept = slice(check_burn_out(burn_out))
+    p_gold_EN, correct_EN = dynamics.p_gold_EN[kept], dynamics.correct_EN[kept]
+    visits_N = visits(p_gold_EN)
+    confidence_N = mean(p_gold_EN)
+    return Statistics(
+        guids=dynamics.guids,
+        gold_N=dynamics.gold_N,
+        visits_N=visits_N,
+        confidence_N=confidence_N,
+        variability_N=variability(p_gold_EN, include_ci),
+        correctness_N=correctness(correct_EN),
+        correctness_share_N=mean(correct_EN),
+        forgetting_N=forgetting(correct_EN, never),
+        aum_N=mean(dynamics.margin_EN[kept]),
+        loss_N=loss(p_gold_EN),
+        closeness_N=confidence_N * (1 - confidence_N),
+        labels=dynamics.labels,
+    )
+
+
+def check_burn_out(burn_out: int | None) -> int | None:
+    """Return `burn_out`.
+
+    Raises:
+        ConfigError: it is below 1, which would leave no record.
+    """
+    if burn_out is not None and burn_out < 1:
+        raise ConfigError(f"burn_out={burn_out}: it is the number of records kept, at least 1")
+    return burn_out
+
+
+def visits(values_EN: np.ndarray) -> np.ndarray:
+    """Count the records that visited each example; int64."""
+    return np.count_nonzero(~np.isnan(values_EN), axis=0)
+
+
+def mean(values_EN: np.ndarray) -> np.ndarray:
+    """Average over the records that visited each example, in float64; NaN where none did.
+
+    Of `p_gold_EN` this is the confidence, of `margin_EN` the area under the margin.
+    """
+    return _divide(_total(values_EN), visits(values_EN))
+
+
+def correctness(correct_EN: np.ndarray) -> np.ndarray:
+    """Count the records in which each example was right, in float64; NaN where not visited."""
+    return np.where(visits(correct_EN) > 0, _total(correct_EN), np.nan)
+
+
+def variability(p_gold_EN: np.ndarray, include_ci: bool = False) -> np.ndarray:
+    """Return the population standard deviation of the gold label's probability over records.
+
+    Args:
+        p_gold_EN: probabilities; NaN where not visited.
+        include_ci: return sqrt(var + var^2 / (n - 1)) over an example's n visits; NaN where n is 1.
+    """
+    mean_N, visits_N = mean(p_gold_EN), visits(p_gold_EN)
+    variance_N = _divide(_total((p_gold_N - mean_N) ** 2 for p_gold_N in p_gold_EN), visits_N)
+    if include_ci:
+        variance_N = variance_N + _divide(variance_N**2, visits_N - 1)
+    return np.sqrt(variance_N)
+
+
+def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray:
+    """Count forgetting events: an example was right when last visited and is wrong now.
+
+    Args:
+        correct_EN: share of right visits; half or more counts as right. NaN where not visited.
+        never: for an example that was never right. None stands for E, the number of records: more
+            than any number of events (at most E / 2), so that the never learnt are the hardest, and
+            yet on their scale. `NEVER_LEARNT` is the published tool's 1000.
+    """
+    examples = correct_EN.shape[1]
+    learnt_N, ever_N, events_N = (
+        np.zeros(examples, bool),
+        np.zeros(examples, bool),
+        np.zeros(examples),
+    )
+    for correct_N in correct_EN:
+        right_N, wrong_N = correct_N >= 0.5, correct_N < 0.5  # both false for NaN
+        events_N += learnt_N & wrong_N
+        learnt_N = (learnt_N | right_N) & ~wrong_N
+        ever_N |= right_N
+    events_N[~ever_N] = len(correct_EN) if never is None else never
+    events_N[visits(correct_EN) == 0] = np.nan
+    return events_N
+
+
+def loss(p_gold_EN: np.ndarray) -> np.ndarray:
+    """Average -log p_gold over visits, in nats.
+
+    A probability of 0 counts as the least normal float32 (87.3 nats), so that no loss is infinite.
+    """
+    return mean(-np.log(np.maximum(p_gold_EN, _LEAST)))
+
+
+def correctness_levels(correctness_N: np.ndarray) -> np.ndarray:
+    """Return correctness as the data map colours it: of the largest count, to one decimal."""
+    return np.round(correctness_N / np.nanmax(correctness_N), 1)
+
+
+def difficulty(name: str, statistics: Statistics) -> np.ndarray:
+    """Grade examples by one of `SCORES`; the higher, the harder.
+
+    With c for confidence, v for variability:
+
+    - `eq1_printed`: 1 - c + v where c < 0.5, else 2 - c - v. It ranks neither easy nor hard
+      examples as RoNLI's text says: (c, v) = (.97, .03) and (.03, .03) both have 1.00.
+    - `eq1_swapped`: the branches exchanged, as the text describes it; the same two have .06, 1.94.
+    - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
+    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: the area's negative.
+    - `loss`, `variability`, `forgetting`: as they are.
+
+    Args:
+        name: one of `SCORES`.
+        statistics: of N examples.
+
+    Returns:
+        float64_N; NaN for examples that no record visited.
+
+    Raises:
+        ConfigError: another name, or `aum` where the task has no margins.
+
+    Source: RoNLI, equation 1 and its released code.
+    """
+    if name not in _SCORES:
+        raise ConfigError(f"no difficulty score is called '{name}'.{nearest(name, SCORES)}")
+    score_N = _SCORES[name](statistics)
+    if name == "aum" and len(score_N) and np.isnan(score_N).all():
+        raise ConfigError(
+            "difficulty score 'aum' needs margins, which only tasks with classes have; "
+            "take 'confidence' or 'loss'"
+        )
+    return score_N
+
+
+def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> np.ndarray:
+    """Return RoNLI's equation 1, as printed or with its branches swapped (see `difficulty`)."""
+    first_N = 1 - confidence_N + variability_N
+    second_N = 2 - confidence_N - variability_N
+    return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
+
+
+def _repo(of: Statistics) -> np.ndarray:
+    v_N = of.variability_N
+    return (1 - of.correctness_N) + np.where(v_N < 0.5, 1 - v_N, v_N)
+
+
+_SCORES: dict[str, Callable[[Statistics], np.ndarray]] = {
+    "eq1_swapped": lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
+    "eq1_printed": lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
+    "repo": _repo,
+    "confidence": lambda of: 1 - of.confidence_N,
+    "loss": lambda of: of.loss_N,
+    "variability": lambda of: of.variability_N,
+    "correctness": lambda of: 1 - of.correctness_share_N,
+    "aum": lambda of: -of.aum_N,
+    "forgetting": lambda of: of.forgetting_N,
+}
+SCORES = tuple(_SCORES)
+
+
+def _total(values_EN: Iterable[np.ndarray]) -> np.ndarray:
+    """Add up the visited records, in float64."""
+    # Record by record: float64 copies and masks of the whole E x N would not fit the cache.
+    rows = (np.where(np.isnan(values_N), 0.0, values_N) for values_N in values_EN)
+    total_N = next(rows).astype(np.float64)
+    for values_N in rows:
+        total_N += values_N
+    return total_N
+
+
+def _divide(total_N: np.ndarray, by_N: np.ndarray) -> np.ndarray:
+    """Divide; NaN where there is nothing to divide by."""
+    return np.divide(total_N, by_N, out=np.full(len(total_N), np.nan), where=by_N > 0)

@@ -1,0 +1,257 @@
+"""Dynamics on disk: what the model thought of every example, one Parquet file per record.
+
+A record is one look at the training data: an epoch, or a part of one. Files are uncompressed and
+without dictionaries, so that reading is a memory map and a copy. See `Dynamics` for the columns.
+
+Shape suffixes: E records ("epochs"), N examples, C classes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heron.errors import DataError, Problem
+from heron.files import atomic_open
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION = 1
+METADATA = b"heron.dynamics"
+COLUMNS = ("guid", "gold", "p_gold", "correct", "margin", "count")
+_NAME = re.compile(r"epoch=(\d+)(?:,part=(\d+))?\.parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What holds for a whole record.
+
+    Args:
+        epoch: end of the record, in epochs; 1.0 is the end of the first one.
+        mode: `train` (the training passes, dropout on) or `evaluation` (a pass of its own).
+        task: as in `conf/task`.
+        labels: class names in the order of the ids; empty where the task has no classes.
+    """
+
+    epoch: float
+    mode: str
+    task: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """The records of one run, aligned by guid.
+
+    Args:
+        guids: length N, in order of first appearance; each once.
+        gold_N: int16 class ids; -1 where the task has no classes.
+        p_gold_EN: float32 probability of the gold label (of the gold span, or the mean one of the
+            gold tokens); like the next two NaN where the record did not visit the example.
+        correct_EN: float32 share of the record's visits that were right.
+        margin_EN: float32 gold logit minus the largest other one; all NaN where the task has none.
+        count_EN: int16 visits; oversampled repeats are averaged and counted. 0: not visited.
+        epochs_E: float64 end of each record, in epochs.
+        labels: class names in the order of the ids.
+        mode: `train` or `evaluation`.
+        task: as in `conf/task`.
+    """
+
+    guids: list[str]
+    gold_N: np.ndarray
+    p_gold_EN: np.ndarray
+    correct_EN: np.ndarray
+    margin_EN: np.ndarray
+    count_EN: np.ndarray
+    epochs_E: np.ndarray
+    labels: tuple[str, ...]
+    mode: str
+    task: str
+
+
+def dynamics_table(
+    guids: Sequence[str] | pa.Array,
+    gold_N: np.ndarray,
+    p_gold_N: np.ndarray,
+    correct_N: np.ndarray,
+    margin_N: np.ndarray,
+    count_N: np.ndarray,
+    logits_NC: np.ndarray | None,
+    meta: Meta,
+) -> pa.Table:
+    """Lay out one record as the contract's columns.
+
+    Args:
+        guids: of the visited examples; an Arrow array saves building one per record.
+        gold_N: class ids, -1 where the task has none.
+        p_gold_N: probability of the gold label, 0 to 1.
+        correct_N: share of the visits that were right, 0 to 1.
+        margin_N: logits; NaN where the task has none.
+        count_N: visits.
+        logits_NC: float, or None where the task has no classes.
+        meta: what holds for the whole record.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "guid": pa.array(guids, pa.string()),
+        "gold": _typed(gold_N, np.int16),
+        "p_gold": _typed(p_gold_N, np.float32),
+        "correct": _typed(correct_N, np.float32),
+        "margin": _typed(margin_N, np.float32),
+        "count": _typed(count_N, np.int16),
+    }
+    if logits_NC is not None:
+        flat = _typed(logits_NC, np.float32).reshape(-1)
+        columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), logits_NC.shape[1])
+    stored = {
+        "version": VERSION,
+        "epoch": float(meta.epoch),
+        "mode": meta.mode,
+        "task": meta.task,
+        "labels": list(meta.labels),
+    }
+    text = json.dumps(stored, ensure_ascii=False).encode()
+    return pa.table(columns).replace_schema_metadata({METADATA: text})
+
+
+def _typed(values: np.ndarray, dtype: type) -> np.ndarray:
+    return np.ascontiguousarray(values, dtype=dtype)
+
+
+def write_dynamics(path: Path | str, table: pa.Table) -> None:
+    """Write one record atomically, uncompressed and without dictionaries or statistics."""
+    import pyarrow.parquet
+
+    with atomic_open(path, "wb") as file:
+        pyarrow.parquet.write_table(
+            table, file, compression="none", use_dictionary=False, write_statistics=False
+        )
+
+
+def read_dynamics(folder: Path | str) -> Dynamics:
+    """Read all records of a run and align them by guid.
+
+    Args:
+        folder: a run folder, its `dynamics/`, or a folder that holds `training_dynamics/` in the
+            layout of the cartography tools (see `heron.dynamics.jsonl`).
+
+    Raises:
+        DataError: no dynamics there; a file that is broken, of a newer heron, or no dynamics file;
+            files that do not belong together; a guid twice in a file or with two gold labels.
+    """
+    from heron.dynamics.align import align
+
+    return align((str(path), _read(path, COLUMNS)) for path in record_paths(folder))
+
+
+def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]:
+    """Read the logits of one record.
+
+    Args:
+        folder: as for `read_dynamics`.
+        record: from 0, in the order of the records; -1 is the last one.
+
+    Returns:
+        The guids that the record visited, and their float32 logits_NC.
+
+    Raises:
+        DataError: as for `read_dynamics`; no such record; a task without classes.
+    """
+    paths = record_paths(folder)
+    if not -len(paths) <= record < len(paths):
+        fix = f"there are {len(paths)}: 0 to {len(paths) - 1}"
+        raise DataError(Problem(str(folder), f"no record {record}", fix))
+    table = _read(paths[record], ("guid", "logits"))
+    logits = table["logits"].combine_chunks()
+    width = logits.type.list_size
+    return table["guid"].to_pylist(), logits.flatten().to_numpy().reshape(-1, width)
+
+
+def record_paths(folder: Path | str) -> list[Path]:
+    """Find the records' files, in order; see `read_dynamics` for what `folder` may be.
+
+    Raises:
+        DataError: there are none.
+    """
+    from heron.dynamics import jsonl
+
+    folder = Path(folder)
+    for inside in (folder / "dynamics", folder):
+        found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
+        keyed = [((int(m[1]), int(m[2] or 0)), path) for path, m in found if m]
+        if keyed:
+            return [path for _, path in sorted(keyed)]
+    paths = jsonl.record_paths(folder)
+    if not paths:
+        raise DataError(Problem(str(folder), "no dynamics here", _advice(folder)))
+    return paths
+
+
+def _advice(folder: Path) -> str:
+    if not folder.is_dir():
+        return "there is no such folder; name a run folder or its dynamics/"
+    nested = [*folder.glob("*/dynamics"), *folder.glob("stages/*/dynamics")]
+    if nested:
+        runs = sorted(str(path.parent.relative_to(folder)) for path in nested)
+        return f"name one of the runs inside: {', '.join(runs[:10])}"
+    return "a run with dynamics.enabled=false leaves none: train it again with true"
+
+
+def _read(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Read columns of one record of either format, its metadata checked."""
+    from heron.dynamics import jsonl
+
+    if path.suffix == ".jsonl":
+        return jsonl.read_record(path).select(columns)
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:
+            schema = file.schema_arrow
+            _require(path, schema, columns)
+            return file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
+    except (pa.ArrowException, OSError) as error:
+        what = f"is not a readable Parquet file: {error}"
+        raise DataError(Problem(str(path), what, "remove it or train again")) from error
+
+
+def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:
+    again = "train again with this heron"
+    text = (schema.metadata or {}).get(METADATA)
+    if text is None:
+        raise DataError(Problem(str(path), "is no dynamics file: it says no version", again))
+    version = json.loads(text)["version"]
+    if version > VERSION:
+        what = f"was written by a newer heron (dynamics version {version})"
+        raise DataError(Problem(str(path), what, f"this one reads {VERSION}: update heron"))
+    missing = [name for name in columns if name not in schema.names]
+    if missing == ["logits"]:
+        raise DataError(Problem(str(path), "holds no logits", "only tasks with classes have them"))
+    if missing:
+        raise DataError(Problem(str(path), f"lacks columns: {', '.join(missing)}", again))
+
+
+def read_meta(table: pa.Table) -> Meta:
+    """Return what holds for a whole record, from its table."""
+    stored = json.loads(table.schema.metadata[METADATA])
+    stored.pop("version")
+    return Meta(**{**stored, "labels": tuple(stored["labels"])})
+
+
+def records(folder: Path | str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
+    """Read a run's records one by one, in order, as tables; `read_meta` tells about each.
+
+    Raises:
+        DataError: as for `read_dynamics`.
+    """
+    for path in record_paths(folder):
+        yield _read(path, columns)

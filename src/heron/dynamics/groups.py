@@ -1,0 +1,209 @@
+"""Groups of examples: easy, ambiguous, hard; and how well a score finds label noise.
+
+Ties are always broken by guid, so that a group does not depend on the order of a file.
+
+Shape suffixes: N examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from heron.dynamics.cartography import Statistics
+from heron.errors import ConfigError
+
+EASY, AMBIGUOUS, HARD = GROUPS = ("easy", "ambiguous", "hard")
+THIRD = 0.3319  # the published tool's share for a third; RoNLI's groups have it too
+
+Groups = dict[str, np.ndarray]
+
+
+def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
+    """Sort examples by a score, ascending; equal ones by guid (by code points).
+
+    Args:
+        score_N: NaN comes last.
+        guids: length N.
+
+    Returns:
+        int64 positions: the first one is that of the lowest score.
+    """
+    order_N = np.argsort(score_N, kind="stable")
+    sorted_N = score_N[order_N]
+    same = (sorted_N[1:] == sorted_N[:-1]) | (np.isnan(sorted_N[1:]) & np.isnan(sorted_N[:-1]))
+    tied_N = np.append(same, False) | np.append(False, same) if len(order_N) else np.zeros(0, bool)
+    if tied_N.any():
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        members = order_N[tied_N]
+        names = pa.array(guids, pa.string()).take(pa.array(members))
+        place = np.empty(len(members), np.int64)
+        place[pc.array_sort_indices(names).to_numpy()] = np.arange(len(members))
+        order_N[tied_N] = members[np.lexsort((place, score_N[members]))]
+    return order_N
+
+
+def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
+    """Group as the published tool selects: the most of each kind. Groups overlap.
+
+    Easy are the examples of highest confidence, hard those of lowest, ambiguous those of highest
+    variability. Examples that no record visited are in no group and do not count.
+
+    Args:
+        statistics: of N examples.
+        fraction: size of each group, 0 to 1.
+        exact: take int(fraction x N) + 1 as the tool does (19,289 of RoNLI's 58,114), else the
+            nearest whole number to fraction x N.
+
+    Returns:
+        For each of `GROUPS` a boolean mask of length N.
+
+    Raises:
+        ConfigError: `fraction` is not between 0 and 1.
+
+    Source: Swayamdipta et al. (2020), section 3 and the code released with it.
+    """
+    if not 0 < fraction <= 1:
+        raise ConfigError(f"fraction={fraction}: a group is a share of the data, above 0, up to 1")
+    graded = int(np.count_nonzero(statistics.visits_N))
+    size = int(fraction * graded) + 1 if exact else round(fraction * graded)
+    scores = {
+        EASY: -statistics.confidence_N,
+        AMBIGUOUS: -statistics.variability_N,
+        HARD: statistics.confidence_N,
+    }
+    return {
+        name: _mask(rank(score_N, statistics.guids)[: min(size, graded)], len(statistics))
+        for name, score_N in scores.items()
+    }
+
+
+def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
+    """Divide examples into disjoint thirds of a difficulty score, whose sizes differ by at most 1.
+
+    Args:
+        score_N: the higher, the harder; examples with NaN are in no group.
+        guids: length N.
+
+    Returns:
+        For each of `GROUPS` a boolean mask of length N.
+    """
+    graded = np.count_nonzero(~np.isnan(score_N))
+    thirds = np.array_split(rank(score_N, guids)[:graded], 3)
+    return {name: _mask(third, len(score_N)) for name, third in zip(GROUPS, thirds, strict=True)}
+
+
+def class_counts(
+    groups: Mapping[str, np.ndarray], gold_N: np.ndarray, labels: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """Count the classes in each group, as RoNLI's table 3.
+
+    Args:
+        groups: boolean masks of length N.
+        gold_N: class ids.
+        labels: class names in the order of the ids.
+    """
+    return {
+        name: dict(
+            zip(labels, np.bincount(gold_N[mask_N], minlength=len(labels)).tolist(), strict=True)
+        )
+        for name, mask_N in groups.items()
+    }
+
+
+def agreement(
+    first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]
+) -> dict[str, float]:
+    """Compare two groupings of the same examples, such as those of two seeds.
+
+    Returns:
+        For each group the Jaccard index, 0 to 1: the share of the examples in either that are in
+        both; NaN where both are empty.
+    """
+    result = {}
+    for name, mask_N in first.items():
+        either = np.count_nonzero(mask_N | second[name])
+        both = np.count_nonzero(mask_N & second[name])
+        result[name] = both / either if either else float("nan")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """How well a score finds the examples whose labels are known to be wrong; fractions.
+
+    Args:
+        examples: how many were graded.
+        base_rate: share that is flipped, what a random score's precision would be.
+        auroc: probability that a flipped example has the higher score; ties count half. NaN where
+            all or none are flipped.
+        precision: share of flipped ones among the k of highest score, by k.
+        decile_rate: share of flipped ones in the hardest tenth.
+        decile_recall: share of the flipped ones that are in it.
+    """
+
+    examples: int
+    base_rate: float
+    auroc: float
+    precision: dict[int, float]
+    decile_rate: float
+    decile_recall: float
+
+
+def detection(
+    score_N: np.ndarray, flipped_N: np.ndarray, ks: Sequence[int] = (10, 50, 100, 500)
+) -> Detection:
+    """Measure how well a difficulty score finds known label noise.
+
+    Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
+    which is the expectation over all ways to break the tie.
+
+    Args:
+        score_N: the higher, the harder; examples with NaN are left out.
+        flipped_N: bool.
+        ks: sizes beyond the number of examples are left out; the number of flipped examples is
+            always added, where precision equals recall.
+
+    Raises:
+        ConfigError: nothing to grade, or a k below 1.
+    """
+    from scipy.stats import rankdata
+
+    graded_N = ~np.isnan(score_N)
+    score, flipped = score_N[graded_N], np.asarray(flipped_N, bool)[graded_N]
+    total, found = len(score), int(flipped.sum())
+    if not total or min(ks, default=1) < 1:
+        raise ConfigError(f"detection needs graded examples (here {total}) and every k above 0")
+    auroc = float("nan")
+    if 0 < found < total:
+        above = rankdata(score)[flipped].sum() - found * (found + 1) / 2
+        auroc = float(above / (found * (total - found)))
+    sizes = sorted({k for k in (*ks, found) if 0 < k <= total})
+    decile = -(-total // 10)
+    hits = _hits(score, flipped, decile)
+    return Detection(
+        examples=total,
+        base_rate=found / total,
+        auroc=auroc,
+        precision={k: _hits(score, flipped, k) / k for k in sizes},
+        decile_rate=hits / decile,
+        decile_recall=hits / found if found else float("nan"),
+    )
+
+
+def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
+    """Count the flipped ones among the k highest scores, those at the edge in proportion."""
+    edge = np.partition(score, len(score) - k)[len(score) - k]
+    above, tied = score > edge, score == edge
+    room = k - np.count_nonzero(above)
+    return float(np.count_nonzero(flipped & above) + room * flipped[tied].mean())
+
+
+def _mask(positions: np.ndarray, length: int) -> np.ndarray:
+    mask_N = np.zeros(length, bool)
+    mask_N[positions] = True
+    return mask_N

@@ -1,0 +1,217 @@
+"""The layout that cartography tools read and write: one JSON line per example and epoch.
+
+training_dynamics/dynamics_epoch_<n>.jsonl
+    {"guid": "a1", "logits_epoch_0": [0.2, -1.3, 0.8], "gold": 2}
+
+Source: Swayamdipta et al. (2020), Dataset Cartography, and the code released with it.
+
+Shape suffixes: K lines of one file, N examples, C classes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heron.data.tables import cell_text, is_missing
+from heron.dynamics.files import Meta, dynamics_table, read_meta, records, write_dynamics
+from heron.errors import DataError, Problem
+from heron.files import atomic_open
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER = "training_dynamics"
+_NAME = re.compile(r"dynamics_epoch_(\d+)\.jsonl")
+
+
+def record_paths(folder: Path | str) -> list[Path]:
+    """Find the epochs' files in `folder` or in its `training_dynamics/`, in order; may be none."""
+    for inside in (Path(folder) / FOLDER, Path(folder)):
+        found = [(_NAME.fullmatch(path.name), path) for path in inside.glob("dynamics_epoch_*")]
+        keyed = [(int(match[1]), path) for match, path in found if match]
+        if keyed:
+            return [path for _, path in sorted(keyed)]
+    return []
+
+
+def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
+    """Write a run's dynamics for other tools, as `<out>/training_dynamics/`.
+
+    Records are numbered from 0 in order, so that several a run and epoch stay apart. Guids are
+    written as strings.
+
+    Args:
+        folder: a run folder or its `dynamics/`.
+        out: the folder that the tools call the model's.
+
+    Returns:
+        The files written.
+
+    Raises:
+        DataError: no dynamics there, or without logits.
+    """
+    written = []
+    for number, table in enumerate(records(folder, ("guid", "gold", "logits"))):
+        path = Path(out) / FOLDER / f"dynamics_epoch_{number}.jsonl"
+        rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), _plain(table), strict=True)
+        with atomic_open(path) as file:
+            for guid, gold, logits in rows:
+                line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        written.append(path)
+    return written
+
+
+def _plain(table: pa.Table) -> list[list[float]]:
+    """Return the logits as the tools write them: ten decimals, which float32 has not."""
+    logits = table["logits"].combine_chunks()
+    wide = logits.flatten().to_numpy().astype(np.float64).reshape(-1, logits.type.list_size)
+    rows: list[list[float]] = np.round(wide, 10).tolist()
+    return rows
+
+
+def import_jsonl(folder: Path | str, out: Path | str, labels: Sequence[str] = ()) -> list[Path]:
+    """Turn other tools' dynamics into `<out>/dynamics/`, as heron's own runs leave it.
+
+    Args:
+        folder: holds `training_dynamics/`, or is that folder.
+        out: becomes readable as a run folder by `read_dynamics`.
+        labels: class names in the order of the ids; the ids themselves where none are given.
+
+    Returns:
+        The files written.
+
+    Raises:
+        DataError: no such files, or lines that cannot be used (all of a file's at once).
+    """
+    paths = record_paths(folder)
+    if not paths:
+        fix = f"{FOLDER}/dynamics_epoch_<n>.jsonl is needed"
+        raise DataError(Problem(str(folder), "no training dynamics here", fix))
+    written = []
+    for path in paths:
+        table = read_record(path, labels)
+        epoch = round(read_meta(table).epoch) - 1
+        written.append(Path(out) / "dynamics" / f"epoch={epoch}.parquet")
+        write_dynamics(written[-1], table)
+    return written
+
+
+def read_record(path: Path, labels: Sequence[str] = ()) -> pa.Table:
+    """Read one epoch's file as a dynamics table (see `dynamics_table`).
+
+    A guid that the file repeats, as oversampling makes it, is one row: the mean over its visits,
+    and their count.
+
+    Deviates: the released tool appends repeats as if they were further epochs, which shifts the
+    examples' epochs against each other.
+
+    Args:
+        path: `dynamics_epoch_<n>.jsonl`; guids may be numbers or strings.
+        labels: class names; the ids where none are given.
+
+    Raises:
+        DataError: every line that cannot be used, with its number.
+    """
+    match = _NAME.fullmatch(path.name)
+    number = int(match[1]) if match else 0
+    guids, golds, logits_KC = _read_lines(path, f"logits_epoch_{number}")
+    classes = logits_KC.shape[1]
+    meta = Meta(number + 1.0, "train", "imported", tuple(labels or map(str, range(classes))))
+    if labels and len(labels) != classes:
+        fix = f"name {classes}"
+        raise DataError(Problem(str(path), f"{len(labels)} labels for {classes} logits", fix))
+    place: dict[str, int] = {}
+    rows_K = np.array([place.setdefault(guid, len(place)) for guid in guids])
+    count_N = np.bincount(rows_K)
+    gold_N = np.zeros(len(place), np.int16)
+    gold_N[rows_K] = golds
+    bad_K = gold_N[rows_K] != golds
+    if bad_K.any():
+        guid = guids[int(bad_K.argmax())]
+        raise DataError(Problem(str(path), f"guid '{guid}' has two gold labels", "one each"))
+
+    def average(values_K: np.ndarray) -> np.ndarray:
+        return np.bincount(rows_K, weights=values_K) / count_N
+
+    p_gold_K, correct_K, margin_K = judge(logits_KC, golds)
+    logits_NC = np.stack([average(column_K) for column_K in logits_KC.T], axis=1)
+    values = (average(p_gold_K), average(correct_K), average(margin_K))
+    return dynamics_table(list(place), gold_N, *values, count_N, logits_NC, meta)
+
+
+def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compare logits with the gold labels.
+
+    Args:
+        logits_KC: float; at least two classes.
+        gold_K: class ids.
+
+    Returns:
+        Three float64 arrays of length K: the gold label's probability; 1 where it has the largest
+        logit (the first of equal ones counts), else 0; its logit minus the largest other one.
+    """
+    rows = np.arange(len(gold_K))
+    shifted = logits_KC - logits_KC.max(axis=1, keepdims=True)
+    powers = np.exp(shifted)
+    p_gold_K = powers[rows, gold_K] / powers.sum(axis=1)
+    others_KC = shifted.copy()
+    others_KC[rows, gold_K] = -np.inf
+    margin_K = shifted[rows, gold_K] - others_KC.max(axis=1)
+    return p_gold_K, (logits_KC.argmax(axis=1) == gold_K).astype(float), margin_K
+
+
+def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    guids, golds, problems = [], [], []
+    logits: list[list[float]] = []
+    with open(path, "rb") as file:  # bytes: one that is no UTF-8 costs its own line only
+        for line, text in enumerate(file, 1):
+            if not text.strip():
+                continue
+            try:
+                guid, gold, values = _parse(text, key, len(logits[0]) if logits else None)
+            except ValueError as error:
+                problems.append(Problem(f"{path}:{line}", str(error)))
+                continue
+            guids.append(guid)
+            golds.append(gold)
+            logits.append(values)
+    if not guids and not problems:
+        problems.append(Problem(str(path), "has no lines", "one per example is needed"))
+    if problems:
+        raise DataError(problems)
+    return guids, np.array(golds), np.array(logits, dtype=float)
+
+
+def _parse(text: bytes, key: str, classes: int | None) -> tuple[str, int, list[float]]:
+    """Read one line; a ValueError says what is wrong with it."""
+    try:
+        row: Any = json.loads(text.decode())
+    except UnicodeDecodeError as error:
+        raise ValueError("the text is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"broken JSON: {error.msg}") from error
+    missing = {"guid", "gold", key} - set(row) if isinstance(row, dict) else {"guid", "gold", key}
+    if missing:
+        raise ValueError(f"lacks {', '.join(sorted(missing))}")
+    gold, values = row["gold"], row[key]
+    if is_missing(row["guid"]):
+        raise ValueError("guid is empty")
+    if not isinstance(values, list) or len(values) < 2 or not all(map(_is_number, values)):
+        raise ValueError(f"{key} is {json.dumps(values)}; a list of at least two numbers is needed")
+    if classes is not None and len(values) != classes:
+        raise ValueError(f"{len(values)} logits where earlier lines have {classes}")
+    if not isinstance(gold, int) or not 0 <= gold < len(values):
+        raise ValueError(f"gold is {json.dumps(gold)}; 0 to {len(values) - 1} is allowed")
+    return cell_text(row["guid"]), gold, values
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

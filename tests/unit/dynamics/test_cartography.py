@@ -1,0 +1,242 @@
+"""Statistics are those of a plain loop over examples; scores are those that RoNLI describes."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from heron.dynamics.cartography import (
+    NEVER_LEARNT,
+    SCORES,
+    Statistics,
+    correctness_levels,
+    difficulty,
+    eq1,
+    forgetting,
+    loss,
+    mean,
+    statistics,
+    variability,
+)
+from heron.dynamics.files import Dynamics
+from heron.errors import ConfigError
+
+SHAPE = st.tuples(st.integers(1, 7), st.integers(1, 5))
+
+
+@st.composite
+def dynamics(draw):
+    """Draw records some of which did not visit some examples."""
+    shape = draw(SHAPE)
+
+    def values(low, high):
+        elements = st.floats(low, high, width=32, allow_subnormal=False)
+        return draw(arrays.arrays(np.float32, shape, elements=elements))
+
+    seen_EN = draw(arrays.arrays(bool, shape))
+    return make(*(np.where(seen_EN, values(*ends), np.nan) for ends in ((0, 1), (0, 1), (-9, 9))))
+
+
+def make(p_gold_EN, correct_EN=None, margin_EN=None):
+    p_gold_EN = np.asarray(p_gold_EN, np.float32)
+    if correct_EN is None:
+        correct_EN = np.where(np.isnan(p_gold_EN), np.nan, p_gold_EN > 0.5)
+    records, examples = p_gold_EN.shape
+    return Dynamics(
+        guids=[f"g{place}" for place in range(examples)],
+        gold_N=np.zeros(examples, np.int16),
+        p_gold_EN=p_gold_EN,
+        correct_EN=np.float32(correct_EN),
+        margin_EN=np.float32(p_gold_EN - 0.5 if margin_EN is None else margin_EN),
+        count_EN=np.int16(~np.isnan(p_gold_EN)),
+        epochs_E=np.arange(1.0, records + 1),
+        labels=("a", "b"),
+        mode="train",
+        task="nli",
+    )
+
+
+def of_one_example(p_gold, correct, margin, records):
+    """Restate the formulas for one example's visited records."""
+    n = len(p_gold)
+    if n == 0:
+        return [0, *[math.nan] * 8]
+    confidence = sum(p_gold) / n
+    variance = sum((p - confidence) ** 2 for p in p_gold) / n
+    learnt, events = False, 0
+    for share in correct:
+        if share >= 0.5:
+            learnt = True
+        elif learnt:
+            learnt, events = False, events + 1
+    if all(share < 0.5 for share in correct):
+        events = records
+    losses = [-math.log(max(p, 2**-126)) for p in p_gold]
+    return [
+        n,
+        confidence,
+        math.sqrt(variance),
+        sum(correct),
+        sum(correct) / n,
+        events,
+        sum(margin) / n,
+        sum(losses) / n,
+        confidence * (1 - confidence),
+    ]
+
+
+@given(dynamics(), st.none() | st.integers(1, 9))
+def test_statistics_are_those_of_a_loop_over_examples_and_their_visits(given_dynamics, burn_out):
+    found = statistics(given_dynamics, burn_out).as_columns()
+    assert list(found) == [
+        *("guid", "gold", "visits", "confidence", "variability", "correctness"),
+        *("correctness_share", "forgetting", "aum", "loss", "closeness"),
+    ]
+    kept = min(burn_out or 99, len(given_dynamics.epochs_E))
+    for place in range(len(given_dynamics.guids)):
+        trends = []
+        for name in ("p_gold", "correct", "margin"):
+            trend = getattr(given_dynamics, f"{name}_EN")[:kept, place].tolist()
+            trends.append([value for value in trend if not math.isnan(value)])
+        expected = of_one_example(*trends, kept)
+        values = [column[place] for column in list(found.values())[2:]]
+        # float32 logarithms: seven digits
+        assert values == pytest.approx(expected, rel=1e-6, abs=1e-6, nan_ok=True)
+
+
+def test_variability_is_the_population_deviation_and_with_ci_the_published_tools():
+    p_gold_EN = np.array([[0.1], [0.5], [0.9], [0.3]])
+    assert mean(p_gold_EN)[0] == pytest.approx(0.45)
+    assert variability(p_gold_EN)[0] == pytest.approx(0.2958, abs=5e-5)
+    assert variability(p_gold_EN)[0] != pytest.approx(np.std(p_gold_EN, ddof=1), abs=0.04)
+    assert variability(p_gold_EN, include_ci=True)[0] == pytest.approx(0.3001, abs=5e-5)
+    assert statistics(make(p_gold_EN), include_ci=True).variability_N[0] == pytest.approx(
+        0.3001, abs=5e-5
+    )
+
+
+def test_unvisited_records_change_nothing():
+    whole = statistics(make([[0.2, 0.9], [0.4, 0.1], [0.9, 0.6]])).as_columns()
+    gap = np.nan
+    gaps = statistics(make([[0.2, gap], [gap, 0.9], [0.4, 0.1], [gap, gap], [0.9, 0.6]]))
+    for name, values in gaps.as_columns().items():
+        assert list(values) == pytest.approx(list(whole[name]))
+
+
+def test_one_visit_has_no_confidence_interval_and_none_has_nothing():
+    p_gold_EN = np.array([[0.4, np.nan], [np.nan, np.nan]])
+    assert variability(p_gold_EN).tolist() == pytest.approx([0, np.nan], nan_ok=True)
+    assert np.isnan(variability(p_gold_EN, include_ci=True)).all()
+
+
+@pytest.mark.parametrize(
+    ("trend", "events"),
+    [
+        ([1, 0, 1, 0], 2),
+        ([0, 0, 1, 1], 0),
+        ([0, 1, 0, 0], 1),
+        ([1, np.nan, 0, 1], 1),  # compared with the record before the gap
+        ([0.5, 0.4, 1, 0.6], 1),  # half of the repeats right is right
+        ([0, 0, 0, 0], 4),
+        ([np.nan] * 4, np.nan),
+    ],
+)
+def test_forgetting_is_right_and_then_wrong(trend, events):
+    found = forgetting(np.array(trend, np.float32)[:, None])
+    assert found.tolist() == pytest.approx([events], nan_ok=True)
+
+
+def test_never_learnt_is_more_than_any_forgetting_or_the_published_number():
+    correct_EN = np.array([[0, 1], [0, 0], [0, 1], [0, 0]])
+    assert forgetting(correct_EN).tolist() == [4, 2]
+    assert forgetting(correct_EN, never=NEVER_LEARNT).tolist() == [1000, 2]
+    assert statistics(make(correct_EN), never=1000).forgetting_N.tolist() == [1000, 2]
+
+
+def test_no_loss_is_infinite():
+    assert loss(np.array([[0.0]], np.float32))[0] == pytest.approx(126 * math.log(2))
+    assert loss(np.array([[1.0], [0.5]]))[0] == pytest.approx(math.log(2) / 2)
+
+
+@pytest.mark.parametrize("burn_out", [0, -1])
+def test_burn_out_keeps_at_least_one_record(burn_out):
+    with pytest.raises(ConfigError, match=f"burn_out={burn_out}.* at least 1"):
+        statistics(make([[0.5]]), burn_out=burn_out)
+
+
+def test_the_map_colours_by_the_share_of_the_largest_correctness():
+    assert correctness_levels(np.array([0.0, 1, 4, 6])).tolist() == [0, 0.2, 0.7, 1]
+
+
+def points(confidence, variability, correctness=0):
+    """Statistics of given coordinates, of six records."""
+    c_N, v_N = np.array(confidence, float), np.array(variability, float)
+    count_N = np.full(len(c_N), correctness, float)
+    return Statistics(
+        guids=[str(place) for place in range(len(c_N))],
+        gold_N=np.zeros(len(c_N), np.int16),
+        visits_N=np.full(len(c_N), 6),
+        confidence_N=c_N,
+        variability_N=v_N,
+        correctness_N=count_N,
+        correctness_share_N=count_N / 6,
+        forgetting_N=np.zeros(len(c_N)),
+        aum_N=c_N,
+        loss_N=-np.log(c_N),
+        closeness_N=c_N * (1 - c_N),
+    )
+
+
+EASY_AMBIGUOUS_HARD = ([0.97, 0.5, 0.03], [0.03, 0.45, 0.03])
+
+
+def test_equation_1_ranks_as_the_text_says_only_with_its_branches_swapped():
+    at = points(*EASY_AMBIGUOUS_HARD)
+    assert difficulty("eq1_printed", at) == pytest.approx([1.00, 1.05, 1.00])
+    assert difficulty("eq1_swapped", at) == pytest.approx([0.06, 0.95, 1.94])
+
+
+def test_the_released_codes_score_counts_correct_epochs():
+    at = points([0.9, 0.1, 0.5], [0.1, 0.5, 0.6], correctness=4)
+    assert difficulty("repo", at) == pytest.approx([-3 + 0.9, -3 + 0.5, -3 + 0.6])
+
+
+@given(st.floats(0, 1), st.floats(0, 0.5))
+def test_swapped_and_printed_equations_exchange_their_branches(confidence, spread):
+    low, high = 1 - confidence + spread, 2 - confidence - spread
+    c_N, v_N = np.array([confidence]), np.array([spread])
+    assert eq1(c_N, v_N, swapped=False)[0] == (low if confidence < 0.5 else high)
+    assert eq1(c_N, v_N, swapped=True)[0] == (high if confidence < 0.5 else low)
+
+
+@pytest.mark.parametrize("name", sorted(set(SCORES) - {"eq1_printed", "variability"}))
+def test_what_is_never_learnt_is_harder_than_what_is_always_right(name):
+    found = statistics(make([[0.99, 0.02], [0.98, 0.01], [0.99, 0.03]]))
+    score_N = difficulty(name, found)
+    assert score_N.dtype == np.float64
+    assert score_N[0] < score_N[1]
+
+
+def test_variability_is_highest_for_what_changes():
+    found = statistics(make([[0.9, 0.9], [0.9, 0.1]]))
+    assert np.diff(difficulty("variability", found)) > 0
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_unvisited_examples_have_no_difficulty(name):
+    found = statistics(make([[0.9, np.nan], [0.2, np.nan]]))
+    assert np.isnan(difficulty(name, found)).tolist() == [False, True]
+
+
+def test_an_unknown_score_names_the_nearest():
+    with pytest.raises(ConfigError, match=r"'eq1_swaped'.* Did you mean 'eq1_swapped'"):
+        difficulty("eq1_swaped", points([0.5], [0.1]))
+
+
+def test_area_under_the_margin_needs_margins():
+    found = statistics(make([[0.5]], margin_EN=[[np.nan]]))
+    with pytest.raises(ConfigError, match="'aum' needs margins"):
+        difficulty("aum", found)

@@ -1,0 +1,190 @@
+"""Other tools' dynamics are read and written in their own layout, by guid, with nothing lost."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from heron.dynamics.files import Meta, dynamics_table, read_dynamics, read_logits, write_dynamics
+from heron.dynamics.jsonl import export_jsonl, import_jsonl, judge, read_record
+from heron.errors import DataError
+
+
+def write_lines(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
+    )
+    return path
+
+
+def row(guid, logits, gold=0, epoch=0):
+    return {"guid": guid, f"logits_epoch_{epoch}": logits, "gold": gold}
+
+
+LOGITS = arrays.arrays(
+    np.float64, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=st.floats(-50, 50)
+)
+
+
+@given(LOGITS)
+def test_judging_is_softmax_argmax_and_the_distance_to_the_best_other(logits_KC):
+    gold_K = np.arange(len(logits_KC)) % logits_KC.shape[1]
+    p_gold_K, correct_K, margin_K = judge(logits_KC, gold_K)
+    softmax_KC = torch.softmax(torch.from_numpy(logits_KC), dim=1).numpy()
+    for place, (logits_C, gold) in enumerate(zip(logits_KC, gold_K, strict=True)):
+        others = [value for label, value in enumerate(logits_C) if label != gold]
+        assert p_gold_K[place] == pytest.approx(softmax_KC[place, gold], abs=1e-12)
+        assert correct_K[place] == (int(np.argmax(logits_C)) == gold)
+        assert margin_K[place] == pytest.approx(logits_C[gold] - max(others), abs=1e-12)
+
+
+def test_a_folder_of_the_tools_reads_like_a_run(tmp_path):
+    inside = tmp_path / "training_dynamics"
+    write_lines(inside / "dynamics_epoch_0.jsonl", row(17, [2.0, 0.0]), row(5, [0.0, 1.0], 1))
+    write_lines(inside / "dynamics_epoch_1.jsonl", row("5", [3.0, 1.0], 1, 1), "\n")
+    for folder in (tmp_path, inside):
+        found = read_dynamics(folder)
+        assert found.guids == ["17", "5"]
+        assert found.gold_N.tolist() == [0, 1]
+        assert found.margin_EN == pytest.approx(np.array([[2, 1], [np.nan, -2]]), nan_ok=True)
+        assert found.correct_EN == pytest.approx(np.array([[1, 1], [np.nan, 0]]), nan_ok=True)
+        assert found.count_EN.tolist() == [[1, 1], [0, 1]]
+        assert found.epochs_E.tolist() == [1, 2]
+        assert found.labels == ("0", "1")
+
+
+def test_a_repeated_guid_is_averaged_and_counted(tmp_path):
+    path = write_lines(
+        tmp_path / "dynamics_epoch_0.jsonl",
+        row("a", [2.0, 0.0]),
+        row("b", [0.0, 1.0]),
+        row("a", [0.0, 1.0]),
+        row("a", [1.0, 0.0]),
+    )
+    found = read_record(path).to_pydict()
+    assert found["guid"] == ["a", "b"]
+    assert found["count"] == [3, 1]
+    assert found["correct"] == pytest.approx([2 / 3, 0])
+    assert found["margin"] == pytest.approx([2 / 3, -1])
+    sigmoid = [1 / (1 + np.exp(-margin)) for margin in (2, -1, 1)]
+    assert found["p_gold"] == pytest.approx([np.mean(sigmoid), sigmoid[1]])
+    assert found["logits"][0] == pytest.approx([1, 1 / 3])
+
+
+@given(arrays.arrays(np.float32, (2, 4, 3), elements=st.floats(-20, 20, width=32)))
+def test_what_is_exported_comes_back_the_same(tmp_path_factory, logits_ENC):
+    folder = tmp_path_factory.mktemp("run")
+    guids, gold_N = ["a", "b", "א", "9"], np.array([0, 1, 2, 0])
+    for record, logits_NC in enumerate(logits_ENC):
+        values = (*judge(logits_NC.astype(float), gold_N), np.ones(4))
+        meta = Meta((record + 1) / 2, "train", "nli", ("x", "y", "z"))
+        one = dynamics_table(guids, gold_N, *values, logits_NC, meta)
+        write_dynamics(folder / "dynamics" / f"epoch=0,part={record}.parquet", one)
+    written = export_jsonl(folder, folder / "out")
+    assert [path.name for path in written] == ["dynamics_epoch_0.jsonl", "dynamics_epoch_1.jsonl"]
+    before, after = read_dynamics(folder), read_dynamics(folder / "out")
+    assert after.guids == before.guids
+    assert after.gold_N.tolist() == before.gold_N.tolist()
+    for name in ("p_gold_EN", "margin_EN", "count_EN"):
+        assert getattr(after, name) == pytest.approx(getattr(before, name), abs=1e-5)
+    for record in range(2):
+        assert read_logits(folder / "out", record)[1] == pytest.approx(logits_ENC[record], abs=1e-9)
+
+
+def test_exported_lines_are_those_of_the_tools(tmp_path):
+    meta = Meta(1.0, "train", "nli", ("x", "y"))
+    ones = np.ones(1)
+    one = dynamics_table(["a"], np.ones(1), ones, ones, ones, ones, np.array([[0.1, -2]]), meta)
+    write_dynamics(tmp_path / "epoch=0.parquet", one)
+    (path,) = export_jsonl(tmp_path, tmp_path / "out")
+    assert path == tmp_path / "out" / "training_dynamics" / "dynamics_epoch_0.jsonl"
+    assert json.loads(path.read_text()) == {
+        "guid": "a",
+        "logits_epoch_0": [0.1000000015, -2.0],
+        "gold": 1,
+    }
+
+
+def test_imported_dynamics_are_a_run_folders(tmp_path):
+    inside = tmp_path / "tool" / "training_dynamics"
+    for epoch in (0, 1, 10):
+        lines = [row(guid, [0.1 * epoch, guid], guid % 2, epoch) for guid in range(3)]
+        write_lines(inside / f"dynamics_epoch_{epoch}.jsonl", *lines)
+    written = import_jsonl(tmp_path / "tool", tmp_path / "run", labels=["no", "yes"])
+    assert [path.name for path in written] == [f"epoch={epoch}.parquet" for epoch in (0, 1, 10)]
+    found, same = read_dynamics(tmp_path / "run"), read_dynamics(tmp_path / "tool")
+    assert found.labels == ("no", "yes")
+    assert found.epochs_E.tolist() == [1, 2, 11]
+    for name in ("gold_N", "p_gold_EN", "correct_EN", "margin_EN", "count_EN"):
+        assert getattr(found, name).tolist() == getattr(same, name).tolist()
+
+
+BAD_LINES = [
+    ("{", "broken JSON"),
+    ("[1]", "lacks gold, guid, logits_epoch_0"),
+    (json.dumps(row("a", [1.0, 2.0], epoch=1)), "lacks logits_epoch_0"),
+    (json.dumps(row("a", [1.0, "x"])), "a list of at least two numbers"),
+    ('{"guid": "a", "logits_epoch_0": [NaN, 1], "gold": 0}', "a list of at least two numbers"),
+    (json.dumps(row(None, [1.0, 2.0])), "guid is empty"),
+    (json.dumps(row("a", [1.0])), "a list of at least two numbers"),
+    (json.dumps(row("a", [1.0, 2.0, 3.0])), "3 logits where earlier lines have 2"),
+    (json.dumps(row("a", [1.0, 2.0], 2)), "gold is 2; 0 to 1 is allowed"),
+    (json.dumps(row("a", [1.0, 2.0], "no")), 'gold is "no"; 0 to 1 is allowed'),
+]
+
+
+def test_every_bad_line_is_named_with_its_number(tmp_path):
+    path = tmp_path / "dynamics_epoch_0.jsonl"
+    write_lines(path, row("z", [0.0, 1.0]), *(line + "\n" for line, _ in BAD_LINES))
+    with pytest.raises(DataError) as caught:
+        read_record(path)
+    for number, (problem, (_, said)) in enumerate(
+        zip(caught.value.problems, BAD_LINES, strict=True), 2
+    ):
+        assert problem.where == f"{path}:{number}"
+        assert said in problem.what
+
+
+def test_files_that_say_nothing_or_two_things_are_refused(tmp_path):
+    path = write_lines(tmp_path / "dynamics_epoch_0.jsonl", "\n")
+    with pytest.raises(DataError, match="has no lines"):
+        read_dynamics(tmp_path)
+    write_lines(path, row("a", [0.0, 1.0]), row("a", [0.0, 1.0], 1))
+    with pytest.raises(DataError, match="guid 'a' has two gold labels"):
+        read_dynamics(tmp_path)
+    write_lines(path, row("a", [0.0, 1.0]))
+    with pytest.raises(DataError, match="3 labels for 2 logits"):
+        import_jsonl(tmp_path, tmp_path / "out", labels=["x", "y", "z"])
+    with pytest.raises(DataError, match="no training dynamics here"):
+        import_jsonl(tmp_path / "absent", tmp_path / "out")
+
+
+@pytest.mark.real
+def test_the_published_sample_is_read_and_comes_back_as_it_was(tmp_path):
+    data = os.environ.get("HERON_DATA")
+    if not data or not (Path(data) / "cartography_sample").is_dir():
+        pytest.skip("the sample is not here: HERON_DATA")
+    sample = Path(data) / "cartography_sample"
+    found = read_dynamics(sample)
+    assert (len(found.guids), len(found.epochs_E)) == (50, 5)
+    assert found.count_EN.sum(axis=0).tolist() == [1] * 50  # its epochs have no guid in common
+    assert found.guids[0] == "4734364254410"
+    assert found.margin_EN[0, 0] == pytest.approx(-0.4754295349 - 0.9408461452)
+    import_jsonl(sample, tmp_path)
+    for path in export_jsonl(tmp_path, tmp_path):
+        lines = (sample / "training_dynamics" / path.name).read_text().splitlines()
+        ours = [json.loads(line) for line in path.read_text().splitlines()]
+        theirs = [json.loads(line) for line in lines]
+        assert [int(line["guid"]) for line in ours] == [line["guid"] for line in theirs]
+        key = next(name for name in ours[0] if name.startswith("logits"))
+        assert [line[key] for line in ours] == [
+            pytest.approx(line[key], abs=1e-6) for line in theirs
+        ]
+        assert [line["gold"] for line in ours] == [line["gold"] for line in theirs]
