@@ -50,8 +50,10 @@ class Browser:
         self._call("Page.navigate", url=address)
         # Navigation answers before the new document is there; its address tells the two apart.
         here = f"new Promise(done => {{ const look = () => location.href === {json.dumps(address)}"
-        self.run(here + " && document.readyState === 'complete' ? done() : setTimeout(look, 20);"
-                 " look(); })")
+        self.run(
+            here + " && document.readyState === 'complete' ? done() : setTimeout(look, 20);"
+            " look(); })"
+        )
 
     def run(self, script: str) -> Any:
         """Evaluate JavaScript, awaiting promises; returns its value as JSON's types."""

@@ -31,7 +31,7 @@ OTHER_COLOUR = "#9ca3af"
 _MARKERS = ("o", "s", "^", "D", "X", "P", "v")
 _REGIONS = ((0.84, 0.5, "ambiguous"), (0.2, 0.93, "easy to learn"), (0.2, 0.07, "hard to learn"))
 # The bright end of the scale is left out: yellow on white paper is not seen.
-_BRIGHTEST = 0.85
+_BRIGHTEST = 0.8
 
 
 class Bands(NamedTuple):
@@ -68,8 +68,7 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
         sheet: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
         left, right = sheet
         shown = bands(colour or correctness(run))
-        _draw_points(left.subplots(), run, shown, chosen_M)
-        counts = [int((shown.index_N[seen_N] == band).sum()) for band in range(len(shown.names))]
+        _draw_points(left.subplots(), run, shown, chosen_M, shown.index_N[seen_N])
         _draw_histograms(right.subplots(3, 1), run, seen_N)
         text = f"{title}: {seen_N.sum():,} examples{drawn}, {records}"
         figure.suptitle(text, x=0.01, ha="left", fontsize=10, color=QUIET)
@@ -120,7 +119,7 @@ def bands(column: Column) -> Bands:
         edges = np.unique(edges)
         names = tuple(f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges))
         index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
-    scale = matplotlib.colormaps["cividis"](np.linspace(0, _BRIGHTEST, max(len(names), 1)))
+    scale = matplotlib.colormaps["cividis"](np.linspace(0, _BRIGHTEST, len(names)))
     colours = tuple(matplotlib.colors.to_hex(colour) for colour in scale)
     return Bands(column.name, names, colours, np.where(np.isfinite(values_N), index_N, -1))
 
@@ -140,11 +139,20 @@ def _category_bands(column: Categories) -> Bands:
     return Bands(column.name, names, colours, np.where(codes_N >= 0, place[codes_N], -1))
 
 
-def _draw_points(axes: Axes, run: MapRun, shown: Bands, chosen_M: NDArray[np.int64]) -> None:
-    """Draw the scatter, the largest band first, so that it does not hide the others."""
+def _draw_points(
+    axes: Axes,
+    run: MapRun,
+    shown: Bands,
+    chosen_M: NDArray[np.int64],
+    all_N: NDArray[np.int64],
+) -> None:
+    """Draw the scatter, the largest band first, so that it does not hide the others.
+
+    The legend counts all examples (`all_N`, their bands), drawn or not.
+    """
     x_M, y_M = (run.values[name][chosen_M] for name in ("variability", "confidence"))
     index_M = shown.index_N[chosen_M]
-    sizes = np.array([(index_M == band).sum() for band in range(len(shown.names))])
+    sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
     order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
     handles: dict[int, Any] = {}
     for depth, band in enumerate(order):
@@ -161,8 +169,8 @@ def _draw_points(axes: Axes, run: MapRun, shown: Bands, chosen_M: NDArray[np.int
             rasterized=True,  # 25,000 vector points make a PDF that no viewer likes
         )
     names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
-    if handles[-1].get_offsets().shape[0]:
-        names[-1] = f"no value  ({(index_M == -1).sum():,})"
+    if (all_N == -1).any():
+        names[-1] = f"no value  ({(all_N == -1).sum():,})"
     entries = [handles[band] for band in names]
     axes.legend(
         entries,

@@ -90,12 +90,11 @@ def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any]
     if data.texts is not None:
         room = int(megabytes * 1e6) - len(escape_json(content).encode()) - 60_000
         content["texts"], longest = _texts(data.texts, room)
-        if longest is not None:
-            notes.append(
-                f"texts are cut after {longest:,} characters: the page may have {megabytes:g} MB"
-                if longest
-                else "texts are left out: no room for them"
-            )
+        if longest:
+            limits = f"the page's limits are {_LONGEST:,} characters and {megabytes:g} MB"
+            notes.append(f"texts are cut after {longest:,} characters: {limits}")
+        elif longest == 0:
+            notes.append(f"texts are left out: a page of {megabytes:g} MB has no room for them")
     return content, notes
 
 

@@ -29,7 +29,7 @@ const HeronDraw = (() => {
     const [red, green, blue] = channels(found.shade);
     found.dark = 0.299 * red + 0.587 * green + 0.114 * blue < 128;
     // The scale's end that is nearest to the background is left out: it would not be seen.
-    found.range = found.dark ? [0.3, 1] : [0, 0.82];
+    found.range = found.dark ? [0.3, 1] : [0, 0.75];
     return found;
   }
 
