@@ -31,16 +31,20 @@ def make_records(
     gold_N = np.arange(len(guids)) % max(len(labels), 1) if labels else np.full(len(guids), -1)
     meta = {"mode": "train", "task": "nli" if labels else "extractive_qa", "labels": tuple(labels)}
     for record, p_gold_N in enumerate(p_gold_EN):
-        margin_N = np.log(p_gold_N / (1 - p_gold_N)) if labels else np.full(len(guids), np.nan)
+        margin_N = np.full(len(guids), np.nan)
+        right_N = p_gold_N > 0.5
         logits_NC = None
         if labels:
+            # All other classes have a logit of 0: the gold one is right from p = 1 / C on.
+            margin_N = np.log(p_gold_N * (len(labels) - 1) / (1 - p_gold_N))
+            right_N = margin_N > 0
             logits_NC = np.zeros((len(guids), len(labels)), np.float32)
             logits_NC[np.arange(len(guids)), gold_N] = margin_N
         table = dynamics_table(
             list(guids),
             gold_N,
             p_gold_N,
-            p_gold_N > 0.5,
+            right_N,
             margin_N,
             np.ones(len(guids)),
             logits_NC,

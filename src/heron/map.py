@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,12 +104,15 @@ def write_map(options: MapOptions) -> list[Path]:
     from heron.dynamics.map_sources import read_mapped
 
     mapped = read_mapped(options.run, options.burn_out, options.include_ci)
-    other = options.other and read_mapped(options.other, options.burn_out, options.include_ci)
+    other = None
+    if options.other is not None:
+        other = _rename(read_mapped(options.other, options.burn_out, options.include_ci), mapped)
     groups = _groups(mapped, options.group)
-    data = build(mapped, other or None, groups, options)
+    data = build(mapped, other, groups, options)
     colour = _find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
-    target = options.out or mapped.folder / (f"map-with-{other.name}" if other else "map")
+    place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
+    target = options.out or mapped.folder / place
     files = []
     figure = map_figure(mapped.name, data.runs[0], colour)
     for form in options.format or FORMATS:
@@ -119,6 +123,13 @@ def write_map(options: MapOptions) -> list[Path]:
         files.append(target / f"map.{suffix}")
         write_table(files[-1], _plain(table) if suffix == "csv" else table)
     return files
+
+
+def _rename(other: Mapped, mapped: Mapped) -> Mapped:
+    """Tell two runs of the same name apart by the sweeps that they are of."""
+    if other.name != mapped.name:
+        return other
+    return dataclasses.replace(other, name=f"{other.folder.resolve().parent.name}/{other.name}")
 
 
 def build(

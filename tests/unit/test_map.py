@@ -10,6 +10,7 @@ import pytest
 from heron.data.tables import read_table
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
+from heron.dynamics.jsonl import export_jsonl
 from heron.dynamics.map_page import read_payload, unpack
 from heron.errors import ConfigError, DataError
 from heron.map import run as run_map
@@ -98,12 +99,14 @@ def test_the_page_holds_each_rows_texts_and_predicted_label(tmp_path):
     assert [strings[place] for place in second] == [row["hypothesis"] for row in rows]
     assert len(set(strings)) == len(strings)
     assert (payload["texts"]["direction"], payload["texts"]["language"]) == ("rtl", "he")
+    # The file's name is the same for all: nothing to colour by.
+    assert "file" not in [column["name"] for column in payload["columns"]]
     assert _names(_column(payload, "label")) == [row["label"] for row in rows]
     assert _names(_column(payload, "genre")) == [row["genre"] for row in rows]
     last = read_dynamics(folder).p_gold_EN[-1]
     right = np.array(_names(payload["runs"][0]["predicted"])) == [row["label"] for row in rows]
-    assert right[last > 0.5].all()
-    assert not right[last < 0.5].any()
+    assert right[last > 1 / 3].all()
+    assert not right[last < 1 / 3].any()
 
 
 @pytest.mark.usefixtures("fast_figures")
@@ -178,6 +181,27 @@ def test_one_record_is_mapped_with_a_warning(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("fast_figures")
+def test_include_ci_widens_variability_and_needs_two_records(tmp_path):
+    folder = make_run(tmp_path)
+    run_map([f"run={folder}", "include_ci=true"])
+    p_gold_EN = read_dynamics(folder).p_gold_EN.astype(np.float64)
+    variance_N = p_gold_EN.var(axis=0)
+    shown = unpack(_page(folder)["runs"][0]["values"]["variability"])
+    np.testing.assert_allclose(shown, np.sqrt(variance_N + variance_N**2 / 3), rtol=1e-5)
+    with pytest.raises(ConfigError, match="needs two records"):
+        run_map([f"run={folder}", "include_ci=true", "burn_out=1"])
+
+
+@pytest.mark.usefixtures("fast_figures")
+def test_runs_of_one_name_are_told_apart_by_their_sweeps(tmp_path):
+    folder, other = make_run(tmp_path / "a"), tmp_path / "b" / "seed=0-1a2b"
+    make_records(other, [f"p{row}" for row in range(60)])
+    run_map([f"run={folder}", f"with={other}"])
+    names = [run["name"] for run in _page(folder, "map-with-b-seed=0-1a2b")["runs"]]
+    assert names == ["seed=0-1a2b", "b/seed=0-1a2b"]
+
+
+@pytest.mark.usefixtures("fast_figures")
 def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
     folder = make_run(tmp_path)
     run_map([f"run={folder}", "burn_out=2"])
@@ -187,7 +211,7 @@ def test_burn_out_keeps_the_first_records_and_their_predictions(tmp_path):
     np.testing.assert_allclose(shown, p_gold_EN[:2].mean(axis=0), rtol=1e-6)
     assert payload["runs"][0]["records"] == 2
     right = np.array(_names(payload["runs"][0]["predicted"])) == _names(_column(payload, "label"))
-    np.testing.assert_array_equal(right, p_gold_EN[1] > 0.5)
+    np.testing.assert_array_equal(right, p_gold_EN[1] > 1 / 3)
 
 
 @pytest.mark.usefixtures("fast_figures")
@@ -235,3 +259,19 @@ def test_a_run_without_dynamics_is_refused_with_the_reason(tmp_path):
     (tmp_path / "run").mkdir()
     with pytest.raises(DataError, match=r"dynamics\.enabled=false leaves none"):
         run_map([f"run={tmp_path / 'run'}"])
+
+
+@pytest.mark.usefixtures("fast_figures")
+def test_dynamics_of_other_cartography_tools_are_mapped_without_texts(tmp_path, capsys):
+    folder = make_run(tmp_path)
+    export_jsonl(folder, tmp_path / "other")
+    run_map([f"run={tmp_path / 'other'}"])
+    assert "no texts: the folder has no config.yaml" in capsys.readouterr().out
+    ours = unpack(_map_of(folder)["confidence"])
+    theirs = unpack(_page(tmp_path / "other")["runs"][0]["values"]["confidence"])
+    np.testing.assert_allclose(theirs, ours, atol=1e-5)
+
+
+def _map_of(folder):
+    run_map([f"run={folder}"])
+    return _page(folder)["runs"][0]["values"]

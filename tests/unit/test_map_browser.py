@@ -196,3 +196,18 @@ def test_points_stand_out_from_the_background_in_light_and_dark(page, folder, da
     )
     assert min(contrasts) > 2
     assert page.errors == []
+
+
+def test_a_dark_page_is_printed_in_light_colours(page, folder):
+    page.open(folder / "map-with-other" / "map.html", dark=True)
+    page.settle()
+    dark = "HeronDraw.theme().dark"
+    assert page.run(dark) is True
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    corner = (
+        "[...document.getElementById('map-points').getContext('2d').getImageData(3, 3, 1, 1).data]"
+    )
+    assert min(page.run(corner)) > 200
+    page.run("dispatchEvent(new Event('afterprint'))")
+    assert page.run(dark) is True
+    assert page.errors == []

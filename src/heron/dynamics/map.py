@@ -59,7 +59,7 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
         colour: what the points are coloured by; default: correctness.
         seed: of the sample of points that is drawn where there are more than `POINTS`.
     """
-    seen_N = ~np.isnan(run.values["confidence"])
+    seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
     chosen_M = sample_points(np.flatnonzero(seen_N), seed)
     drawn = "" if len(chosen_M) == seen_N.sum() else f", {len(chosen_M):,} of them drawn"
     records = f"{run.records} record" + ("" if run.records == 1 else "s")

@@ -28,7 +28,7 @@ from heron.dynamics.map_data import (
     rows_of,
     take_rows,
 )
-from heron.errors import DataError, HeronError, Problem
+from heron.errors import ConfigError, DataError, HeronError, Problem
 from heron.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def read_mapped(folder: Path, burn_out: int | None, include_ci: bool) -> Mapped:
     """Read a run's dynamics and compute the statistics.
 
     Raises:
+        ConfigError: `burn_out` below 1, or `include_ci` with one record.
         DataError: there are none, or they cannot be read.
     """
     folder = Path(folder)
@@ -68,6 +69,8 @@ def read_mapped(folder: Path, burn_out: int | None, include_ci: bool) -> Mapped:
     dynamics = read_dynamics(folder)
     found = statistics(dynamics, burn_out=burn_out, include_ci=include_ci)
     records = len(dynamics.epochs_E[: burn_out or None])
+    if include_ci and records < 2:
+        raise ConfigError(f"include_ci=true needs two records or more; {folder} has {records}")
     return Mapped(folder.resolve().name, folder, dynamics, found, records)
 
 
@@ -216,7 +219,9 @@ def example_columns(examples: Sequence[Example | None]) -> list[Column]:
     for name in names:
         cells = [None if one is None else one.side.get(name) for one in examples]
         present = [cell for cell in cells if not is_missing(cell)]
-        if present and all(isinstance(cell, str | int | float) for cell in present):
+        plain = all(isinstance(cell, str | int | float) for cell in present)
+        # One value for all (the file's name, say) colours nothing.
+        if plain and len(set(present)) > 1:
             columns.append(as_column(name, cells))
     return columns
 

@@ -120,13 +120,14 @@ const HeronDraw = (() => {
     if (!buffer || buffer.width !== width || buffer.height !== height) {
       buffer = context.createImageData(width, height);
     }
+    const shade = channels(colours.shade);
     const pixels = new Uint32Array(buffer.data.buffer);
-    pixels.fill(pixel(channels(colours.shade)));
+    pixels.fill(pixel(shade));
     const size = (x.length > 30000 ? 1.9 : x.length > 5000 ? 2.6 : 3.6) * view.ratio;
     const kinds = painted.shapes ? painted.shapes.length : 1;
     const stamps = Array.from({ length: Math.min(kinds, SHAPES.length) }, (_, i) => stamp(i, size, width));
     const table = Uint32Array.from(painted.table, pixel);
-    const pale = pixel(channels(colours.quiet));
+    const pale = pixel(channels(colours.quiet).map((value, k) => (value + shade[k]) / 2));
     const { box, ratio } = view;
     // Stay clear of the image's edges: a stamp that crosses one would come out on the other side.
     const edge = Math.ceil(size * 1.2) + 1;

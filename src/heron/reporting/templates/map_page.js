@@ -464,7 +464,11 @@
   new ResizeObserver(() => redraw(false)).observe(pointCanvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   // On paper the page is light, whatever the screen is.
-  addEventListener("beforeprint", recolour);
-  addEventListener("afterprint", recolour);
+  const print = (scheme) => () => {
+    document.documentElement.style.colorScheme = scheme;
+    recolour();
+  };
+  addEventListener("beforeprint", print("light"));
+  addEventListener("afterprint", print(""));
   addEventListener("hashchange", openView);
 })();
