@@ -186,20 +186,25 @@ def _fitting(texts: Iterable[str], room: int) -> int | None:
     """Find the longest cut (characters) with which texts fit into `room` bytes; None: no cut."""
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)
-    stored = len(escape_json(texts).encode(errors="replace"))
-    width = stored / max(int(lengths.sum()), 1)  # bytes a character, quotes and commas included
-
-    def fits(cut: int) -> bool:
-        return float(np.minimum(lengths, cut).sum() * width) + 4 * len(texts) <= room
-
     longest = int(lengths.max(initial=0))
+    stored = _stored(texts, None)
     if longest <= _LONGEST and stored <= room:
         return None
+    width = stored / max(int(lengths.sum()), 1)  # bytes a character, on average
     low, high = 0, min(longest, _LONGEST)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        fits = float(np.minimum(lengths, middle).sum() * width) <= room
+        low, high = (middle, high) if fits else (low, middle - 1)
+    # The average misleads where the long texts are in another alphabet than the short ones.
+    while low >= _SHORTEST and _stored(texts, low) > room:
+        low = int(0.95 * low)
     return low
+
+
+def _stored(texts: Iterable[str], longest: int | None) -> int:
+    """How many bytes texts take in the page."""
+    return len(escape_json([_clean(_cut(text, longest)) for text in texts]).encode())
 
 
 def _cut(text: str, longest: int | None) -> str:

@@ -132,6 +132,12 @@ def test_texts_are_cut_to_keep_the_page_below_its_limit_and_the_page_says_so(let
     assert all(text.startswith(shown[:-1]) for text, shown in zip(texts, strings, strict=True))
 
 
+def test_long_texts_in_letters_of_few_bytes_do_not_hide_what_short_ones_take():
+    short, long = ("😀" * 100, "a" * 2_000)
+    texts = [f"{number} {short if number % 2 else long}" for number in range(1_000)]
+    assert len(map_page(_data(texts), megabytes=0.4).encode()) < 400_000
+
+
 def test_without_room_for_texts_they_are_left_out_and_the_page_says_so():
     page = map_page(_data([f"{number} " + "x" * 300 for number in range(3_000)]), megabytes=0.2)
     assert "texts are left out" in page
