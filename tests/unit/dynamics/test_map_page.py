@@ -100,7 +100,7 @@ def test_no_text_guid_name_or_note_can_end_the_data_or_run():
     page = Page(text)
     assert "<script>alert" not in text
     scripts = [attributes for tag, attributes in page.tags if tag == "script"]
-    assert len(scripts) == len([s for s in scripts if set(s) <= {"type", "id"}]) == 5
+    assert len(scripts) == len([s for s in scripts if set(s) <= {"type", "id"}]) == 6
     content = re.search(r'id="map-data">(.*?)</script>', text, re.S)[1]
     assert not re.search("[<>&\u2028\u2029]", content)
     assert read_payload(text)["guids"] == [HOSTILE]

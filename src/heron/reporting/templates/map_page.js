@@ -7,7 +7,7 @@
   const [pointCanvas, markCanvas] = [byId("map-points"), byId("map-marks")];
   const controls = byId("map-controls").elements;
   const REACH = 14; // pixels within which the pointer finds a point
-  const SHOWN = { rows: 40, movers: 30, rings: 300, arrows: 60 };
+  const MOST = { rings: 300, arrows: 60 };
   const BARS = { confidence: "#CC79A7", variability: "#0072B2", correctness: "#009E73" };
 
   let widest = 0.5;
@@ -21,16 +21,7 @@
   let colours, view, column, colouring, painted, grid;
 
   const statistics = () => data.runs[state.run].values;
-  const element = (tag, attributes = {}, ...children) => {
-    const made = Object.assign(document.createElement(tag), attributes);
-    made.append(...children);
-    return made;
-  };
-  const asText = (node) => {
-    node.dir = data.texts ? data.texts.direction : "auto";
-    if (data.texts && data.texts.language) node.lang = data.texts.language;
-    return node;
-  };
+  const { element } = HeronRead;
 
   // --- what is chosen --------------------------------------------------------------------------
 
@@ -116,14 +107,14 @@
     HeronDraw.marks(markCanvas, view, variability, confidence, colours, {
       box: state.boxRun === state.run ? state.box : null,
       focus: state.focus,
-      hits: hits.length <= SHOWN.rings ? hits : [],
+      hits: hits.length <= MOST.rings ? hits : [],
       arrows: controls.arrows && controls.arrows.checked ? arrows() : [],
     });
   }
 
   function arrows() {
     const [a, b] = data.runs.map((run) => run.values);
-    return HeronMap.furthest(a, b, state.chosen, SHOWN.arrows).map(({ row }) =>
+    return HeronMap.furthest(a, b, state.chosen, MOST.arrows).map(({ row }) =>
       [a.variability[row], a.confidence[row], b.variability[row], b.confidence[row]]);
   }
 
@@ -186,80 +177,16 @@
   }
 
   function showDetails() {
-    const box = byId("map-details");
-    if (state.focus < 0) {
-      const hint = "Point at the map, or walk through it with the arrow keys, to read an example.";
-      box.replaceChildren(element("p", { className: "note", textContent: hint }));
-      return;
-    }
-    const row = state.focus;
-    const facts = element("div", { className: "facts" });
-    const fact = (name, value) => {
-      if (value === "") return;
-      facts.append(element("span", {}, element("b", { textContent: `${name} ` }), element("bdi", { textContent: value })));
-    };
-    data.runs.forEach((run, number) => {
-      const suffix = data.runs.length > 1 ? ` ${"AB"[number]}` : "";
-      for (const name of data.statistics) {
-        if (run.values[name]) fact(name + suffix, HeronMap.short(run.values[name][row]));
-      }
-      if (run.predicted) fact("predicted" + suffix, HeronMap.valueOf(run.predicted, row));
-    });
-    for (const one of data.columns) {
-      fact(one.name, one.codes ? HeronMap.valueOf(one, row) : HeronMap.short(one.values[row]));
-    }
-    const texts = ["first", "second"].map((which) => HeronMap.textOf(data, row, which)).filter(Boolean);
-    box.replaceChildren(
-      element("p", { className: "guid", dir: "auto", textContent: data.guids[row] }),
-      ...texts.map((text, i) => asText(element("p", { textContent: text, className: i ? "second" : "" }))),
-      facts,
-    );
+    HeronRead.showExample(data, byId("map-details"), state.focus);
   }
-
-  // --- lists below -----------------------------------------------------------------------------
 
   function showLists() {
-    const rows = state.chosen ? HeronMap.rowsOf(data, state.chosen) : [];
-    const { confidence, variability } = statistics();
-    const [head, cells] = textColumns();
-    fillTable(byId("map-rows"), rows.length, [...head, "confidence", "variability"],
-      rows.slice(0, SHOWN.rows).map((row) => [row, ...cells(row),
-        HeronMap.short(confidence[row]), HeronMap.short(variability[row])]));
-    if (data.runs.length < 2) return;
-    const [a, b] = data.runs.map((run) => run.values);
-    const moved = HeronMap.furthest(a, b, state.chosen, SHOWN.movers);
-    const pair = (values, row) => `${HeronMap.short(values.confidence[row])}, ${HeronMap.short(values.variability[row])}`;
-    fillTable(byId("map-movers"), moved.length,
-      [...head, "A: confidence, variability", "B: confidence, variability", "distance"],
-      moved.map(({ row, distance }) => [row, ...cells(row), pair(a, row), pair(b, row), HeronMap.short(distance)]));
-  }
-
-  function textColumns() {
-    const label = data.columns.find((one) => one.name === "label");
-    const both = (row) => ["first", "second"].map((which) => HeronMap.textOf(data, row, which)).filter(Boolean);
-    const head = [...(label ? ["label"] : []), ...(data.texts ? ["text"] : [])];
-    const clip = (text) => (text.length > 160 ? `${text.slice(0, 159)}…` : text);
-    return [head, (row) => [
-      ...(label ? [HeronMap.valueOf(label, row)] : []),
-      ...(data.texts ? [asText(element("div", {}, ...both(row).map((text) => element("p", { textContent: clip(text) }))))] : []),
-    ]];
-  }
-
-  function fillTable(section, total, head, rows) {
-    section.hidden = !total;
-    const heads = ["guid", ...head].map((name) => element("th", { scope: "col", textContent: name }));
-    const body = rows.map(([row, ...cells]) => {
-      const button = element("button", { type: "button", className: "map-row guid", textContent: data.guids[row] });
-      button.addEventListener("click", () => {
-        setFocus(row, true);
-        pointCanvas.scrollIntoView({ block: "nearest" });
-      });
-      return element("tr", {}, element("td", {}, button), ...cells.map((cell) => element("td", {}, cell)));
-    });
-    const table = element("table", { className: "predictions" },
-      element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
-    const rest = total > rows.length ? `The first ${rows.length} of ${total.toLocaleString("en")}.` : "";
-    section.querySelector(".wide").replaceChildren(element("p", { className: "note", textContent: rest }), table);
+    const open = (row) => {
+      setFocus(row, true);
+      pointCanvas.scrollIntoView({ block: "nearest" });
+    };
+    HeronRead.showChosen(data, byId("map-rows"), state.run, state.chosen, open);
+    HeronRead.showMovers(data, byId("map-movers"), state.chosen, open);
   }
 
   // --- pointer and keyboard --------------------------------------------------------------------
