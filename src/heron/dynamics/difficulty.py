@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from heron.data.features import Features, Units
-from heron.data.tables import read_table
+from heron.data.tables import cell_text, is_missing, read_table
 from heron.dynamics.cartography import Statistics, difficulty
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import allenai, rank, tercile_partition
@@ -119,7 +119,9 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
     scores: dict[str, float] = {}
     for index, row in enumerate(table.rows):
         try:
-            scores[str(row["guid"])] = float(row[column])
+            if is_missing(row[column]):
+                raise ValueError
+            scores[cell_text(row["guid"])] = float(row[column])
         except (TypeError, ValueError):
             what = f"{column} '{row[column]}' is no number"
             problems.append(Problem(table.where(index), what, "higher means harder"))

@@ -99,7 +99,9 @@ class Recorder(pl.Callback):
         if trainer.is_global_zero:
             self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)
         if self.data.curriculum is not None and part == self.parts - 1:
-            self.data.curriculum.observe(-np.log(np.maximum(means_NK[:, 0], _LEAST)))
+            losses_N = -np.log(np.maximum(means_NK[:, 0], _LEAST))
+            losses_N[self.gold_N == UNLABELLED] = np.nan
+            self.data.curriculum.observe(losses_N)
         self.sums_NK.zero_()
         self.visits_N.zero_()
 

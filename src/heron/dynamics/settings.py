@@ -98,16 +98,18 @@ def _check_stage(entry: Mapping[str, Any], where: str, wanted: str) -> None:
         if key not in _KEYS:
             raise ConfigError(f"{where}: unknown key '{key}'.{nearest(str(key), _KEYS)}")
     size, unlock = entry.get(wanted), entry.get("unlock", 1.0)
-    if not isinstance(size, int | float) or not size > 0:
-        what = "optimizer steps" if wanted == "steps" else "the share of all steps"
-        raise ConfigError(f"{where}: {wanted}={size}; it needs {what}, a number above 0")
+    whole = wanted == "steps"
+    if not isinstance(size, int if whole else int | float) or not size > 0:
+        what = "optimizer steps, a whole" if whole else "the share of all steps, a"
+        hint = "" if whole or "steps" not in entry else "; steps need curriculum.budget=own"
+        raise ConfigError(f"{where}: {wanted}={size}; it needs {what} number above 0{hint}")
     if not isinstance(unlock, int | float) or not 0 < unlock <= 1:
         raise ConfigError(f"{where}: unlock={unlock}: must be above 0 and at most 1")
     if "groups" in entry and "unlock" in entry:
         raise ConfigError(f"{where}: either unlock or groups, not both")
     groups = entry.get("groups", ())
-    if isinstance(groups, str):
-        raise ConfigError(f"{where}: groups is a list, such as [{groups}]")
+    if not isinstance(groups, list | tuple):
+        raise ConfigError(f"{where}: groups is a list, such as [{groups or 'easy'}]")
     for group in groups:
         if group not in GROUPS:
             raise ConfigError(f"{where}: no group '{group}'.{nearest(str(group), GROUPS)}")

@@ -1,0 +1,252 @@
+"""Every score orders the units of a train split as it says, whatever order the file has."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from heron.data.features import Features
+from heron.data.tables import write_table
+from heron.dynamics.cartography import difficulty, statistics
+from heron.dynamics.difficulty import cosine, rank_units, read_scores, unit_statistics
+from heron.dynamics.files import Dynamics
+from heron.dynamics.groups import allenai, tercile_partition
+from heron.dynamics.settings import LEARNT
+from heron.errors import ConfigError, DataError
+from heron.schema import CurriculumConfig
+
+GUIDS = ["e", "b", "d", "a", "c", "f"]
+LENGTHS = [9, 4, 7, 4, 12, 1]
+GROUPS = [{"share": 1.0, "groups": ["easy", "hard"]}]
+
+
+def features_of(lengths=LENGTHS, guids=GUIDS, sequences_R=None):
+    """Make a split of sequences of these lengths, a row each unless told otherwise."""
+    rows = len(guids)
+    sequences_R = np.arange(rows) if sequences_R is None else np.asarray(sequences_R)
+    return Features(
+        tokens_T=np.zeros(sum(lengths), np.int32),
+        offsets_S=np.concatenate([[0], np.cumsum(lengths)]),
+        second_S=np.full(len(lengths), -1, np.int32),
+        sequences_R=sequences_R.astype(np.int32),
+        spans_R4=np.zeros((rows, 4), np.int32),
+        markers_R2=np.zeros((rows, 2), np.int32),
+        labels_R=np.zeros(rows, np.int32),
+        truncated_R=np.zeros(rows, bool),
+        guids=list(guids),
+        refused=[],
+    )
+
+
+def learnt(guids=GUIDS, records=4, seed=0, margins=True):
+    """Make statistics of random dynamics."""
+    random = np.random.default_rng(seed)
+    p_gold_EN = random.random((records, len(guids))).astype(np.float32)
+    margin_EN = random.normal(size=p_gold_EN.shape) if margins else np.full(p_gold_EN.shape, np.nan)
+    return statistics(
+        Dynamics(
+            guids=list(guids),
+            gold_N=np.zeros(len(guids), np.int16),
+            p_gold_EN=p_gold_EN,
+            correct_EN=(p_gold_EN > 0.5).astype(np.float32),
+            margin_EN=margin_EN.astype(np.float32),
+            count_EN=np.ones(p_gold_EN.shape, np.int16),
+            epochs_E=np.arange(1.0, records + 1),
+            labels=("a", "b"),
+            mode="train",
+            task="nli",
+        )
+    )
+
+
+def order(features, known=None, similarity_R=None, seed=0, **changes):
+    """Rank, and name the units from easy to hard."""
+    config = CurriculumConfig(**{"name": "mine", "pacing": "linear", **changes})
+    units = features.units()
+    ranking = rank_units(config, features, units, seed, known, similarity_R)
+    assert sorted(ranking.order_U) == list(range(len(units)))
+    return [features.guids[units.rows_U[unit]] for unit in ranking.order_U]
+
+
+def test_length_is_the_number_of_tokens_ties_go_by_guid():
+    assert order(features_of(), difficulty="length") == list("fabdec")
+
+
+def test_reverse_is_hardest_first_ties_still_by_guid():
+    assert order(features_of(), difficulty="length", reverse=True) == list("cedabf")
+
+
+def test_the_order_does_not_depend_on_the_order_of_the_file():
+    shuffled = [3, 0, 5, 1, 4, 2]
+    other = features_of([LENGTHS[i] for i in shuffled], [GUIDS[i] for i in shuffled])
+    assert order(other, difficulty="length") == order(features_of(), difficulty="length")
+    known = learnt()
+    assert order(other, known, difficulty="loss") == order(features_of(), known, difficulty="loss")
+
+
+def test_a_unit_of_many_sequences_is_as_long_as_they_are_together():
+    # Premise and hypothesis read apart: 5 + 5, then 1 + 8, then 7 + 1 tokens.
+    apart = features_of([5, 5, 1, 8, 7, 1], ["x", "y", "z"], [0, 2, 4])
+    assert order(apart, difficulty="length") == ["z", "y", "x"]
+
+
+def test_random_is_the_seed_s():
+    features = features_of([5] * 40, [f"g{i:02}" for i in range(40)])
+    first = order(features, difficulty="random", seed=1)
+    assert order(features, difficulty="random", seed=1) == first
+    assert order(features, difficulty="random", seed=2) != first
+    assert first != sorted(first)
+
+
+# By hand: (1, 0) and (1, 1) are 45 degrees apart, (3, 4) and (4, 3) have 24/25.
+VECTORS = np.array(
+    [
+        [1, 0, 1, 1],
+        [3, 4, 4, 3],
+        [2, 0, 5, 0],
+        [1, 0, 0, 1],
+        [1, 2, -2, -4],
+        [0, 0, 1, 1],
+    ],
+    dtype=np.float32,
+)
+COSINES = [np.sqrt(0.5), 0.96, 1.0, 0.0, -1.0, 0.0]
+
+
+def test_cosine_compares_the_two_halves_and_is_0_for_a_zero_vector():
+    assert cosine(VECTORS) == pytest.approx(COSINES, abs=1e-12)
+
+
+def test_similar_pairs_come_first():
+    found = order(features_of(), similarity_R=cosine(VECTORS), difficulty="sts")
+    # 1, .96, .71, then the two zeros by guid, then -1.
+    assert found == list("dbeafc")
+
+
+@pytest.mark.parametrize("name", LEARNT)
+def test_every_statistic_orders_by_what_the_dynamics_say(name):
+    known = learnt()
+    score_N = difficulty(name, known)
+    expected = [guid for _, guid in sorted(zip(score_N, known.guids, strict=True))]
+    shuffled = [4, 2, 0, 1, 5, 3]  # the file's order is not that of the dynamics
+    features = features_of([LENGTHS[i] for i in shuffled], [GUIDS[i] for i in shuffled])
+    assert order(features, known, difficulty=name) == expected
+    reverse = [guid for _, guid in sorted(zip(-score_N, known.guids, strict=True))]
+    assert order(features, known, difficulty=name, reverse=True) == reverse
+
+
+def test_margins_that_a_task_does_not_have_order_nothing():
+    with pytest.raises(ConfigError, match="aum"):
+        order(features_of(), learnt(margins=False), difficulty="aum")
+
+
+def test_a_unit_of_many_rows_is_as_hard_as_they_are_on_average():
+    # Windows: texts of 3, 1 and 2 pairs.
+    windows = features_of([8, 8, 8], GUIDS, [0, 0, 0, 1, 2, 2])
+    known = learnt()
+    of_units = unit_statistics(known, windows, windows.units())
+    assert of_units.guids == ["e", "a", "c"]
+    for field in ("confidence_N", "variability_N", "loss_N", "aum_N", "correctness_N"):
+        values = getattr(known, field)
+        expected = [values[:3].mean(), values[3], values[4:].mean()]
+        assert getattr(of_units, field) == pytest.approx(expected)
+    losses = of_units.loss_N
+    assert order(windows, known, difficulty="loss") == [
+        of_units.guids[unit] for unit in np.argsort(losses)
+    ]
+
+
+def test_dynamics_of_another_data_set_are_refused_with_count_and_first_guid():
+    known = learnt(["a", "b", "c", "d"])
+    with pytest.raises(DataError, match="2 of 6 train examples are not in the dynamics") as refused:
+        order(features_of(), known, difficulty="loss")
+    assert refused.value.problems[0].where == "e"
+
+
+def test_dynamics_of_more_than_the_train_split_are_no_harm():
+    known = learnt([*GUIDS, "not here"])
+    part = dataclasses.replace(known, guids=GUIDS)
+    for field in dataclasses.fields(part):
+        if field.name.endswith("_N"):
+            part = dataclasses.replace(part, **{field.name: getattr(known, field.name)[:6]})
+    features = features_of()
+    assert order(features, known, difficulty="loss") == order(features, part, difficulty="loss")
+
+
+def test_groups_are_made_of_the_dynamics_or_of_thirds_of_the_score():
+    features, known = features_of(), learnt()
+    config = CurriculumConfig(name="mine", stages=GROUPS, fraction=0.5, difficulty="length")
+    units = features.units()
+    found = rank_units(config, features, units, 0, known).groups
+    expected = allenai(known, 0.5, exact=False)
+    assert {name: mask.tolist() for name, mask in found.items()} == {
+        name: mask.tolist() for name, mask in expected.items()
+    }
+    config.grouping = "tercile_partition"
+    found = rank_units(config, features, units, 0).groups
+    expected = tercile_partition(np.array(LENGTHS), GUIDS)
+    assert {name: mask.tolist() for name, mask in found.items()} == {
+        name: mask.tolist() for name, mask in expected.items()
+    }
+    assert [GUIDS[unit] for unit in np.flatnonzero(found["easy"])] == ["a", "f"]
+
+
+def test_no_groups_are_made_where_no_stage_asks_for_them():
+    features = features_of()
+    config = CurriculumConfig(name="mine", pacing="linear", difficulty="length")
+    assert rank_units(config, features, features.units(), 0).groups == {}
+
+
+class TestExternalScores:
+    """A column of the user's own table."""
+
+    def write(self, tmp_path, guids=GUIDS, scores=(3, 1, 2, 0.5, 9, 1), suffix="csv"):
+        path = tmp_path / f"scores.{suffix}"
+        write_table(path, {"guid": list(guids), "hard": list(scores)})
+        return path
+
+    @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+    def test_higher_is_harder_in_any_format(self, tmp_path, suffix):
+        path = self.write(tmp_path, scores=(3.0, 1.0, 2.0, 0.5, 9.0, 1.0), suffix=suffix)
+        words = {"difficulty": "external", "scores": str(path), "column": "hard"}
+        assert order(features_of(), **words) == list("abfdec")
+
+    def test_rows_of_other_splits_are_no_harm(self, tmp_path):
+        path = self.write(tmp_path, [*GUIDS, "test-1"], [*range(7)])
+        assert read_scores(path, "hard", GUIDS).tolist() == [0, 1, 2, 3, 4, 5]
+
+    def test_a_train_example_without_score_is_refused_with_count_and_first_guid(self, tmp_path):
+        path = self.write(tmp_path, GUIDS[2:], [1, 2, 3, 4])
+        with pytest.raises(DataError, match="2 of 6 train examples have no row here, first e"):
+            read_scores(path, "hard", GUIDS)
+
+    @pytest.mark.parametrize("value", ["high", "", "nan", None])
+    def test_what_is_no_number_is_refused_with_its_line(self, tmp_path, value):
+        path = self.write(tmp_path, scores=(3, 1, value, 0.5, 9, 1))
+        with pytest.raises(DataError, match=r"scores\.csv:4: hard '.*' is no number"):
+            read_scores(path, "hard", GUIDS)
+
+    def test_a_missing_number_in_parquet_is_none_either(self, tmp_path):
+        scores = (3.0, 1.0, float("nan"), 0.5, 9.0, 1.0)
+        path = self.write(tmp_path, scores=scores, suffix="parquet")
+        with pytest.raises(DataError, match="is no number"):
+            read_scores(path, "hard", GUIDS)
+
+    def test_a_guid_twice_is_refused_with_both_lines(self, tmp_path):
+        path = self.write(tmp_path, [*GUIDS, "b"], range(7))
+        with pytest.raises(DataError, match=r"csv:8: guid 'b' is already on line 3"):
+            read_scores(path, "hard", GUIDS)
+
+    def test_all_that_is_wrong_is_said_at_once(self, tmp_path):
+        path = self.write(tmp_path, [*GUIDS, "b"], ["x", "y", *range(5)])
+        with pytest.raises(DataError) as refused:
+            read_scores(path, "hard", GUIDS)
+        assert len(refused.value.problems) == 3
+
+    def test_an_unknown_column_is_refused_with_the_nearest_one(self, tmp_path):
+        with pytest.raises(DataError, match=r"no column 'hrad'\. Did you mean 'hard'"):
+            read_scores(self.write(tmp_path), "hrad", GUIDS)
+
+    def test_an_absent_table_is_refused(self, tmp_path):
+        with pytest.raises(DataError, match="nowhere"):
+            read_scores(tmp_path / "nowhere.csv", "hard", GUIDS)
