@@ -302,9 +302,7 @@ def test_own_file_raises_all_problems_when_asked_to(write, tmp_path, config):
 
 
 @pytest.mark.parametrize("language", ["he", "ro", "en"])
-def test_built_in_corpus_loads_in_every_language_with_the_truth_beside_noise(
-    tmp_path, language
-):
+def test_built_in_corpus_loads_in_every_language_with_the_truth_beside_noise(tmp_path, language):
     config = read_config(conf_dir() / "data" / "chronicle.yaml")
     config.language = language
     config.generator = GeneratorConfig(size=200, label_noise=0.1)
