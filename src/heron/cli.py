@@ -105,17 +105,18 @@ out=, morphology=simplemma|surface|stanza.""",
     ),
     "map": Command(
         "heron.map",
-        "a data map of a run: which examples it found easy, ambiguous, hard",
+        "draw a run's data map: which examples are easy, ambiguous, hard",
         """\
-heron map run=DIR [with=DIR] [colour=correctness|label|...] [group=allenai|tercile_partition]
+heron map run=DIR [with=DIR] [colour=correctness|label|COLUMN] [columns=FILE] [key=value ...]
 
-  heron map run=runs/ronli-siamese/seed=0-1a2b3c4d   map.png, map.pdf, map.html, map.csv
-  heron map run=DIR with=DIR                         how the examples moved between two runs
-  heron map run=DIR columns=FILE colour=annotators   FILE holds guid and further columns
-  heron map run=FOLDER                               of training_dynamics/*.jsonl of other tools
+  heron map run=runs/chronicle-relation/seed=0-1a2b  figures, a page to explore, a table of guids
+  heron map run=DIR with=OTHER                       where each example lies in two runs
+  heron map run=DIR columns=known.csv colour=flipped colour by columns of your own, by guid
+  heron map run=DIR burn_out=2 group=tercile_partition
 
-The page needs no network: hover, search, select and export ids. Also: out=, format=png,pdf,
-burn_out=, include_ci=, texts=, paths.data=.""",
+Needs dynamics (dynamics.enabled=true). Writes map.png, map.pdf, map.html (one file, works offline;
+texts=false leaves the texts out), map.csv and map.parquet to DIR/map. Also: out=, format=png,pdf,
+include_ci=, megabytes=, paths.data=, paths.cache=.""",
     ),
     "noise": Command(
         "heron.noise",
