@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heron.dynamics.map_sources import Mapped
 
 FORMATS = ("png", "pdf")
+EXPORTS = (*FORMATS, "jsonl")
 GROUPINGS = ("allenai", "tercile_partition")
 
 
@@ -36,7 +37,8 @@ class MapOptions:
         columns: a table with `guid` and further columns to colour by.
         burn_out: use the first so many records only.
         include_ci: widen variability by its confidence interval, as the published tool can.
-        format: the figure's formats.
+        format: the figure's formats; `jsonl` adds the records in the layout that other cartography
+            tools read, `training_dynamics/dynamics_epoch_<n>.jsonl`.
         group: how examples are put into groups: `allenai` (the most of each kind; overlapping) or
             `tercile_partition` (thirds of difficulty).
         texts: whether the page holds the texts; `false` for data that must not be passed on.
@@ -79,8 +81,8 @@ def _parse(arguments: Sequence[str]) -> MapOptions:
         words.append(f"{_FIELDS.get(key, key)}{equals}{value}")
     options = parse_options(MapOptions, words)
     for form in options.format or ():
-        if form not in FORMATS:
-            raise ConfigError(f"format={form}: unknown.{nearest(form, FORMATS)}")
+        if form not in EXPORTS:
+            raise ConfigError(f"format={form}: unknown.{nearest(form, EXPORTS)}")
     if options.group not in GROUPINGS:
         raise ConfigError(f"group={options.group}: unknown.{nearest(options.group, GROUPINGS)}")
     if options.megabytes <= 0:
@@ -99,6 +101,7 @@ def write_map(options: MapOptions) -> list[Path]:
         DataError: a run without dynamics, two runs without a common example, a bad table.
     """
     from heron.data.tables import write_table
+    from heron.dynamics.jsonl import export_jsonl
     from heron.dynamics.map import map_figure, save_figure
     from heron.dynamics.map_page import map_page
     from heron.dynamics.map_sources import read_mapped
@@ -116,6 +119,9 @@ def write_map(options: MapOptions) -> list[Path]:
     files = []
     figure = map_figure(mapped.name, data.runs[0], colour)
     for form in options.format or FORMATS:
+        if form == "jsonl":
+            files += export_jsonl(mapped.folder, target)
+            continue
         files.append(_write(target / f"map.{form}", save_figure(figure, form)))
     files.append(_write(target / "map.html", map_page(data, options.megabytes)))
     table = map_table(mapped, groups)

@@ -27,7 +27,7 @@ class Ledger(pl.Callback):
     curriculum has one stage.
 
     Args:
-        folder: gets `ledger.json` when training ends.
+        folder: gets `ledger.json`, up to date at the end of every epoch.
         data: the plan that was followed.
         accumulate: batches per optimizer step.
     """
@@ -64,11 +64,11 @@ class Ledger(pl.Callback):
             spent = (begins_step, 1, rows_U[units].sum(), tokens_U[units].sum(), padded)
             self.counts[stage] += torch.as_tensor([int(count) for count in spent])
             self.seen[stage, torch.from_numpy(units)] = True
+        # Before the epoch's checkpoint: a run killed after the last one trains no further.
+        if trainer.is_global_zero:
+            self._write()
 
-    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Write the file."""
-        if not trainer.is_global_zero:
-            return
+    def _write(self) -> None:
         rows_U = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
         stages = [
             {

@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from heron.config import from_yaml, select, to_yaml
+from heron.config import all_keys, from_yaml, select, to_yaml
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
-from heron.dynamics.files import read_dynamics
+from heron.dynamics.files import read_dynamics, record_paths
 from heron.dynamics.settings import compares_trained, needs_dynamics
-from heron.errors import ConfigError
+from heron.errors import ConfigError, nearest
 from heron.files import fingerprint, sha256_file
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import trained_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder, open_run, run_path
-from heron.schema import Config, CurriculumConfig, EncoderConfig, HeadConfig
+from heron.schema import Config, CurriculumConfig, HeadConfig
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
@@ -41,16 +42,17 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
         Its folder; None for a curriculum that needs none.
 
     Raises:
-        ConfigError: `curriculum.dynamics` is no run folder.
+        ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
     """
     settings = config.curriculum
     if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
         return None
     if settings.dynamics is not None:
-        return open_run(Path(settings.dynamics))
+        folder = Path(settings.dynamics)
+        return open_run(folder) if compares_trained(settings) else RunFolder(folder)
     first = without_curriculum(config)
     changes = [f"{key}={value}" for key, value in settings.changes.items()]
-    overrides = ["curriculum=none", *changes, f"seed={config.seed}"]
+    overrides = ["curriculum=none", *changes, f"seed={first.seed}"]
     folder = RunFolder(run_path(first, overrides))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
@@ -69,14 +71,21 @@ def without_curriculum(config: Config) -> Config:
     first.curriculum = CurriculumConfig()
     first.experiment = None
     first.dynamics.enabled = True
-    first.run = dataclasses.replace(first.run, job=None, sweep=run_path(config, ()).parent.name)
+    first.run = dataclasses.replace(
+        config.run,
+        job=None,
+        sweep=run_path(config, ()).parent.name,
+        resume=True,  # other curricula learn from it: starting over is for this run alone
+        export=config.run.export or compares_trained(config.curriculum),
+    )
     for key, value in config.curriculum.changes.items():
         parent, _, name = key.rpartition(".")
         try:
             part = select(first, parent) if parent else first
             getattr(part, name)
         except AttributeError as error:
-            raise ConfigError(f"curriculum.changes: there is no key '{key}'") from error
+            hint = nearest(key, all_keys())
+            raise ConfigError(f"curriculum.changes: there is no key '{key}'.{hint}") from error
         setattr(part, name, value)
     try:
         return from_yaml(to_yaml(first))
@@ -112,7 +121,7 @@ def dynamics_sources(config: Config) -> dict[str, str]:
     settings = config.curriculum
     hashes = {}
     if settings.dynamics is not None:
-        files = sorted(Path(settings.dynamics).glob("dynamics/*.parquet"))
+        files = record_paths(settings.dynamics)
         hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])
     if settings.scores is not None and Path(settings.scores).is_file():
         hashes["curriculum.scores"] = sha256_file(settings.scores)
@@ -142,14 +151,21 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
     examples = [example for example in data.examples[TRAIN] if example.guid in rows]
     inner = DataModule(apart, {TRAIN: examples}, data.tokenizer)
-    vectors_RP = load_vectors(apart, inner, lambda: _models(apart.encoder, apart.head, inner))
+    vectors_RP = load_vectors(apart, inner, lambda: _models(apart, inner))
     similarity_R = np.empty(len(rows))
     places = [rows[guid] for guid in inner.features[TRAIN].guids]
     similarity_R[places] = cosine(vectors_RP[TRAIN])
     return similarity_R
 
 
-def _models(config: EncoderConfig, head: HeadConfig, data: DataModule) -> tuple[Encoder, Head]:
+def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+    """Load the encoder; what it draws is the seed's, and the run's own numbers are as they were.
+
+    The vectors may be stored already: a run must not depend on it.
+    """
     tokenizer = data.tokenizer
-    encoder = Encoder(load_encoder(config, len(tokenizer), tokenizer.pad_token_id), "all")
-    return encoder, Head(head, encoder.width, classes=1)
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+        encoder = Encoder(model, "all")
+        return encoder, Head(config.head, encoder.width, classes=1)
