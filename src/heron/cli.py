@@ -35,6 +35,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
   heron train experiment=lchaim/sequential encoder=DIR paths.data=DIR      in stages
+  heron train -m data=chronicle_nli curriculum=none,cart_clpp,competence   curricula, equal budgets
   heron train -m data=ronli baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
 
@@ -115,7 +116,8 @@ heron map run=DIR [with=DIR] [colour=correctness|label|COLUMN] [columns=FILE] [k
   heron map run=DIR burn_out=2 group=tercile_partition
 
 Needs dynamics (dynamics.enabled=true). Writes map.png, map.pdf, map.html (one file, works offline;
-texts=false leaves the texts out), map.csv and map.parquet to DIR/map. Also: out=, format=png,pdf,
+texts=false leaves the texts out), map.csv and map.parquet to DIR/map. Also: out=,
+format=png,pdf,jsonl (the records as other cartography tools read them; run=FOLDER reads theirs),
 include_ci=, megabytes=, paths.data=, paths.cache=.""",
     ),
     "noise": Command(

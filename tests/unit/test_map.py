@@ -242,7 +242,7 @@ def test_thirds_of_difficulty_are_disjoint_groups(tmp_path):
     ("word", "said"),
     [
         ("colour=correctnes", "Did you mean 'correctness'"),
-        ("format=svg", "Allowed: pdf, png"),
+        ("format=svg", "Allowed: jsonl, pdf, png"),
         ("group=terciles", "Allowed: allenai, tercile_partition"),
         ("burn_out=0", "burn_out=0"),
         ("megabytes=0", "above 0"),

@@ -48,8 +48,8 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
     if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
         return None
     if settings.dynamics is not None:
-        folder = Path(settings.dynamics)
-        return open_run(folder) if compares_trained(settings) else RunFolder(folder)
+        named = Path(settings.dynamics)
+        return open_run(named) if compares_trained(settings) else RunFolder(named)
     first = without_curriculum(config)
     changes = [f"{key}={value}" for key, value in settings.changes.items()]
     overrides = ["curriculum=none", *changes, f"seed={first.seed}"]
