@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real lint format bench bench-long bench-cache clean help
+.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -39,6 +39,12 @@ bench-long: .venv/installed  ## premises beyond 512 tokens: cut, in windows, who
 bench-cache: .venv/installed  ## a frozen encoder computed once: one run, and a grid of 180
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m tests.benchmarks.frozen_cache
+
+bench-dynamics: .venv/installed  ## dynamics of 550,000 examples: from files to statistics
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.cartography
+
+bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-learn loop
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.significance
 
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

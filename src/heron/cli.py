@@ -35,6 +35,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
   heron train experiment=lchaim/sequential encoder=DIR paths.data=DIR      in stages
+  heron train -m data=chronicle_nli curriculum=none,cart_clpp,competence   curricula, equal budgets
   heron train -m data=ronli baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
 
@@ -102,6 +103,50 @@ heron analyze data=NAME [data.<key>=value ...]
 
 No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
 out=, morphology=simplemma|surface|stanza.""",
+    ),
+    "map": Command(
+        "heron.map",
+        "draw a run's data map: which examples are easy, ambiguous, hard",
+        """\
+heron map run=DIR [with=DIR] [colour=correctness|label|COLUMN] [columns=FILE] [key=value ...]
+
+  heron map run=runs/chronicle-relation/seed=0-1a2b  figures, a page to explore, a table of guids
+  heron map run=DIR with=OTHER                       where each example lies in two runs
+  heron map run=DIR columns=known.csv colour=flipped colour by columns of your own, by guid
+  heron map run=DIR burn_out=2 group=tercile_partition
+
+Needs dynamics (dynamics.enabled=true). Writes map.png, map.pdf, map.html (one file, works offline;
+texts=false leaves the texts out), map.csv and map.parquet to DIR/map. Also: out=,
+format=png,pdf,jsonl (the records as other cartography tools read them; run=FOLDER reads theirs),
+include_ci=, megabytes=, paths.data=, paths.cache=.""",
+    ),
+    "noise": Command(
+        "heron.noise",
+        "the training examples whose labels look wrong, most suspicious first",
+        """\
+heron noise run=DIR [score=confidence] [top=100] [burn_out=K] [out=DIR]
+
+  heron noise run=runs/chronicle-relation/tiny       suspects.csv, for people to look at
+  heron noise run=DIR score=aum top=500
+
+Where the data set knows the right labels (data.columns.truth), every score is graded: AUROC and
+precision among the most suspicious, beside length and chance. Also: paths.data=, paths.cache=.""",
+    ),
+    "compare": Command(
+        "heron.compare",
+        "test whether systems differ, from stored predictions",
+        """\
+heron compare A [B ...] [against=A] [split=test] [metric=macro_f1] [out=DIR]
+
+  heron compare runs/trc-table4 against=head=seq_cls       all settings of a sweep
+  heron compare runs/trc-table4/head=ess runs/trc-table4/head=emp     names that begin so
+  heron compare runs/trc-ess mine.csv metric=micro_f1      any system's file beside runs
+  heron compare a.parquet b.jsonl groups=documents.csv     whole documents are drawn
+
+A, B are run folders, sweeps, globs, or files with guid, gold, prediction. Runs that differ by seed
+only are one system. Prints mean and sd over seeds, the run that is best on validation, the
+difference with its interval, paired tests, Holm's correction. Also: draws=, seed=, alpha=,
+resample=row|group, groups=, rows=shared, task=, labels=, relaxed=.""",
     ),
     "data": Command(
         "heron.data.listing",

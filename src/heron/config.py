@@ -112,6 +112,8 @@ def resolve(config: DictConfig) -> Config:
         message = str(error).splitlines()[0]
         raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
     assert isinstance(resolved, Config)
+    if resolved.curriculum.name == "none":
+        resolved.curriculum.changes = {}
     _check_values(resolved)
     return resolved
 
@@ -155,8 +157,11 @@ def from_yaml(text: str) -> Config:
 
 
 def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`."""
-    neutral = tuple(f"{key}." for key in NEUTRAL)
+    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`.
+
+    Nor the experiment's name: what it stands for is in the other keys.
+    """
+    neutral = tuple(f"{key}." for key in (*NEUTRAL, "experiment"))
     return {
         key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(neutral)
     }
@@ -263,11 +268,12 @@ def _check_combination(config: Config) -> None:
         )
     _check_task(config)
     _check_multipliers(config)
-    check_dynamics(config)
     if config.baseline.name != "none":
         check_baseline(config)
+        check_dynamics(config)
         return  # encoder, head and epochs are left unused
     _check_input(config)
+    check_dynamics(config)
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):

@@ -146,6 +146,8 @@ def refusal(config):
     if baseline.name != "none":
         if config.stages:
             return "stages train an encoder; baseline="
+        if config.curriculum.name != "none":
+            return f"curriculum={config.curriculum.name} orders training steps; baseline="
         if task != "nli" and baseline.name != "majority":
             return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"

@@ -14,6 +14,7 @@ from heron.data.config import ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.data.tables import read_table, write_table
+from heron.dynamics.files import read_dynamics
 from heron.runtime.run_folder import RunFolder
 from small_runs import TINY, compose, heron, in_folder, train
 
@@ -157,3 +158,24 @@ def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
     assert config.data.name == "village_news"
     assert config.data.language == "ro"
     assert compose(tmp_path, "data=chronicle").data.name == "chronicle"
+
+
+def test_a_fork_brings_its_own_curriculum(tmp_path, monkeypatch):
+    """The page "A curriculum" in experiments/README.md, followed to the letter."""
+    shutil.copytree(conf_dir(), tmp_path / "conf")
+    fork = tmp_path / "experiments" / "village" / "conf"
+    page = (conf_dir().parent / "experiments" / "README.md").read_text(encoding="utf-8")
+    recipe = page.split("## A curriculum")[1].split("```yaml\n")[1].split("```")[0]
+    (fork / "curriculum").mkdir(parents=True)
+    (fork / "curriculum" / "agreement.yaml").write_text(recipe, encoding="utf-8")
+    monkeypatch.setattr("heron.composition.conf_dir", lambda: tmp_path / "conf")
+    monkeypatch.chdir(tmp_path)
+    baseline = train(tmp_path, job="baseline")
+    guids = read_dynamics(baseline.path).guids
+    lines = [f"{guid},{len(guids) - number}" for number, guid in enumerate(guids)]
+    Path("agreement.csv").write_text("\n".join(["guid,disagreement", *lines]), encoding="utf-8")
+    run = train(tmp_path, "curriculum=agreement", job="agreement")
+    ledger, plain = (json.loads(folder.ledger.read_text()) for folder in (run, baseline))
+    assert ledger["total"]["steps"] == plain["total"]["steps"]
+    assert [stage["stage"] for stage in ledger["stages"]] == ["33%", "66%", "100%"]
+    assert ledger["stages"][0]["unique"] == -(-len(guids) * 33 // 100)

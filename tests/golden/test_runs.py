@@ -36,6 +36,9 @@ def run(home: Path) -> RunFolder:
     return RunFolder(folder)
 
 
+DYNAMICS = ("guid", "gold", "p_gold", "correct", "margin", "count")
+
+
 def rows_of(split: str, home: Path) -> dict[str, dict[str, str]]:
     """Read the generated split as it lies on disk: guid to row."""
     (path,) = (home / "cache" / "chronicle").glob(f"*/{split}.jsonl")
@@ -131,7 +134,7 @@ class TestRunFolder:
     ) -> None:
         table = pq.read_table(run.dynamics(epoch))
         rows = rows_of("train", home)
-        assert table.column_names == ["guid", "gold", "p_gold", "correct", "logits"]
+        assert table.column_names == [*DYNAMICS, "logits"]
         assert table["guid"].to_pylist() == list(rows)
         assert table["gold"].to_pylist() == [LABELS.index(row["label"]) for row in rows.values()]
         logits_RC = np.array(table["logits"].to_pylist())

@@ -58,7 +58,7 @@ def test_version(flag, capsys):
     assert capsys.readouterr().out == f"heron {heron.__version__}\n"
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("scores", "score")])
+@pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("reprot", "report")])
 def test_an_unknown_command_names_the_nearest_and_exits_with_2(typed, meant, capsys):
     assert main([typed]) == 2
     error = capsys.readouterr().err

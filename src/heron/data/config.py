@@ -59,6 +59,8 @@ class Columns:
             stand alone.
         text_pair: the second text (hypothesis); None where there is one text only.
         side: further columns to carry along in `Example.side`; models never see them.
+        truth: a column with the right label where `label` may hold a wrong one (automatic,
+            flipped); it becomes `Example.side["truth"]`. Only studies of label noise look at it.
     """
 
     text: str = "text"
@@ -67,6 +69,7 @@ class Columns:
     group: str | None = None
     text_pair: str | None = None
     side: list[str] = field(default_factory=list)
+    truth: str | None = None
 
 
 @dataclass

@@ -210,6 +210,7 @@ def _shipped_columns(config: DataConfig, label: str) -> list[str]:
         *([columns.guid] if own_guid else []),
         *([columns.group] if columns.group else []),
         *columns.side,
+        *([columns.truth] if columns.truth else []),
         *([config.join.key] if config.join else []),
     ]
 

@@ -52,6 +52,7 @@ class RowReader:
         self.language = get_language(config.language)
         self.markers = config.event_markers()
         self.label_reader = LabelReader(config, label_column)
+        self.truth_reader = LabelReader(config, config.columns.truth or label_column)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()  # rows left out, by what their label cell holds
         self.lines: dict[str, int] = {}  # of each guid
@@ -72,6 +73,8 @@ class RowReader:
         group = named.pop("group")
         side = {"file": self.table.path.name, "line": line}
         side |= {column: row.get(column) for column in columns.side} | named
+        if columns.truth is not None:
+            side["truth"] = self._truth(row.get(columns.truth), line)
         if len(self.problems) > found:
             return None
         group = "" if is_missing(group) else str(group)
@@ -132,6 +135,13 @@ class RowReader:
             fix = f"allowed: {allowed}; data.unlabelled=drop leaves such rows out"
             self._problem(line, f"'{name}' {what}", fix)
         return label
+
+    def _truth(self, value: Any, line: int) -> str | None:
+        try:
+            return self.truth_reader.read(value)
+        except LabelError as error:
+            self._problem(line, error.what, error.fix)
+            return None
 
     def _guid(self, value: Any, line: int) -> str:
         name = self.config.columns.guid

@@ -70,19 +70,15 @@ class _Grid:
         known = len(self.guids)
         if known and guids.equals(self.guids):
             return slice(0, known)
-        if len(guids.unique()) != len(guids):
-            counts = guids.value_counts()
-            twice = counts.field("values")[int(counts.field("counts").to_numpy().argmax())]
-            raise DataError(Problem(name, f"guid '{twice}' occurs twice", "each guid once a file"))
-        if not known:
-            self.guids, self.gold_N = guids, gold_K
-            return slice(0, len(guids))
         found = pc.index_in(guids, value_set=self.guids)
         new_K = found.is_null().to_numpy(zero_copy_only=False)
+        new = guids.filter(pa.array(new_K))
         place_K = found.fill_null(0).to_numpy().astype(np.int64)
-        place_K[new_K] = known + np.arange(new_K.sum())
-        if new_K.any():
-            self.guids = pa.concat_arrays([self.guids, guids.filter(pa.array(new_K))])
+        place_K[new_K] = known + np.arange(len(new))
+        if len(new.unique()) < len(new) or (np.bincount(place_K) > 1).any():
+            raise DataError(Problem(name, f"guid '{_twice(guids)}' occurs twice", "write it once"))
+        if len(new):
+            self.guids = pa.concat_arrays([self.guids, new])
             self.gold_N = np.concatenate([self.gold_N, gold_K[new_K]])
         return place_K
 
@@ -107,6 +103,11 @@ class _Grid:
             mode=self.first.mode,
             task=self.first.task,
         )
+
+
+def _twice(guids: pa.Array) -> str:
+    counted = guids.value_counts()
+    return str(counted.field("values")[int(counted.field("counts").to_numpy().argmax())])
 
 
 def _require_same(name: str, first: Meta, meta: Meta) -> None:

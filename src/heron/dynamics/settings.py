@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from heron.errors import ConfigError, nearest
@@ -54,7 +55,8 @@ def check_dynamics(config: Config) -> None:
         raise ConfigError(f"dynamics.every={every}: must be 1, 0.5, 0.25 or another 1/n")
     curriculum = config.curriculum
     if curriculum.name == "none":
-        if curriculum != CurriculumConfig():
+        # An experiment may say `changes` for the curricula that a sweep sets beside it.
+        if replace(curriculum, changes={}) != CurriculumConfig():
             raise ConfigError(
                 "curriculum.* is set, but curriculum=none draws from everything: choose one of "
                 "conf/curriculum to change it"

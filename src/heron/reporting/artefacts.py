@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heron.dynamics.cartography import statistics
+from heron.dynamics.files import read_dynamics
 from heron.errors import DataError, Problem
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
@@ -61,13 +63,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class DataMap:
-    """How each training example was learnt, in order of guid.
+    """How each training example was learnt, in order of first appearance.
 
     Args:
         confidence: float64 [N], mean probability of the gold class over the epochs.
         variability: float64 [N], population standard deviation of that probability.
         correctness: float64 [N], fraction of epochs in which the prediction was right.
-        epochs: how many epochs were recorded.
+        epochs: how many records there are.
     """
 
     guids: tuple[str, ...]
@@ -266,42 +268,23 @@ def _last(values: Sequence[float]) -> float:
 
 
 def read_data_map(folder: Path) -> DataMap:
-    """Summarise the training dynamics of all recorded epochs, one point per example.
+    """Summarise the training dynamics of all records, one point per example.
 
     Raises:
-        FileNotFoundError: no epoch was recorded.
-        DataError: an epoch's file cannot be read.
+        FileNotFoundError: nothing was recorded.
+        DataError: a record cannot be read.
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
     """
-    paths = sorted(folder.glob("epoch=*.parquet"))
-    if not paths:
+    if not folder.is_dir():
         raise FileNotFoundError(folder)
-    guids, p_gold, correct = [], [], []
-    for path in paths:
-        columns = _read_columns(path, ("guid", "p_gold", "correct"), others=False)
-        # Oversampling repeats an example within an epoch: its first appearance counts.
-        names, first = np.unique(np.asarray(columns["guid"], str), return_index=True)
-        guids.append(names)
-        p_gold.append(np.asarray(columns["p_gold"], np.float64)[first])
-        correct.append(np.asarray(columns["correct"], np.float64)[first])
-    return _data_map(np.concatenate(guids), np.concatenate(p_gold), np.concatenate(correct), paths)
-
-
-def _data_map(
-    guids_X: NDArray[np.str_],
-    p_gold_X: NDArray[np.float64],
-    correct_X: NDArray[np.float64],
-    paths: Sequence[Path],
-) -> DataMap:
-    """Average the concatenated epochs (X rows) by guid; an example may miss some epochs."""
-    names, row_X, count_N = np.unique(guids_X, return_inverse=True, return_counts=True)
-    confidence_N = np.bincount(row_X, p_gold_X) / count_N
-    spread_X = (p_gold_X - confidence_N[row_X]) ** 2
+    dynamics = read_dynamics(folder)
+    found = statistics(dynamics)
+    seen_N = found.visits_N > 0
     return DataMap(
-        tuple(names.tolist()),
-        confidence_N,
-        np.sqrt(np.bincount(row_X, spread_X) / count_N),
-        np.bincount(row_X, correct_X) / count_N,
-        len(paths),
+        tuple(guid for guid, seen in zip(found.guids, seen_N, strict=True) if seen),
+        found.confidence_N[seen_N],
+        found.variability_N[seen_N],
+        found.correctness_share_N[seen_N],
+        len(dynamics.epochs_E),
     )

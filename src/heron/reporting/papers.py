@@ -130,8 +130,11 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         )
     places = [Place(p["column"], p["setting"], p.get("names", {})) for p in published["places"]]
     data = published["data"]
-    ours = [run for run in runs if run.setting("data.name") in data and not run.synthetic]
-    note = _left_out(len(runs) - len(ours))
+    # A run without an experiment's name is one that a curriculum has learnt from.
+    by_experiment = any(place.setting == "experiment" for place in places)
+    named = [run for run in runs if run.setting("experiment") or not by_experiment]
+    ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
+    note = _left_out(len(named) - len(ours))
     groups = group_runs(ours)
     figures = published.get("figures", {})
     if view in figures:

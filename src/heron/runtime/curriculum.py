@@ -17,7 +17,7 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
-from heron.dynamics.files import read_dynamics
+from heron.dynamics.files import read_dynamics, record_paths
 from heron.dynamics.settings import compares_trained, needs_dynamics
 from heron.errors import ConfigError, nearest
 from heron.files import fingerprint, sha256_file
@@ -28,7 +28,7 @@ from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder, open_run, run_path
 from heron.schema import Config, CurriculumConfig, HeadConfig
 
-RunJob = Callable[[Config, RunFolder], Any]
+RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
 
 def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
@@ -42,19 +42,22 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
         Its folder; None for a curriculum that needs none.
 
     Raises:
-        ConfigError: `curriculum.dynamics` is no run folder.
+        ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
     """
     settings = config.curriculum
     if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
         return None
     if settings.dynamics is not None:
-        return open_run(Path(settings.dynamics))
+        named = Path(settings.dynamics)
+        return open_run(named) if compares_trained(settings) else RunFolder(named)
     first = without_curriculum(config)
-    folder = RunFolder(run_path(first, ("curriculum=none", f"seed={first.seed}")))
+    changes = [f"{key}={value}" for key, value in settings.changes.items()]
+    overrides = ["curriculum=none", *changes, f"seed={first.seed}"]
+    folder = RunFolder(run_path(first, overrides))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
     print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
-    run_job(first, folder)
+    run_job(first, folder, overrides)
     return folder
 
 
@@ -66,6 +69,7 @@ def without_curriculum(config: Config) -> Config:
     """
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
+    first.experiment = None
     first.dynamics.enabled = True
     first.run = dataclasses.replace(
         config.run,
@@ -117,7 +121,7 @@ def dynamics_sources(config: Config) -> dict[str, str]:
     settings = config.curriculum
     hashes = {}
     if settings.dynamics is not None:
-        files = sorted(Path(settings.dynamics).glob("dynamics/*.parquet"))
+        files = record_paths(settings.dynamics)
         hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])
     if settings.scores is not None and Path(settings.scores).is_file():
         hashes["curriculum.scores"] = sha256_file(settings.scores)

@@ -173,8 +173,10 @@ def claim(config: Config, folder: RunFolder) -> None:
     if not config.run.resume:
         folder.clear()
     if folder.config.is_file():
-        found = decisive(from_yaml(folder.config.read_text(encoding="utf-8")))
-        wanted = decisive(config)
+        before = from_yaml(folder.config.read_text(encoding="utf-8"))
+        # The run that a curriculum learns from has no experiment's name of its own.
+        config.experiment = config.experiment or before.experiment
+        found, wanted = decisive(before), decisive(config)
         changed = [key for key in wanted if found.get(key) != wanted[key]]
         if changed:
             raise ConfigError(

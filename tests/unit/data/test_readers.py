@@ -70,6 +70,19 @@ def test_without_a_guid_column_the_file_and_line_are_the_guid(write, read):
     assert [e.guid for e in read()["train"]] == ["train:2", "train:3"]
 
 
+def test_the_right_label_is_read_with_the_labels_aliases_and_never_replaces_the_label(
+    write, read, config
+):
+    config.label_aliases = {"b": "BEFORE"}
+    config.columns.truth = "corrected"
+    write("guid,text,label,corrected", f"k,{A},AFTER,b", f"l,{B},AFTER,")
+    first, second = read()["train"]
+    assert (first.label, first.side["truth"]) == ("AFTER", "BEFORE")
+    assert second.side["truth"] is None
+    write("guid,text,label,corrected", f"k,{A},AFTER,BEFOR")
+    assert "unknown corrected 'BEFOR'. Did you mean 'BEFORE'?" in problems(read)[0]
+
+
 def test_configured_columns_are_read_and_side_columns_kept(write, read, config):
     config.columns = Columns("body", "gold", "key", "document", side=["rater"])
     write("key,body,gold,document,rater", f"k,{A},AFTER,d7,anna")
@@ -289,7 +302,7 @@ def test_own_file_raises_all_problems_when_asked_to(write, tmp_path, config):
 
 
 @pytest.mark.parametrize("language", ["he", "ro", "en"])
-def test_built_in_corpus_loads_in_every_language_with_its_noise_in_side_columns(tmp_path, language):
+def test_built_in_corpus_loads_in_every_language_with_the_truth_beside_noise(tmp_path, language):
     config = read_config(conf_dir() / "data" / "chronicle.yaml")
     config.language = language
     config.generator = GeneratorConfig(size=200, label_noise=0.1)
@@ -299,7 +312,6 @@ def test_built_in_corpus_loads_in_every_language_with_its_noise_in_side_columns(
         "validation": 20,
         "test": 40,
     }
-    flipped = [e for e in splits["train"] if e.side["flipped"]]
-    assert len(flipped) == 14
-    assert all(e.label != e.side["true_label"] for e in flipped)
+    assert sum(e.label != e.side["truth"] for e in splits["train"]) == 14
+    assert all(e.label == e.side["truth"] for e in splits["test"])
     assert all(e.group for e in splits["train"])

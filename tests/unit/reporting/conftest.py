@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from omegaconf import OmegaConf
 
+from heron.dynamics.files import Meta, dynamics_table, write_dynamics
+
 CLASSES = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 HEBREW = "הנשיא [א1] הגיע [/א1] לעיר לפני שהמשלחת [א2] עזבה [/א2] אותה"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -52,6 +54,12 @@ def make_run(tmp_path: Path) -> MakeRun:
         return folder
 
     return make
+
+
+@pytest.fixture
+def write_record() -> Callable[..., None]:
+    """Return a function that writes one epoch's dynamics."""
+    return _write_record
 
 
 @pytest.fixture
@@ -131,12 +139,21 @@ def _write_dynamics(folder: Path, epochs: int, examples: int = 300) -> None:
     for epoch in range(epochs):
         noise = generator.normal(0, 0.2 * (1 - np.abs(2 * ease - 1)), examples)
         p_gold = np.clip(ease * (0.6 + 0.2 * epoch) + noise, 0, 1)
-        table = pa.table(
-            {
-                "guid": [f"train-{index}" for index in range(examples)],
-                "gold": ["BEFORE"] * examples,
-                "p_gold": p_gold.tolist(),
-                "correct": (p_gold > 0.4).tolist(),
-            }
-        )
-        pq.write_table(table, folder / "dynamics" / f"epoch={epoch}.parquet")
+        _write_record(folder / "dynamics", epoch, [f"train-{i}" for i in range(examples)], p_gold)
+
+
+def _write_record(folder: Path, epoch: int, guids: list[str], p_gold: Any) -> None:
+    """Write one epoch's dynamics; an example is right where its gold label has more than .4."""
+    p_gold_N = np.asarray(p_gold, np.float32)
+    rows = len(guids)
+    table = dynamics_table(
+        guids,
+        np.zeros(rows, np.int16),
+        p_gold_N,
+        p_gold_N > 0.4,
+        np.full(rows, np.nan),
+        np.ones(rows, np.int16),
+        None,
+        Meta(epoch + 1.0, "train", "relation", tuple(CLASSES)),
+    )
+    write_dynamics(folder / f"epoch={epoch}.parquet", table)

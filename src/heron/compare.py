@@ -1,0 +1,241 @@
+"""`heron compare`: do systems differ? Scores, intervals and tests from stored predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from heron.comparison.alignment import align
+from heron.comparison.finding import System, find_baseline, find_systems, systems_of
+from heron.comparison.results import Comparison, Settings, compare_systems
+from heron.errors import ConfigError, DataError, HeronError, nearest
+from heron.options import parse_options
+from heron.reporting.collect import RunRecord
+
+__all__ = ["Settings", "compare_runs", "compare_systems", "run"]
+
+DRAWN = ("row", "group")
+
+
+@dataclass
+class CompareOptions:
+    """Options of `heron compare`.
+
+    Args:
+        split: which of the runs' predictions.
+        metric: the score to compare: `macro_f1`, `micro_f1`, `weighted_f1`, `accuracy`, or
+            another of the task's (`relaxed_macro_f1`).
+        against: the baseline: a system's name, settings (`head=ess`), or path; default the first.
+        draws: of the bootstrap and of the randomisation.
+        seed: of both.
+        alpha: how large a corrected p may be; also sets the intervals' width.
+        resample: `row`, or `group`: whole documents; default: what the runs' task says.
+        groups: a table with the columns `guid` and `group`, for `resample=group`.
+        rows: `all` refuses systems on different rows; `shared` leaves out what not all have.
+        task: default: the runs' task.
+        labels: all labels, in order; default: those of the runs' data.
+        relaxed: what `relaxed_*` stands for; default: the runs' setting.
+        out: where compare.md, compare.csv and compare.json go.
+    """
+
+    split: str = "test"
+    metric: str = "macro_f1"
+    against: str | None = None
+    draws: int = 10_000
+    seed: int = 0
+    alpha: float = 0.05
+    resample: str | None = None
+    groups: Path | None = None
+    rows: str = "all"
+    task: str | None = None
+    labels: list[str] | None = None
+    relaxed: str | None = None
+    out: Path | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Compare, print and, with `out=`, write; returns the exit code.
+
+    Raises:
+        ConfigError: unknown options, systems, metrics; one system only; no predictions.
+        DataError: everything wrong with the prediction files.
+    """
+    from heron.comparison.tables import tables
+    from heron.reporting.terminal import print_tables
+
+    words, rest = _split_words(arguments)
+    options = parse_options(CompareOptions, rest)
+    if not words:
+        raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
+    systems, notes = find_systems(words, options.split)
+    comparison = _compare(systems, notes, options)
+    shown = tables(comparison, options.split)
+    print_tables(shown)
+    if options.out:
+        print(*write_comparison(comparison, options.split, options.out), sep="\n")
+    else:
+        print("out=DIR writes compare.md, compare.csv and compare.json")
+    return 0
+
+
+def compare_runs(
+    runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
+) -> Comparison:
+    """Compare the systems of a sweep, as a report needs it.
+
+    Args:
+        runs: of one sweep, finished or not.
+        against: the baseline, as in the options; default the first.
+        options: everything else.
+
+    Raises:
+        ConfigError: as `run`; above all, one system only or no predictions of the split.
+        DataError: everything wrong with the predictions.
+    """
+    options = dataclasses.replace(options or CompareOptions(), against=against)
+    notes: list[str] = []
+    return _compare(systems_of(runs, options.split, notes), notes, options)
+
+
+def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[Path]:
+    """Write compare.md (all tables), compare.csv (the systems) and compare.json (everything)."""
+    from heron.comparison.tables import tables, to_json
+    from heron.files import atomic_open, write_json
+    from heron.reporting.cells import to_csv, to_markdown
+
+    shown = tables(comparison, split)
+    paths = [Path(folder) / f"compare.{suffix}" for suffix in ("md", "csv", "json")]
+    texts = "\n".join(to_markdown(table) for table in shown if table.rows), to_csv(shown[0])
+    for path, text in zip(paths, texts, strict=False):
+        with atomic_open(path) as file:
+            file.write(text)
+    write_json(paths[2], to_json(comparison, split))
+    return paths
+
+
+def _split_words(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell systems from options: names of runs hold "=" as well (seed=0-1a2b3c4d)."""
+    known = {field.name for field in dataclasses.fields(CompareOptions)}
+    words: list[str] = []
+    options: list[str] = []
+    for word in arguments:
+        key, equals, _ = word.partition("=")
+        is_path = not equals or "/" in key or Path(word).expanduser().exists()
+        if not is_path and key not in known and not any(Path.cwd().glob(f"{key}=*")):
+            raise ConfigError(f"unknown option '{key}', and no such path.{nearest(key, known)}")
+        (options if key in known and not is_path else words).append(word)
+    return words, options
+
+
+def _compare(systems: Sequence[System], notes: list[str], options: CompareOptions) -> Comparison:
+    if not systems:
+        raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
+    against = find_baseline(systems, options.against)
+    records = [source.record for system in systems for source in system.sources if source.record]
+    settings = Settings(
+        options.metric,
+        options.task or _agreed(records, "task.name", "task") or "classification",
+        options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode",
+        options.draws,
+        options.seed,
+        options.alpha,
+    )
+    if options.split.endswith("validation"):
+        notes.append("The best runs were chosen on the split that is compared: optimistic.")
+    groups = partial(_groups, records=records, options=options, notes=notes)
+    aligned = align(
+        systems, options.metric, rows=options.rows, labels=options.labels, find_groups=groups
+    )
+    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
+    return compare_systems(whole, settings, against)
+
+
+def _sentence(note: str) -> str:
+    return note if note.endswith(".") else f"{note}."
+
+
+def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
+    """Read a setting that all runs must share."""
+    values = sorted({str(run.setting(key)) for run in records if run.setting(key) is not None})
+    if len(values) > 1:
+        raise ConfigError(f"the runs have different {key}: {', '.join(values)}; say {option}=...")
+    return values[0] if values else None
+
+
+def _groups(
+    guids: Sequence[str],
+    named: dict[str, str],
+    *,
+    records: Sequence[RunRecord],
+    options: CompareOptions,
+    notes: list[str],
+) -> list[str] | None:
+    """Find each row's document; None where rows are to be drawn.
+
+    It is looked for in `groups=`, in the predictions' column `group`, and in the runs' data.
+
+    Raises:
+        ConfigError: groups were asked for, and some row's is nowhere to be found.
+    """
+    wanted = options.resample or ("group" if options.groups else None)
+    if wanted not in (None, *DRAWN):
+        raise ConfigError(f"resample={wanted}.{nearest(str(wanted), DRAWN)}")
+    default = {str(run.setting("task.resample")) for run in records} == {"group"}
+    if wanted == "row" or (wanted is None and not default):
+        return None
+    try:
+        return _find_groups(guids, named, records, options)
+    except HeronError as error:
+        why = _first_line(error)
+        if wanted == "group":
+            fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
+            raise ConfigError(f"resample=group: {why}; {fix}") from error
+        notes.append(
+            f"Rows are drawn though the runs' task.resample is group ({why}): where documents have "
+            "several rows, intervals are too narrow and p-values too small."
+        )
+        return None
+
+
+def _first_line(error: HeronError) -> str:
+    """Say the first thing that is wrong."""
+    problems = error.problems if isinstance(error, DataError) else [error]
+    return str(problems[0]) if problems else "the runs' data cannot be found"
+
+
+def _find_groups(
+    guids: Sequence[str],
+    named: dict[str, str],
+    records: Sequence[RunRecord],
+    options: CompareOptions,
+) -> list[str]:
+    path = options.groups
+    if path is not None:
+        from heron.data.tables import cell_text, read_table
+
+        table = read_table(path)
+        table.require("guid", "group")
+        named = {cell_text(row["guid"]): cell_text(row["group"]) for row in table.rows}
+    absent = [guid for guid in guids if guid not in named]
+    if not absent:
+        return [named[guid] for guid in guids]
+    if path is not None or not records:
+        where = path or "the files (a column `group`)"
+        raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
+    return _groups_of_data(guids, records[0], options.split)
+
+
+def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
+    """Read the documents from a run's data; a row without one is grouped by its text."""
+    from heron.analysis.reading import data_of, find_examples
+    from heron.config import from_yaml
+    from heron.runtime.run_folder import RunFolder
+
+    config = from_yaml(RunFolder(run.path).config.read_text(encoding="utf-8"))
+    data, inner = data_of(config, split)
+    paths = Path(config.paths.data), Path(config.paths.cache)
+    examples = find_examples(guids, inner, data, *paths)
+    return [example.group or example.text for example in examples]

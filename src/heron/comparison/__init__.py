@@ -1,0 +1,1 @@
+"""Comparing systems on stored predictions: which runs, which rows, which tests."""

@@ -1,0 +1,140 @@
+"""`heron noise`: rank training examples by how suspicious their labels are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.errors import ConfigError, nearest
+from heron.files import write_json
+from heron.options import parse_options
+
+if TYPE_CHECKING:
+    from heron.data.examples import Example
+    from heron.dynamics.groups import Detection
+
+
+@dataclass
+class NoiseOptions:
+    """Options of `heron noise`.
+
+    Args:
+        run: a run folder with dynamics.
+        score: what makes a label suspicious: `confidence`, `loss`, `aum`, `eq1_swapped`, ...
+        top: how many examples to list.
+        out: where the files go; default `<run>/noise`.
+        burn_out: use the first so many records only.
+        paths_data: where data sets lie; default: as in the run.
+        paths_cache: where downloads and generated corpora lie; default: as in the run.
+    """
+
+    run: Path
+    score: str = "confidence"
+    top: int = 100
+    out: Path | None = None
+    burn_out: int | None = None
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the most suspicious examples, and grade the scores where the right labels are known."""
+    words = [word.replace("paths.", "paths_", 1) for word in arguments]
+    options = parse_options(NoiseOptions, words)
+    if options.top < 1:
+        raise ConfigError(f"top={options.top}: must be at least 1")
+    # Reading dynamics needs pyarrow and the data layer; a typing error should not wait for them.
+    import numpy as np
+
+    from heron.data.config import TRAIN
+    from heron.data.other_sets import load_run_data
+    from heron.data.tables import write_table
+    from heron.dynamics.cartography import SCORES, difficulty, statistics
+    from heron.dynamics.files import read_dynamics
+    from heron.dynamics.groups import rank
+    from heron.dynamics.noise import TRUTH, detections, wrong_labels
+
+    if options.score not in SCORES:
+        raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
+    config = _config(options)
+    dynamics = read_dynamics(options.run)
+    found = statistics(dynamics, burn_out=options.burn_out)
+    examples = {example.guid: example for example in load_run_data(config).examples[TRAIN]}
+    absent = [guid for guid in found.guids if guid not in examples]
+    if absent:
+        raise ConfigError(
+            f"{options.run}: {len(absent)} examples of its dynamics are not in the train split of "
+            f"{config.data.name} as it is now, first {absent[0]}"
+        )
+    score_N = difficulty(options.score, found)
+    ranked = rank(-score_N, found.guids)[: options.top]
+    chosen = [examples[found.guids[index]] for index in ranked]
+    out = options.out or options.run / "noise"
+    columns = {
+        "rank": list(range(1, len(ranked) + 1)),
+        "guid": [example.guid for example in chosen],
+        "label": [example.label for example in chosen],
+        options.score: score_N[ranked].tolist(),
+        "confidence": found.confidence_N[ranked].tolist(),
+        "variability": found.variability_N[ranked].tolist(),
+        "text": [example.text for example in chosen],
+        "text_pair": [example.text_pair or "" for example in chosen],
+    }
+    known = any(example.side.get(TRUTH) for example in examples.values())
+    if known:
+        columns["truth"] = [example.side.get(TRUTH) for example in chosen]
+    write_table(out / "suspects.csv", columns)
+    if known:
+        wrong_N = wrong_labels(examples, found.guids)
+        lengths_N = np.asarray([_length(examples[guid]) for guid in found.guids])
+        graded = detections(found, wrong_N, lengths_N, config.seed)
+        write_json(out / "detection.json", {name: _as_json(each) for name, each in graded.items()})
+        _show(graded, len(dynamics.epochs_E))
+        print(out / "detection.json")
+    print(out / "suspects.csv")
+    return 0
+
+
+def _config(options: NoiseOptions) -> Any:
+    """Read the run's configuration, with its data where the user says that it is now."""
+    from heron.config import from_yaml
+    from heron.runtime.run_folder import open_run
+
+    config = from_yaml(open_run(options.run).config.read_text(encoding="utf-8"))
+    config.paths.data = str(options.paths_data or config.paths.data)
+    config.paths.cache = str(options.paths_cache or config.paths.cache)
+    return config
+
+
+def _length(example: Example) -> int:
+    return len(example.text) + len(example.text_pair or "")
+
+
+def _as_json(found: Detection) -> dict[str, Any]:
+    return {
+        "examples": found.examples,
+        "base_rate": found.base_rate,
+        "auroc": found.auroc,
+        "precision": {str(k): value for k, value in found.precision.items()},
+        "decile_rate": found.decile_rate,
+        "decile_recall": found.decile_recall,
+    }
+
+
+def _show(graded: dict[str, Detection], records: int) -> None:
+    from heron.reporting.cells import Cell, Formatted, Table
+    from heron.reporting.terminal import print_tables
+
+    first = next(iter(graded.values()))
+    rows: list[tuple[Cell, ...]] = []
+    for name, found in graded.items():
+        values = [found.auroc, *found.precision.values(), found.decile_rate / found.base_rate]
+        rows.append((name, *(Formatted(value, ".3f") for value in values)))
+    columns = ("score", "AUROC", *(f"P@{k}" for k in first.precision), "hardest tenth / base")
+    note = (
+        f"{first.examples} examples, {first.base_rate:.1%} with a wrong label; {records} records. "
+        "AUROC: a wrong label ranks above a right one; P@k: wrong ones among the k most suspicious."
+    )
+    print_tables([Table("wrong labels found", columns, tuple(rows), note)])

@@ -1,0 +1,182 @@
+"""`python -m tests.benchmarks.significance`: the paired bootstrap beside a loop over rows.
+
+The same difference of macro F1 of two systems, its interval from 10,000 draws: scikit-learn's
+`f1_score` twice a draw, a NumPy confusion matrix twice a draw, and heron's draw over the cells
+(gold, A, B). The loops are timed on fewer draws and scaled. See README.md here.
+
+Legend: N rows, R draws.
+"""
+
+from __future__ import annotations
+
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from heron.errors import ConfigError, HeronError
+from heron.files import write_json
+from heron.metrics.confusion import Counts, macro_f1
+from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
+from heron.options import parse_options
+from heron.reporting.cells import Formatted, Table
+from heron.reporting.terminal import print_tables
+
+CLASSES = 4
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        rows: of the split.
+        draws: of the bootstrap.
+        loop: draws that the loops are timed on.
+        rounds: every rival runs so often; ratios are taken within a round.
+        seeds: runs of each system, for the line of a whole comparison.
+        out: JSON file with every measurement.
+    """
+
+    rows: int = 3000
+    draws: int = 10_000
+    loop: int = 200
+    rounds: int = 5
+    seeds: int = 5
+    out: Path = Path("runs/benchmark_significance.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Gold labels and two systems' predictions, class ids; K runs of each."""
+
+    gold_N: Counts
+    first_KN: Counts
+    second_KN: Counts
+
+
+def make_sample(rows: int, runs: int = 1, seed: int = 0) -> Sample:
+    """Make up two systems that are right on about 70 % and 68 % of the rows."""
+    random = np.random.default_rng(seed)
+    gold_N = random.choice(CLASSES, rows, p=[0.45, 0.3, 0.18, 0.07])
+
+    def system(right: float) -> Counts:
+        guess_KN = random.integers(CLASSES, size=(runs, rows))
+        return np.where(random.random((runs, rows)) < right, gold_N, guess_KN)
+
+    return Sample(gold_N, system(0.6), system(0.575))
+
+
+def _draws(sample: Sample, draws: int) -> Iterator[tuple[Counts, Counts, Counts]]:
+    random, rows = np.random.default_rng(1), len(sample.gold_N)
+    for _ in range(draws):
+        drawn = random.integers(rows, size=rows)
+        yield sample.gold_N[drawn], sample.first_KN[0, drawn], sample.second_KN[0, drawn]
+
+
+def sklearn_loop(sample: Sample, draws: int) -> tuple[float, float]:
+    """Call scikit-learn twice a draw; returns the 95 % interval."""
+
+    def score(gold: Counts, predicted: Counts) -> float:
+        labels = range(CLASSES)
+        return f1_score(gold, predicted, labels=labels, average="macro", zero_division=0)
+
+    found = [score(gold, a) - score(gold, b) for gold, a, b in _draws(sample, draws)]
+    return tuple(np.quantile(found, [0.025, 0.975]))
+
+
+def numpy_loop(sample: Sample, draws: int) -> tuple[float, float]:
+    """Count two confusion matrices a draw; returns the 95 % interval."""
+
+    def score(gold: Counts, predicted: Counts) -> float:
+        cells = np.bincount(gold * CLASSES + predicted, minlength=CLASSES**2)
+        return float(macro_f1(cells.reshape(CLASSES, CLASSES)))
+
+    found = [score(gold, a) - score(gold, b) for gold, a, b in _draws(sample, draws)]
+    return tuple(np.quantile(found, [0.025, 0.975]))
+
+
+def cells(sample: Sample, draws: int) -> tuple[float, float]:
+    """Draw over the cells, counting included; returns the 95 % interval."""
+    counts = paired_counts(sample.gold_N, sample.first_KN, sample.second_KN, CLASSES)
+    found = paired_bootstrap(counts, macro_f1, draws=draws)
+    return found.low, found.high
+
+
+def randomization(sample: Sample, draws: int) -> float:
+    """Swap over the cells, counting included; returns p."""
+    counts = paired_counts(sample.gold_N, sample.first_KN, sample.second_KN, CLASSES)
+    return approximate_randomization(counts, macro_f1, draws=draws).p
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one call in processor seconds, which other processes disturb least."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(options: Options) -> dict[str, list[float]]:
+    """Time every rival once a round, in processor seconds for all draws."""
+    one = make_sample(options.rows)
+    many = make_sample(options.rows, options.seeds)
+    scale = options.draws / options.loop
+    times: dict[str, list[float]] = {}
+    for _ in range(options.rounds):
+        spent = {
+            "sklearn_loop": scale * seconds(lambda: sklearn_loop(one, options.loop)),
+            "numpy_loop": scale * seconds(lambda: numpy_loop(one, options.loop)),
+            "heron": seconds(lambda: cells(one, options.draws)),
+            "heron_randomization": seconds(lambda: randomization(one, options.draws)),
+            f"heron_{options.seeds}_seeds": seconds(lambda: cells(many, options.draws)),
+        }
+        for name, value in spent.items():
+            times.setdefault(name, []).append(value)
+    return times
+
+
+def result_table(times: dict[str, list[float]], title: str) -> Table:
+    """Show the median seconds and the median of the ratios within rounds."""
+    baseline = times["sklearn_loop"]
+    rows = [
+        (
+            name,
+            Formatted(statistics.median(spent), ".3f"),
+            Formatted(
+                statistics.median(b / s for b, s in zip(baseline, spent, strict=True)), ".0f"
+            ),
+        )
+        for name, spent in times.items()
+    ]
+    return Table(title, ("way", "processor seconds", "times sklearn_loop"), tuple(rows))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and write; returns the exit code."""
+    try:
+        options = parse_options(Options, arguments)
+        if min(options.rows, options.draws, options.loop, options.rounds, options.seeds) < 1:
+            raise ConfigError("rows, draws, loop, rounds and seeds: expected 1 or more")
+    except HeronError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 2
+    sample, some = make_sample(options.rows), 10 * options.loop
+    print("95 % interval:", *cells(sample, options.draws), "loop:", *numpy_loop(sample, some))
+    times = measure(options)
+    title = f"{options.draws:,} draws of {options.rows:,} rows, {options.rounds} rounds"
+    print_tables([result_table(times, title)])
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    facts = {**asdict(options), "out": str(options.out)}
+    write_json(options.out, {"options": facts, "versions": versions, "seconds": times})
+    print(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
