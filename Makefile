@@ -40,7 +40,8 @@ bench-cache: .venv/installed  ## a frozen encoder computed once: one run, and a 
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m tests.benchmarks.frozen_cache
 
-bench-dynamics: .venv/installed  ## dynamics of 550,000 examples: from files to statistics
+bench-dynamics: .venv/installed  ## what recording costs a step; 550,000 examples to statistics
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.recorder
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.cartography
 
 bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-learn loop

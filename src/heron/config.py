@@ -95,6 +95,8 @@ _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.
 
 # Keys that say where things lie or how they look, and so cannot change a result.
 NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress")
+# Nor can an experiment's name: what it stands for is in the other keys.
+INDECISIVE = (*NEUTRAL, "experiment")
 
 
 def resolve(config: DictConfig) -> Config:
@@ -157,13 +159,10 @@ def from_yaml(text: str) -> Config:
 
 
 def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `NEUTRAL`.
-
-    Nor the experiment's name: what it stands for is in the other keys.
-    """
-    neutral = tuple(f"{key}." for key in (*NEUTRAL, "experiment"))
+    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`."""
+    left_out = tuple(f"{key}." for key in INDECISIVE)
     return {
-        key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(neutral)
+        key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
     }
 
 

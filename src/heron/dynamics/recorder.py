@@ -71,7 +71,7 @@ class Recorder(pl.Callback):
     ) -> None:
         """Add the batch's rows; close the record where a part of the epoch ends."""
         if self.config.dynamics.mode == "train":
-            self._add(pl_module, pl_module.latest)
+            self.add(pl_module, pl_module.latest)
         batches = int(trainer.num_training_batches)
         part, after = batch_idx * self.parts // batches, (batch_idx + 1) * self.parts // batches
         if part < after < self.parts:
@@ -81,7 +81,8 @@ class Recorder(pl.Callback):
         """Close the epoch's (last) record."""
         self._close(trainer, pl_module, self.parts - 1)
 
-    def _add(self, module: Any, output: StepOutput) -> None:
+    def add(self, module: Any, output: StepOutput) -> None:
+        """Add a batch's rows to the record."""
         rows_R, observed_RK = output.rows_R.cpu(), module.observe(output).cpu()
         if self.sums_NK is None:
             self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
@@ -122,7 +123,7 @@ class Recorder(pl.Callback):
         module.eval()
         with torch.no_grad(), trainer.precision_plugin.forward_context():
             for batch in self.data.evaluation_loader(TRAIN):
-                self._add(module, module.step(batch.to(module.device)))
+                self.add(module, module.step(batch.to(module.device)))
         module.train()
 
     def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:

@@ -16,10 +16,10 @@ from heron.data.features import Units
 @pytest.fixture
 def readings(monkeypatch):
     """Count how often a data set is read, from an empty memory."""
-    counted, load = [], datamodule.load_with_report
+    counted, load = [], datamodule.load_run_data
     monkeypatch.setattr(datamodule, "_last", {})
     monkeypatch.setattr(
-        datamodule, "load_with_report", lambda *inputs: counted.append(1) or load(*inputs)
+        datamodule, "load_run_data", lambda *inputs: counted.append(1) or load(*inputs)
     )
     return counted
 

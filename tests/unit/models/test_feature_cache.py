@@ -7,7 +7,7 @@ from heron.files import read_json
 from heron.inference import open_trained
 from heron.models import feature_cache
 from heron.models.export import POINTER
-from heron.runtime import job
+from heron.runtime import build, job
 from heron.runtime.run_folder import RunFolder
 
 FROZEN = ("encoder.freeze=all", "encoder.max_length=256", "trainer.max_epochs=2", "optim.lr=1e-2")
@@ -89,7 +89,7 @@ def test_runs_share_vectors_and_load_no_encoder(
     words = (*FROZEN, *NLI, "head=siamese_cls", f"encoder.name={tiny_encoder}", "run.export=false")
     train(chronicle_config(*words), tmp_path / "first", tmp_path / "cache")
     assert sorted(encodings) == ["test", "train", "validation"]
-    monkeypatch.setattr(job, "load_encoder", lambda *inputs: pytest.fail("loaded again"))
+    monkeypatch.setattr(build, "load_encoder", lambda *inputs: pytest.fail("loaded again"))
     other = chronicle_config(*words, "seed=3", "head.hidden=[8,8]")
     train(other, tmp_path / "second", tmp_path / "cache")
     assert len(encodings) == 3
