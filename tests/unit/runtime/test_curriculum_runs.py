@@ -252,7 +252,7 @@ class TestFirstRun:
     def test_follows_the_changes_that_the_curriculum_asks_for(self, tmp_path, configure):
         config = configure("ronli", "a", "batching.oversample=balanced", folder=tmp_path)
         config.curriculum.changes = {"batching.oversample": "none", "trainer.max_epochs": 1}
-        folder = first_run(config, lambda first, folder: job.run_job(first, folder))
+        folder = first_run(config, job.run_job)
         assert read_dynamics(folder.path).count_EN.max() == 1
         assert read_dynamics(folder.path).epochs_E.tolist() == [1]
 
