@@ -43,7 +43,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
     if len(budgets) > 1:
         notes.append(f"Not equal budgets: {'; '.join(map(_say, budgets.items()))}.")
     if first:
-        notes.append(f"{_FIRST}: the runs that curricula learnt from, on top of their own.")
+        notes.append(f"{_FIRST}: the runs that curricula learnt from, once per seed, come on top.")
     return Table("Spent", (*keys, "runs", *_SPENT), tuple(rows), " ".join(notes))
 
 
