@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from heron.dynamics.map_data import Column, MapData
     from heron.dynamics.map_sources import Mapped
+    from heron.reporting.cells import Table
 
 FORMATS = ("png", "pdf")
 EXPORTS = (*FORMATS, "jsonl")
@@ -286,8 +287,6 @@ def _print_summary(
 ) -> None:
     import numpy as np
 
-    from heron.dynamics.groups import class_counts
-    from heron.reporting.cells import Cell, Table
     from heron.reporting.terminal import print_tables
 
     of, dynamics = mapped.statistics, mapped.dynamics
@@ -310,11 +309,33 @@ def _print_summary(
     for note in data.notes:
         print(f"note: {note}")
     if dynamics.labels:
-        counts = class_counts(groups, dynamics.gold_N, dynamics.labels)
-        rows: list[tuple[Cell, ...]] = [
-            (name, *found.values(), sum(found.values())) for name, found in counts.items()
-        ]
-        print_tables([Table("Classes by group", ("group", *dynamics.labels, "all"), tuple(rows))])
+        print_tables([_class_table(mapped, groups, grouping)])
+
+
+def _class_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping: str) -> Table:
+    """Count the classes of each group, beside those that the data set's paper printed."""
+    from heron.dynamics.groups import class_counts
+    from heron.reporting.cells import Cell, Table
+    from heron.reporting.collect import collect, is_run
+    from heron.reporting.papers import published_groups
+
+    labels = mapped.dynamics.labels
+    counts = class_counts(groups, mapped.dynamics.gold_N, labels)
+    counts = {name: {**found, "all": sum(found.values())} for name, found in counts.items()}
+    run = collect(mapped.folder)[0] if is_run(mapped.folder) else None
+    data = str(run.setting("data.name", "")) if run and not run.synthetic else ""
+    published = published_groups(data) if grouping == "allenai" and data else None
+    rows: list[tuple[Cell, ...]] = []
+    if published is None:
+        rows += [(name, *found.values()) for name, found in counts.items()]
+        return Table("Classes by group", ("group", *labels, "all"), tuple(rows))
+    title, papers = published
+    for name, found in counts.items():
+        printed = {**papers[name], "all": sum(papers[name].values())}
+        pairs = ((count, printed.get(label)) for label, count in found.items())
+        rows.append((name, *(cell for pair in pairs for cell in pair)))
+    columns = (column for label in (*labels, "all") for column in (label, "paper"))
+    return Table("Classes by group", ("group", *columns), tuple(rows), f"paper: {title}.")
 
 
 def _write(path: Path, content: str | bytes) -> Path:

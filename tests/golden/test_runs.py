@@ -99,11 +99,12 @@ class TestRunFolder:
     ) -> None:
         table = pq.read_table(run.predictions(split))
         rows = rows_of(split, home)
-        columns = ["guid", "gold", "prediction", *(f"p/{label}" for label in LABELS), "text"]
-        assert table.column_names == columns
+        columns = ["guid", "gold", "prediction", *(f"p/{label}" for label in LABELS)]
+        assert table.column_names == [*columns, "text", "group"]
         assert table["guid"].to_pylist() == list(rows)
         assert table["gold"].to_pylist() == [row["label"] for row in rows.values()]
         assert table["text"].to_pylist() == [row["text"] for row in rows.values()]
+        assert table["group"].to_pylist() == [row["document"] for row in rows.values()]
 
     def test_probabilities_sum_to_one_and_choose_the_prediction(self, run: RunFolder) -> None:
         table = pq.read_table(run.predictions("test"))

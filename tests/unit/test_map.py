@@ -238,6 +238,31 @@ def test_thirds_of_difficulty_are_disjoint_groups(tmp_path):
     ] * 20
 
 
+def _classes_printed(output):
+    """Give the printed rows of the table of classes as lists of words, by group."""
+    lines = [line.split() for line in output.partition("Classes by group")[2].splitlines()]
+    return {line[0]: line[1:] for line in lines if line and line[0] in ("easy", "hard")}
+
+
+@pytest.mark.usefixtures("fast_figures")
+def test_classes_of_the_groups_stand_beside_those_of_the_datas_paper(tmp_path, capsys):
+    folder = make_run(tmp_path)
+    run_map([f"run={folder}"])
+    plain = capsys.readouterr().out
+    ours = _classes_printed(plain)["easy"]
+    assert "paper" not in plain
+    config = folder / "config.yaml"
+    config.write_text(config.read_text().replace("name: pairs", "name: ronli"))
+    run_map([f"run={folder}"])
+    beside = capsys.readouterr().out
+    # contradiction is no class of the paper's.
+    printed = _classes_printed(beside)["easy"]
+    assert printed == [ours[0], "–", ours[1], "0", ours[2], "17,082", ours[3], "19,289"]
+    assert "paper: Table 3: classes of the groups of train" in beside
+    run_map([f"run={folder}", "group=tercile_partition"])
+    assert "paper" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [

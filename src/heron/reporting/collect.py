@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,14 @@ class RunRecord:
         status: `status.json`; its `state` is `running`, `done`, `failed`, `absent` (nothing
             written) or `broken` (a file cannot be read; `error` says which and why).
         scores: `{"<split>": {"<metric>": number}}`, fractions from 0 to 1.
+        ledger: `ledger.json`, what training has spent; empty for baselines and older runs.
     """
 
     path: Path
     config: Mapping[str, Any]
     status: Mapping[str, Any]
     scores: Mapping[str, Mapping[str, float]]
+    ledger: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def job(self) -> str:
@@ -51,6 +53,11 @@ class RunRecord:
     def synthetic(self) -> bool:
         """Whether the run's data is generated, so that no score is a research result."""
         return bool(self.setting("data.synthetic", False))
+
+    @property
+    def curriculum(self) -> str:
+        """The curriculum's name; `none` where everything was drawn all the time."""
+        return str(self.setting("curriculum.name", "none"))
 
     def setting(self, key: str, default: Any = None) -> Any:
         """Look up a dotted configuration key (`optim.lr`); `default` where it is absent."""
@@ -95,15 +102,26 @@ def is_run(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _MARKS_OF_A_RUN)
 
 
+def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Leave out the runs that curricula have learnt from: nobody asked for them.
+
+    They lie beside the runs of an experiment and have the name of none.
+    """
+    if not any(run.curriculum != "none" and run.setting("experiment") for run in runs):
+        return list(runs)
+    return [run for run in runs if run.curriculum != "none" or run.setting("experiment")]
+
+
 def _read_run(path: Path) -> RunRecord:
     folder = RunFolder(path)
     errors: list[str] = []
     config = _read_mapping(folder.config, errors)
     status = {"state": "absent", **_read_mapping(folder.status, errors)}
     scores = _read_mapping(folder.scores, errors)
+    ledger = _read_mapping(folder.ledger, errors)
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}
-    return RunRecord(path, config, status, scores)
+    return RunRecord(path, config, status, scores, ledger)
 
 
 def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:

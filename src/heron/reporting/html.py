@@ -27,16 +27,13 @@ _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
 
 
-def run_page(
-    run: RunRecord, artefacts: Artefacts, scores: Table, classes: Table, figure: bytes
-) -> str:
+def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
     """Build the page of one run.
 
     Args:
         run: its configuration, status and scores.
         artefacts: its predictions, and what is missing.
-        scores: headline scores.
-        classes: scores of each class.
+        tables: scores, classes, what was spent; those without rows are left out.
         figure: PNG bytes.
     """
     rows = _choose_rows(artefacts.predictions)
@@ -48,8 +45,7 @@ def run_page(
         synthetic=SYNTHETIC if run.synthetic else "",
         run=run,
         missing=artefacts.missing,
-        scores=scores,
-        classes=classes,
+        tables=[table for table in tables if table.rows],
         confusion=_confusion(artefacts),
         figure=_data_url(figure),
         split=artefacts.split,

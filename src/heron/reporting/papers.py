@@ -108,6 +108,33 @@ def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | N
     return next((path for path in paths if path.is_file()), None)
 
 
+def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
+    """Find how many rows of each class a paper printed for the groups of a data map.
+
+    Args:
+        data: name of the data set.
+
+    Returns:
+        The table's title, and for each group the rows by class; None where no paper has any.
+
+    Raises:
+        ConfigError: the published numbers are not readable.
+    """
+    path = find_published(data)
+    published = read_yaml(path) if path else {}
+    if data not in published.get("data", ()):
+        return None
+    tables = [table for table in published["tables"].values() if "groups" in table]
+    return next(((table["title"], _counts(table)) for table in tables), None)
+
+
+def _counts(table: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    classes = table["classes"]
+    return {
+        name: dict(zip(classes, counts, strict=True)) for name, counts in table["groups"].items()
+    }
+
+
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     """Build the view that `report` names.
 

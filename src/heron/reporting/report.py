@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heron.errors import ConfigError
 from heron.files import atomic_open
 from heron.options import parse_options
-from heron.reporting.cells import to_csv, to_markdown
+from heron.reporting.budgets import spent_table, stage_table
+from heron.reporting.cells import Table, to_csv, to_markdown
 from heron.reporting.collect import RunRecord, collect, is_run
 from heron.reporting.papers import PaperView, find_published, paper_view
+from heron.reporting.significance import significance_tables
 from heron.reporting.tables import class_table, group_table, runs_table, score_table
 from heron.reporting.terminal import print_tables
 
@@ -26,11 +28,14 @@ class ReportOptions:
         folder: a run folder or a sweep folder.
         out: where the report goes; default: into `folder`.
         published: a paper's published numbers; default: found by the runs' `report` key.
+        against: the baseline that a sweep's systems are tested against, as in `heron compare`;
+            default: the runs without a curriculum, where others have one.
     """
 
     folder: Path
     out: Path | None = None
     published: Path | None = None
+    against: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +49,24 @@ class ReportFiles:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run `heron report DIR [out=DIR] [published=FILE]`; returns the exit code."""
+    """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
     if not arguments:
         raise ConfigError("name a run or a sweep: heron report runs/<sweep>")
     first, *rest = arguments
     # A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
     named = first.startswith("folder=")
     options = parse_options(ReportOptions, [first if named else f"folder={first}", *rest])
-    files = write_report(options.folder, options.out, options.published)
+    files = write_report(options.folder, options.out, options.published, options.against)
     for path in (files.html, files.figure, *files.tables):
         print(path)
     return 0
 
 
 def write_report(
-    folder: Path, out: Path | None = None, published: Path | None = None
+    folder: Path,
+    out: Path | None = None,
+    published: Path | None = None,
+    against: str | None = None,
 ) -> ReportFiles:
     """Write the report of a run or a sweep and print its tables.
 
@@ -66,23 +74,26 @@ def write_report(
         folder: a run folder or a sweep folder.
         out: where the files go; default: into `folder`.
         published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
+        against: the baseline that a sweep's systems are tested against.
 
     Returns:
-        Paths of `report.html` and `report.png`; for a sweep also `table.csv`, `table.md` and a
-        CSV file for each table of the paper.
+        Paths of `report.html` and `report.png`; for a sweep also `table.csv`, `table.md` and CSV
+        files: one for each table of the paper, `spent.csv`, `significance.csv`.
 
     Raises:
-        ConfigError: `folder` holds no run.
+        ConfigError: `folder` holds no run, or none as `against` says.
     """
     folder = Path(folder)
     runs = collect(folder)
     target = Path(out) if out else folder
-    target.mkdir(parents=True, exist_ok=True)
     if is_run(folder):
+        if against:
+            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
         files = _write_run(runs[0], target)
     else:
-        left_out = _write_run_pages(runs) if out is None else []
-        files = _write_sweep(folder.resolve().name, runs, target, published, left_out)
+        further, missing = _further_tables(runs, against)
+        missing += _write_run_pages(runs) if out is None else []
+        files = _write_sweep(folder.resolve().name, runs, target, published, further, missing)
     for line in files.missing:
         print(f"missing: {line}")
     return files
@@ -98,7 +109,7 @@ def _write_run(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles
     if not quiet:
         print_tables([scores, classes])
     figure = run_figure(run, artefacts)
-    page = run_page(run, artefacts, scores, classes, figure)
+    page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
     html = _write(target / "report.html", page)
     return ReportFiles(html, _write(target / "report.png", figure), (), artefacts.missing)
 
@@ -128,7 +139,8 @@ def _write_sweep(
     runs: Sequence[RunRecord],
     target: Path,
     published: Path | None,
-    left_out: Sequence[str] = (),
+    further: Mapping[str, Table],
+    left_out: Sequence[str],
 ) -> ReportFiles:
     from heron.reporting.figures import fraction_figure, sweep_figure
     from heron.reporting.html import sweep_page
@@ -136,18 +148,34 @@ def _write_sweep(
     missing = [*(f"{run.job}: {run.state}" for run in runs if not run.done), *left_out]
     view = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in _splits(runs)]
-    shown = [*groups, *view.tables.values()]
+    named = {**view.tables, **further}
+    shown = [*groups, *named.values()]
     print_tables(shown)
     figure = fraction_figure(view) if view.curves else sweep_figure(runs)
     page = sweep_page(name, runs, [*shown, runs_table(runs)], figure, missing, target)
     tables = [
         _write(target / "table.csv", to_csv(groups[0])),
         _write(target / "table.md", "\n".join(map(to_markdown, shown))),
-        *(_write(target / f"{part}.csv", to_csv(table)) for part, table in view.tables.items()),
+        *(_write(target / f"{part}.csv", to_csv(table)) for part, table in named.items()),
     ]
     html = _write(target / "report.html", page)
     image = _write(target / "report.png", figure)
     return ReportFiles(html, image, tuple(tables), tuple(missing))
+
+
+def _further_tables(
+    runs: Sequence[RunRecord], against: str | None
+) -> tuple[dict[str, Table], list[str]]:
+    """Build the tables of tests and of budgets, by file name; and what could not be compared."""
+    tested, missing = significance_tables(runs, _splits(runs)[0], against)
+    tables = {
+        "".join(
+            c if c.isalnum() or c in "=,._-" else "_" for c in f"significance {where}".strip()
+        ): t
+        for where, t in tested.items()
+    }
+    spent = spent_table(runs)
+    return {**tables, **({"spent": spent} if spent else {})}, missing
 
 
 def _splits(runs: Sequence[RunRecord]) -> list[str]:

@@ -99,6 +99,10 @@ def prediction_columns(
         predictions: of some or all of `examples`.
         examples: the split; their texts are written beside the predictions.
         config: names the classes and the markers.
+
+    Returns:
+        Where examples have groups (documents), a column of them: tests over systems draw whole
+        ones. A row that stands alone has none, nor has one whose group is its own text.
     """
     labels, by_guid = config.data.label_order, {example.guid: example for example in examples}
     predicted = [by_guid[guid] for guid in predictions.guids]
@@ -115,6 +119,9 @@ def prediction_columns(
     }
     if any(example.text_pair is not None for example in predicted):
         columns["text_pair"] = [example.text_pair for example in predicted]
+    groups = [e.group if e.group and e.group != e.text else None for e in predicted]
+    if any(groups):
+        columns["group"] = groups
     return columns
 
 

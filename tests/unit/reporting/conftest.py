@@ -36,6 +36,8 @@ def make_run(tmp_path: Path) -> MakeRun:
         texts: list[str] | None = None,
         pairs: list[str] | None = None,
         epochs: int = 3,
+        ledger: dict[str, Any] | None = None,
+        skill: float = 0.7,
     ) -> Path:
         folder = tmp_path / "sweep" / job
         folder.mkdir(parents=True)
@@ -48,10 +50,28 @@ def make_run(tmp_path: Path) -> MakeRun:
         if state == "done":
             test = scores or {"macro_f1": 0.5, "weighted_f1": 0.6, "accuracy": 0.62}
             (folder / "scores.json").write_text(json.dumps({"test": test}))
-            _write_predictions(folder, rows, texts or [HEBREW], pairs)
+            _write_predictions(folder, rows, texts or [HEBREW], pairs, skill)
             _write_metrics(folder, epochs)
             _write_dynamics(folder, epochs)
+            if ledger:
+                (folder / "ledger.json").write_text(json.dumps(ledger))
         return folder
+
+    return make
+
+
+@pytest.fixture
+def make_ledger() -> Callable[..., dict[str, Any]]:
+    """Return a function that makes up `ledger.json`: stages of equal length, twice padded."""
+
+    def make(
+        steps: int = 100, stages: tuple[str, ...] = ("everything",), **counts: int
+    ) -> dict[str, Any]:
+        one = {"steps": steps // len(stages), "batches": steps // len(stages), "samples": 320}
+        one |= {"tokens": 4000, "padded": 8000, "unique": 80, **counts}
+        each = [{"stage": name, **one} for name in stages]
+        total = {name: count * len(stages) for name, count in one.items()}
+        return {"planned_steps": steps, "total": total | {"unique": one["unique"]}, "stages": each}
 
     return make
 
@@ -89,7 +109,8 @@ def _write_config(folder: Path, overrides: tuple[str, ...], extra: dict[str, Any
     )
     for key, value in (word.split("=", 1) for word in overrides):
         # As Hydra does: `head=ess` chooses a group, `optim.lr=1e-4` sets a value.
-        OmegaConf.update(config, "head.name" if key == "head" else key, _number(value))
+        group = key in ("head", "curriculum")
+        OmegaConf.update(config, f"{key}.name" if group else key, _number(value))
     for key, value in extra.items():
         OmegaConf.update(config, key, value)
     OmegaConf.save(config, folder / "config.yaml")
@@ -102,10 +123,12 @@ def _number(value: str) -> str | float | int:
         return value
 
 
-def _write_predictions(folder: Path, rows: int, texts: list[str], pairs: list[str] | None) -> None:
+def _write_predictions(
+    folder: Path, rows: int, texts: list[str], pairs: list[str] | None, skill: float
+) -> None:
     generator = np.random.default_rng(0)
     gold = generator.choice(CLASSES, rows, p=[0.42, 0.33, 0.09, 0.16])
-    prediction = np.where(generator.random(rows) < 0.7, gold, generator.choice(CLASSES, rows))
+    prediction = np.where(generator.random(rows) < skill, gold, generator.choice(CLASSES, rows))
     # The predicted class is the most probable one, as in any run.
     rest = generator.dirichlet(np.ones(len(CLASSES)), rows) / 2
     probabilities = rest + 0.5 * (prediction[:, None] == np.array(CLASSES))

@@ -128,3 +128,12 @@ def test_highlight_balances_its_elements_whatever_the_markers_do(parts):
     page = Page(str(highlight(text, MARKERS)))
     assert "".join(page.text) == text
     assert {tag for tag, _ in page.tags} <= {"mark", "bdi"}
+
+
+def test_a_runs_page_shows_what_each_stage_spent(make_run, make_ledger):
+    ledger = make_ledger(80, ("easy", "all of <them>"))
+    text, _ = _page(make_run("a", ledger=ledger))
+    assert "<h2>Spent</h2>" in text
+    assert "all of &lt;them&gt;" in text
+    assert "80 optimizer steps were planned" in text
+    assert "<h2>Spent</h2>" not in _page(make_run("b"))[0]

@@ -7,7 +7,7 @@ import pytest
 from heron.errors import ConfigError
 from heron.reporting.cells import Formatted
 from heron.reporting.collect import collect
-from heron.reporting.papers import _flat_rows, find_published, paper_view
+from heron.reporting.papers import _flat_rows, find_published, paper_view, published_groups
 from heron.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -232,6 +232,75 @@ def test_ronlis_totals_follow_from_its_classes_or_are_in_doubt():
         recalls, f1s = ([classes[(*key, label)][i] for label in labels] for i in (1, 2))
         assert micro == pytest.approx(_mean(recalls, (74, 96, 952, 1878)), abs=0.0101), key
         assert not sure[1] or macro == pytest.approx(_mean(f1s, (1, 1, 1, 1)), abs=0.0101), key
+
+
+CURRICULA = {
+    "e2l": "Ro-BERT + E2L",
+    "a": "Ro-BERT + A",
+    "h2l": "Ro-BERT + H2L",
+    "e2l_a": "Ro-BERT + E2L + A",
+    "length_cl": "Ro-BERT + Length-CL",
+    "sts_cl": "Ro-BERT + STS-CL",
+    "cart_cl": "Ro-BERT + Cart-CL",
+    "cart_clpp": "Ro-BERT + Cart-CL++",
+    "cart_stra": "Ro-BERT + Cart-Stra-CL++",
+}
+
+
+@pytest.fixture
+def table4_runs(make_run):
+    """Two seeds of every curriculum of RoNLI's table 4, and the runs that they learnt from."""
+    config = {"data.name": "ronli", "report": "ronli/table4", "batching.oversample": "multipliers"}
+    for seed in range(2):
+        for number, name in enumerate(CURRICULA):
+            f1 = 0.3 + number / 100 + seed / 1000
+            options = yaml_of("curriculum", "cart_stra_clpp" if name == "cart_stra" else name)
+            make_run(
+                f"{name}-{seed}",
+                (f"experiment=ronli/{name}", f"seed={seed}"),
+                {"macro_f1": f1, "micro_f1": 0.7, "f1/contrastive": f1 / 2},
+                {**config, "curriculum": options},
+                epochs=1,
+            )
+        words = ("curriculum=none", "batching.oversample=none", f"seed={seed}")
+        first = {"data.name": "ronli", "report": "ronli/table4", "experiment": None}
+        folder = make_run(f"first-{seed}", words, {"macro_f1": 0.99}, first, epochs=1)
+    return collect(folder.parent)
+
+
+def yaml_of(group, name):
+    """Read an option of conf/."""
+    return read_yaml(ROOT / "conf" / group / f"{name}.yaml")
+
+
+def test_ronlis_curricula_stand_beside_the_papers_under_its_names(table4_runs):
+    tables = paper_view("ronli/table4", table4_runs, RONLI).tables
+    overall, classes = tables["table5"], tables["table4"]
+    for number, row in enumerate(CURRICULA.values()):
+        printed, ours, change = _row(overall, row)[3:]
+        assert printed.value > 0.1
+        assert (ours.mean, ours.n) == (pytest.approx(0.3005 + number / 100), 2)
+        assert change.value == pytest.approx(ours.mean - printed.value)
+        assert _row(classes, row, "contrastive")[7].mean == pytest.approx(ours.mean / 2)
+    # Every row is one that the paper has: none is added for runs that curricula learnt from.
+    assert [row[0] for row in overall.rows if row[2] is not None] == list(CURRICULA.values())
+    assert len(overall.rows) == 19
+
+
+def test_the_curricula_of_table_4_are_those_of_its_grid():
+    text = (ROOT / "conf/experiment/ronli/table4.yaml").read_text(encoding="utf-8")
+    for name in CURRICULA:
+        assert f"ronli/{name}," in text or f'ronli/{name}"' in text
+
+
+def test_the_groups_of_a_data_map_are_as_large_as_ronli_printed():
+    title, groups = published_groups("ronli")
+    assert title.startswith("Table 3")
+    sizes = {name: sum(counts.values()) for name, counts in groups.items()}
+    assert sizes == {"easy": 19_289, "ambiguous": 19_290, "hard": int(0.3319 * 58_114) + 1}
+    assert groups["easy"]["neutral"] == 17_082
+    assert published_groups("trc") is None
+    assert published_groups("nobody") is None
 
 
 def test_an_unknown_view_names_the_nearest_one():
