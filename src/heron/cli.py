@@ -84,10 +84,13 @@ group_column=, guid_column=, gold_column=, prediction_column=.""",
         "heron.reporting.report",
         "tables, figures and an HTML page of a run or a sweep",
         """\
-heron report DIR [out=DIR]
+heron report DIR [against=GROUP] [out=DIR] [published=FILE]
 
   heron report runs/chronicle-relation               all runs of a sweep, side by side
-  heron report runs/trc-table4                       the paper's Tables 4 and 5 beside ours""",
+  heron report runs/trc-table4                       the paper's Tables 4 and 5 beside ours
+  heron report runs/trc-table4 against=head=seq_cls  each system tested against one of them
+
+Curricula are tested against the runs without one, and what each has spent is shown, unasked.""",
     ),
     "analyze": Command(
         "heron.analysis.command",
