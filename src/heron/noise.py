@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     from heron.dynamics.cartography import SCORES, difficulty, statistics
     from heron.dynamics.files import read_dynamics
     from heron.dynamics.groups import rank
-    from heron.dynamics.noise import TRUTH, detections, wrong_labels
+    from heron.dynamics.noise import TRUTH, grade, scores_of, wrong_labels
 
     if options.score not in SCORES:
         raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
@@ -89,8 +89,8 @@ def run(arguments: Sequence[str]) -> int:
     if known:
         wrong_N = wrong_labels(examples, found.guids)
         lengths_N = np.asarray([_length(examples[guid]) for guid in found.guids])
-        graded = detections(found, wrong_N, lengths_N, config.seed)
-        write_json(out / "detection.json", {name: _as_json(each) for name, each in graded.items()})
+        graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
+        write_json(out / "detection.json", {name: _as_json(*each) for name, each in graded.items()})
         _show(graded, len(dynamics.epochs_E))
         print(out / "detection.json")
     print(out / "suspects.csv")
@@ -112,29 +112,34 @@ def _length(example: Example) -> int:
     return len(example.text) + len(example.text_pair or "")
 
 
-def _as_json(found: Detection) -> dict[str, Any]:
+def _as_json(found: Detection, within: float) -> dict[str, Any]:
     return {
         "examples": found.examples,
         "base_rate": found.base_rate,
         "auroc": found.auroc,
+        "auroc_within_classes": within,
         "precision": {str(k): value for k, value in found.precision.items()},
         "decile_rate": found.decile_rate,
         "decile_recall": found.decile_recall,
     }
 
 
-def _show(graded: dict[str, Detection], records: int) -> None:
+def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
     from heron.reporting.cells import Cell, Formatted, Table
     from heron.reporting.terminal import print_tables
 
-    first = next(iter(graded.values()))
+    first, _ = next(iter(graded.values()))
     rows: list[tuple[Cell, ...]] = []
-    for name, found in graded.items():
-        values = [found.auroc, *found.precision.values(), found.decile_rate / found.base_rate]
+    for name, (found, within) in graded.items():
+        values = [found.auroc, within, *found.precision.values()]
+        values.append(found.decile_rate / found.base_rate if found.base_rate else float("nan"))
         rows.append((name, *(Formatted(value, ".3f") for value in values)))
-    columns = ("score", "AUROC", *(f"P@{k}" for k in first.precision), "hardest tenth / base")
+    columns = ("score", "AUROC", "in class", *(f"P@{k}" for k in first.precision), "tenth / base")
     note = (
         f"{first.examples} examples, {first.base_rate:.1%} with a wrong label; {records} records. "
-        "AUROC: a wrong label ranks above a right one; P@k: wrong ones among the k most suspicious."
+        "AUROC: a wrong label ranks above a right one; in class: the same among examples of one "
+        "label; P@k: wrong ones among the k most suspicious; tenth / base: their share in the "
+        "hardest tenth over their share in all. class: knows how often each label is wrong, which "
+        "no search for noise can."
     )
     print_tables([Table("wrong labels found", columns, tuple(rows), note)])

@@ -40,20 +40,45 @@ def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.nd
     return np.asarray([truth is not None and examples[g].label != truth for g, truth in pairs])
 
 
-def detections(
-    statistics: Statistics, wrong_N: np.ndarray, lengths_N: np.ndarray, seed: int = 0
-) -> dict[str, Detection]:
-    """Grade every difficulty score, and two that know nothing of the model, by the noise they find.
+def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
+    """Compute the AUROC over pairs of a wrong and a right label of the same class.
+
+    Some classes are wrong more often than others, and a score that only knows the class ranks well
+    over all examples. Here it scores .5.
+
+    Args:
+        score_N: the higher, the more suspicious; examples with NaN are left out.
+        wrong_N: bool.
+        gold_N: class id that each example was trained on.
+
+    Returns:
+        The share of such pairs in which the wrong one scores higher; ties count half. NaN where no
+        class has both.
+    """
+    above, pairs = 0.0, 0
+    for each in np.unique(gold_N):
+        chosen_N = (gold_N == each) & ~np.isnan(score_N)
+        wrong = int(wrong_N[chosen_N].sum())
+        right = int(chosen_N.sum()) - wrong
+        if wrong and right:
+            above += detection(score_N[chosen_N], wrong_N[chosen_N]).auroc * wrong * right
+            pairs += wrong * right
+    return above / pairs if pairs else float("nan")
+
+
+def scores_of(
+    statistics: Statistics, lengths_N: np.ndarray, seed: int = 0
+) -> dict[str, np.ndarray]:
+    """List every score that can rank examples by how suspicious their labels are; float64 each.
 
     Args:
         statistics: of N examples.
-        wrong_N: from `wrong_labels`.
         lengths_N: length of each example, in characters.
         seed: for the random score.
 
     Returns:
-        By score: those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then
-        `length` and `random`; the harder an example, the more suspicious its label.
+        Those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then two that know
+        nothing of the model, `length` and `random`.
     """
     scores = {}
     for name in SCORES:
@@ -62,5 +87,25 @@ def detections(
         except ConfigError:  # a statistic that this task has not, such as margins
             continue
     scores["length"] = lengths_N.astype(np.float64)
-    scores["random"] = np.random.default_rng(seed).random(len(wrong_N))
-    return {name: detection(score_N, wrong_N) for name, score_N in scores.items()}
+    scores["random"] = np.random.default_rng(seed).random(len(lengths_N))
+    return scores
+
+
+def class_rates(wrong_N: np.ndarray, gold_N: np.ndarray) -> np.ndarray:
+    """Give each example the share of wrong labels in its class: what the class alone says.
+
+    It looks at the right labels, which no real search for noise can.
+    """
+    rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
+    return rates[gold_N]
+
+
+def grade(
+    scores: Mapping[str, np.ndarray], wrong_N: np.ndarray, gold_N: np.ndarray
+) -> dict[str, tuple[Detection, float]]:
+    """Grade scores by the wrong labels that they find: overall, and AUROC within classes."""
+    every = {**scores, "class": class_rates(wrong_N, gold_N)}
+    return {
+        name: (detection(score_N, wrong_N), within_classes(score_N, wrong_N, gold_N))
+        for name, score_N in every.items()
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,13 @@ from heron.schema import Config, CurriculumConfig, HeadConfig
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
 
-def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
+def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) -> RunFolder | None:
     """Find the run whose dynamics a curriculum learns from, training it where it is not done.
 
     Args:
         config: the run's configuration.
         run_job: trains a run, or returns at once if it is done.
+        overrides: what the user typed for this run; tables name the first run by them as well.
 
     Returns:
         Its folder; None for a curriculum that needs none.
@@ -51,13 +52,14 @@ def first_run(config: Config, run_job: RunJob) -> RunFolder | None:
         named = Path(settings.dynamics)
         return open_run(named) if compares_trained(settings) else RunFolder(named)
     first = without_curriculum(config)
-    changes = [f"{key}={value}" for key, value in settings.changes.items()]
-    overrides = ["curriculum=none", *changes, f"seed={first.seed}"]
-    folder = RunFolder(run_path(first, overrides))
+    changed = {"curriculum": "none", **settings.changes}
+    kept = [word for word in overrides if _key(word) not in changed]
+    words = [*(f"{key}={value}" for key, value in changed.items()), *kept]
+    folder = RunFolder(run_path(first, words))
     folder.path.mkdir(parents=True, exist_ok=True)
     state = "done before" if folder.state() == "done" else "trained first, without curriculum"
     print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
-    run_job(first, folder, overrides)
+    run_job(first, folder, words)
     return folder
 
 
@@ -169,3 +171,9 @@ def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
         model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
         encoder = Encoder(model, "all")
         return encoder, Head(config.head, encoder.width, classes=1)
+
+
+def _key(override: str) -> str:
+    """Name what an override sets; all keys of the curriculum count as one."""
+    key = override.lstrip("+").partition("=")[0]
+    return "curriculum" if key.startswith("curriculum.") else key

@@ -119,7 +119,8 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    first = first_run(config, partial(run_job, wait=True))
+    typed = read_json(folder.status)["overrides"]
+    first = first_run(config, partial(run_job, wait=True), typed)
     pl.seed_everything(config.seed, workers=True, verbose=False)
     data = DataModule(config)
     if config.curriculum.name != "none":
