@@ -221,8 +221,11 @@ def test_texts_that_look_like_numbers_stay_texts(text):
         path = Path(folder) / "a.yaml"
         path.write_bytes(dump_yaml(value).encode("utf-8", errors="surrogatepass"))
         assert read_yaml(path) == value
-    as_hydra = dataclasses.replace(DEFAULTS.encoder, revision="1e5")
-    config = dataclasses.replace(DEFAULTS, encoder=as_hydra)
+
+
+def test_a_revision_that_looks_like_a_number_comes_back_as_it_was():
+    encoder = dataclasses.replace(DEFAULTS.encoder, revision="1e5")
+    config = dataclasses.replace(DEFAULTS, encoder=encoder)
     assert from_yaml(to_yaml(config)).encoder.revision == "1e5"
 
 
