@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from heron import __version__
 from heron.errors import ConfigError, HeronError, nearest
+from heron.secrets import redact
 
 
 class Command(NamedTuple):
@@ -210,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     except OSError as error:
-        print(f"heron {name}: {error}", file=sys.stderr)
+        print(f"heron {name}: {redact(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"\nheron {name}: interrupted; the same command goes on from here", file=sys.stderr)

@@ -22,6 +22,7 @@ from heron.reporting.artefacts import Artefacts, Prediction, confusion_counts
 from heron.reporting.cells import Table, is_number, show, sort_value
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SYNTHETIC, count_states
+from heron.secrets import redact
 
 _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
@@ -157,7 +158,9 @@ def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     names = [name for name in _PROVENANCE if name in status]
     names += [name for name in status if name not in (*_PROVENANCE, "state", "error")]
     return [
-        (name.replace("_", " "), _flat(status[name])) for name in names if status[name] is not None
+        (name.replace("_", " "), redact(_flat(status[name])))
+        for name in names
+        if status[name] is not None
     ]
 
 
@@ -171,7 +174,8 @@ def _flat(value: Any) -> str:
 
 def _config_text(folder: Path) -> str:
     path = folder / "config.yaml"
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    # Written without secrets; runs of older versions may have some.
+    return redact(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else ""
 
 
 def _links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
