@@ -93,6 +93,20 @@ heron report DIR [against=GROUP] [out=DIR] [published=FILE]
 
 Curricula are tested against the runs without one, and what each has spent is shown, unasked.""",
     ),
+    "dashboard": Command(
+        "heron.reporting.dashboard",
+        "one page to explore a sweep: runs, settings, curves, the best, the spread",
+        """\
+heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]
+
+  heron dashboard runs/ronli-grid                    writes runs/ronli-grid/dashboard.html
+  heron dashboard runs/ronli-grid out=pages
+  heron dashboard runs/ronli-grid wandb=true         a W&B workspace too; needs an account
+
+One file that works offline: a table to sort and filter, parallel coordinates of the settings and a
+score, learning curves, the best setting by validation with the command that trains it again, the
+spread over seeds, what was spent. Unfinished and failed runs are shown as such.""",
+    ),
     "analyze": Command(
         "heron.analysis.command",
         "a run's accuracy slice by slice, or a data set's statistics",

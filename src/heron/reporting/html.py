@@ -79,7 +79,7 @@ def sweep_page(
         states=count_states(runs),
         missing=missing,
         tables=tables,
-        links=_links(runs, folder),
+        links=page_links(runs, folder),
         figure=_data_url(figure),
     )
 
@@ -178,7 +178,7 @@ def _config_text(folder: Path) -> str:
     return redact(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else ""
 
 
-def _links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
+def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
     """Relative links to the run pages that exist; job names hold `=` and `,`, so quoted."""
     pages = {run.job: run.path / "report.html" for run in runs}
     return {

@@ -51,7 +51,9 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
     """
     keys = dict.fromkeys(key for run in runs for key in run.overrides())
     return [
-        key for key in keys if not _is_neutral(key) and len({_value(run, key) for run in runs}) > 1
+        key
+        for key in keys
+        if not _is_neutral(key) and len({value_of(run, key) for run in runs}) > 1
     ]
 
 
@@ -64,7 +66,7 @@ def is_seed(key: str) -> bool:
     return key.rpartition(".")[2] == "seed"
 
 
-def _value(run: RunRecord, key: str) -> str:
+def value_of(run: RunRecord, key: str) -> str:
     """What `key` is in this run, also where it was left at its default.
 
     The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
@@ -81,14 +83,14 @@ def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
     groups: dict[tuple[str, ...], list[RunRecord]] = {}
     for run in runs:
-        groups.setdefault(tuple(_value(run, key) for key in keys), []).append(run)
+        groups.setdefault(tuple(value_of(run, key) for key in keys), []).append(run)
     return [
         Group(dict(zip(keys, values, strict=True)), tuple(groups[values]))
-        for values in sorted(groups, key=lambda values: [_natural(value) for value in values])
+        for values in sorted(groups, key=lambda values: [natural(value) for value in values])
     ]
 
 
-def _natural(value: str) -> tuple[int, float, str]:
+def natural(value: str) -> tuple[int, float, str]:
     """Sort numbers by size and before words."""
     try:
         return (0, float(value), "")

@@ -94,7 +94,7 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         artifact = wandb.Artifact(f"predictions-{run_id}", "predictions")
         for path in files:
             table = read_table(path)
-            names = [name for name in table.columns if name not in _TEXTS]
+            names: list[Any] = [name for name in table.columns if name not in _TEXTS]
             rows: list[Any] = [[row[name] for name in names] for row in table.rows]
             artifact.add(wandb.Table(columns=names, data=rows), path.stem.replace("/", "-"))
         yield artifact
