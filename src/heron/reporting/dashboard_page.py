@@ -10,7 +10,7 @@ from markupsafe import Markup
 from heron.dynamics.map_page import escape_json
 from heron.reporting.budgets import spent_table
 from heron.reporting.cells import Summary, show
-from heron.reporting.collect import RunRecord
+from heron.reporting.collect import RunRecord, without_first_runs
 from heron.reporting.dashboard_data import SPLITS, dashboard_data
 from heron.reporting.html import _render
 from heron.reporting.tables import count_states
@@ -27,7 +27,8 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
     Returns:
         HTML; the same runs give the same text.
     """
-    content = dashboard_data(title, runs, folder)
+    chosen = without_first_runs(runs)
+    content = dashboard_data(title, chosen, folder)
     best = content["best"]
     if best is not None:
         shown = {split: show(Summary(*best[split])) for split in SPLITS if best[split]}
@@ -37,7 +38,8 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
         "dashboard.html.j2",
         title=content["title"],
         synthetic=content["synthetic"],
-        states=count_states(runs),
+        states=count_states(chosen),
+        first=len(runs) - len(chosen),
         linked=any(run["link"] for run in content["runs"]),
         best=best,
         monitor=content["monitor"],

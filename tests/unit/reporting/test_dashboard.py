@@ -109,6 +109,16 @@ def test_names_link_to_the_runs_pages_that_exist(sweep: Path, tmp_path: Path) ->
     assert links == ["../grid/job%20000%2C%20seed%3D0/report.html"]
 
 
+def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep: Path) -> None:
+    for number, path in enumerate(sorted(sweep.glob("*/config.yaml"))):
+        first = number == 0
+        text = "" if first else "experiment: a/b\ncurriculum: {name: cart_cl}\n"
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    page = write_dashboard(sweep)
+    assert [run["job"] for run in _read(page)["runs"]][0] == "job 001, seed=1"
+    assert "1 that curricula have learnt from" in page.read_text(encoding="utf-8")
+
+
 def test_secrets_of_older_runs_are_masked(sweep: Path) -> None:
     path = sweep / "job 000, seed=0" / "status.json"
     status = json.loads(path.read_text(encoding="utf-8"))

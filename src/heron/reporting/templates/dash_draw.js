@@ -137,7 +137,7 @@ const HeronFigures = (() => {
     groups.forEach((group, i) => {
       const y = top + i * row + row / 2;
       const line = node("g", { class: group.group === best ? "dash-strip dash-best" : "dash-strip", "data-group": group.group });
-      line.append(text(HeronDash.labelOf(data, group.runs[0]), names, y + 4, { "text-anchor": "end" }, Math.floor(names / 7)));
+      line.append(text(HeronDash.labelOf(data, group.runs[0]), names, y + 4, { "text-anchor": "end" }, Math.floor(names / 7.4)));
       line.append(node("line", { x1: names + 12, x2: width - 118, y1: y, y2: y, class: "dash-rule" }));
       if (group.sd !== null) {
         line.append(node("line", { x1: x(group.mean - group.sd), x2: x(group.mean + group.sd), y1: y, y2: y, class: "dash-sd" }));
