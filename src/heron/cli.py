@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from heron import __version__
 from heron.errors import ConfigError, HeronError, nearest
+from heron.secrets import redact
 
 
 class Command(NamedTuple):
@@ -92,6 +93,20 @@ heron report DIR [against=GROUP] [out=DIR] [published=FILE]
   heron report runs/trc-table4 against=head=seq_cls  each system tested against one of them
 
 Curricula are tested against the runs without one, and what each has spent is shown, unasked.""",
+    ),
+    "dashboard": Command(
+        "heron.reporting.dashboard",
+        "one page to explore a sweep: runs, settings, curves, the best, the spread",
+        """\
+heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]
+
+  heron dashboard runs/ronli-grid                    writes runs/ronli-grid/dashboard.html
+  heron dashboard runs/ronli-grid out=pages
+  heron dashboard runs/ronli-grid wandb=true         a W&B workspace too; needs an account
+
+One file that works offline: a table to sort and filter, parallel coordinates of the settings and a
+score, learning curves, the best setting by validation with the command that trains it again, the
+spread over seeds, what was spent. Unfinished and failed runs are shown as such.""",
     ),
     "analyze": Command(
         "heron.analysis.command",
@@ -211,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     except OSError as error:
-        print(f"heron {name}: {error}", file=sys.stderr)
+        print(f"heron {name}: {redact(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"\nheron {name}: interrupted; the same command goes on from here", file=sys.stderr)

@@ -10,9 +10,14 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from heron.secrets import redact
+
 
 class HeronError(Exception):
-    """A user's mistake or an unusable input; shown as its message alone."""
+    """A user's mistake or an unusable input; shown as its message alone, secrets in it masked."""
+
+    def __str__(self) -> str:
+        return redact(super().__str__())
 
 
 class ConfigError(HeronError):

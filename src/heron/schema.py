@@ -330,11 +330,14 @@ class LoggerConfig:
         wandb: log there too.
         project: W&B project.
         mode: `offline` (default; `wandb sync` uploads later), `online`, `disabled`.
+        artifacts: keep the predictions (without the texts, which are the data set's) and the data
+            map's figure there too.
     """
 
     wandb: bool = False
     project: str = "heron"
     mode: str = "offline"
+    artifacts: bool = False
 
 
 @dataclass

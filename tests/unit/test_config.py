@@ -150,6 +150,7 @@ NEUTRAL_CHANGES = [
     "run.resume=false",
     "run.export=false",
     "logger.wandb=true",
+    "logger.artifacts=true",
     "logger.project=p",
     "logger.mode=online",
     "report=trc/table4",

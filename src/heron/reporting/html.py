@@ -22,6 +22,7 @@ from heron.reporting.artefacts import Artefacts, Prediction, confusion_counts
 from heron.reporting.cells import Table, is_number, show, sort_value
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SYNTHETIC, count_states
+from heron.secrets import redact
 
 _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
@@ -78,7 +79,7 @@ def sweep_page(
         states=count_states(runs),
         missing=missing,
         tables=tables,
-        links=_links(runs, folder),
+        links=page_links(runs, folder),
         figure=_data_url(figure),
     )
 
@@ -157,7 +158,9 @@ def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     names = [name for name in _PROVENANCE if name in status]
     names += [name for name in status if name not in (*_PROVENANCE, "state", "error")]
     return [
-        (name.replace("_", " "), _flat(status[name])) for name in names if status[name] is not None
+        (name.replace("_", " "), redact(_flat(status[name])))
+        for name in names
+        if status[name] is not None
     ]
 
 
@@ -171,10 +174,11 @@ def _flat(value: Any) -> str:
 
 def _config_text(folder: Path) -> str:
     path = folder / "config.yaml"
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    # Written without secrets; runs of older versions may have some.
+    return redact(path.read_text(encoding="utf-8", errors="replace")) if path.is_file() else ""
 
 
-def _links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
+def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
     """Relative links to the run pages that exist; job names hold `=` and `,`, so quoted."""
     pages = {run.job: run.path / "report.html" for run in runs}
     return {

@@ -57,7 +57,7 @@ def _values(runs: Sequence[RunRecord], key: str) -> set[str]:
     """List a key's values; a run that curricula learnt from has no experiment, which is none."""
     if key == "experiment":
         runs = [run for run in runs if run.setting(key) is not None]
-    return {_value(run, key) for run in runs}
+    return {value_of(run, key) for run in runs}
 
 
 def _is_neutral(key: str) -> bool:
@@ -69,7 +69,7 @@ def is_seed(key: str) -> bool:
     return key.rpartition(".")[2] == "seed"
 
 
-def _value(run: RunRecord, key: str) -> str:
+def value_of(run: RunRecord, key: str) -> str:
     """What `key` is in this run, also where it was left at its default.
 
     The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
@@ -86,14 +86,14 @@ def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
     groups: dict[tuple[str, ...], list[RunRecord]] = {}
     for run in runs:
-        groups.setdefault(tuple(_value(run, key) for key in keys), []).append(run)
+        groups.setdefault(tuple(value_of(run, key) for key in keys), []).append(run)
     return [
         Group(dict(zip(keys, values, strict=True)), tuple(groups[values]))
-        for values in sorted(groups, key=lambda values: [_natural(value) for value in values])
+        for values in sorted(groups, key=lambda values: [natural(value) for value in values])
     ]
 
 
-def _natural(value: str) -> tuple[int, float, str]:
+def natural(value: str) -> tuple[int, float, str]:
     """Sort numbers by size and before words."""
     try:
         return (0, float(value), "")

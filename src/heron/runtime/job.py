@@ -11,7 +11,7 @@ from pathlib import Path
 import pytorch_lightning as pl
 
 from heron.audit.known import warnings
-from heron.config import decisive, from_yaml, resolve_stages, to_yaml
+from heron.config import as_dict, decisive, from_yaml, resolve_stages
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.other_sets import data_set
@@ -35,9 +35,11 @@ from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import HEAD, RunFolder
 from heron.runtime.stages import run_stages
-from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_closed
+from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_run
 from heron.schema import Config
+from heron.secrets import redacted
 from heron.tasks.base import TaskModule
+from heron.yaml_files import dump_yaml
 
 Scores = dict[str, dict[str, float]]
 
@@ -98,7 +100,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         **provenance(),
     )
     try:
-        with interruptible(), wandb_closed(config):
+        with interruptible(), wandb_run(config, folder):
             scores = _train_and_score(config, folder)
     except BaseException as error:
         folder.update_status(
@@ -177,7 +179,8 @@ def claim(config: Config, folder: RunFolder) -> None:
         before = from_yaml(folder.config.read_text(encoding="utf-8"))
         # The run that a curriculum learns from has no experiment's name of its own.
         config.experiment = config.experiment or before.experiment
-        found, wanted = decisive(before), decisive(config)
+        # What is on disk has no secrets; two that differ in nothing else are the same run.
+        found, wanted = redacted(decisive(before)), redacted(decisive(config))
         changed = [key for key in wanted if found.get(key) != wanted[key]]
         if changed:
             raise ConfigError(
@@ -186,7 +189,7 @@ def claim(config: Config, folder: RunFolder) -> None:
                 + ". Name another run.job, or set run.resume=false to start it over"
             )
     with atomic_open(folder.config) as file:
-        file.write(to_yaml(config))
+        file.write(dump_yaml(redacted(as_dict(config))))
 
 
 def source_hashes(config: Config) -> dict[str, str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from heron.secrets import redact
+
 _said: set[str] = set()
 
 
 def say(what: str) -> None:
     """Print a warning on standard error, unless this command has said it before."""
     if what not in _said:
-        print(f"heron train: warning: {what}", file=sys.stderr)
+        print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(what)
 
 

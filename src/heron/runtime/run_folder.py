@@ -22,6 +22,7 @@ from heron.config import NEUTRAL, decisive
 from heron.errors import ConfigError
 from heron.files import fingerprint, read_json, write_json
 from heron.schema import Config
+from heron.secrets import redact, redacted
 
 HEAD = "head.safetensors"
 
@@ -96,9 +97,9 @@ class RunFolder:
         return read_json(self.status).get("state", "absent") if self.status.is_file() else "absent"
 
     def update_status(self, **fields: Any) -> None:
-        """Merge `fields` into `status.json`, atomically."""
+        """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         status = read_json(self.status) if self.status.is_file() else {}
-        write_json(self.status, {**status, **fields})
+        write_json(self.status, redacted({**status, **fields}))
 
     def require_model(self) -> None:
         """Make sure that the run has left a model to predict with.
@@ -161,6 +162,7 @@ def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
     for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
         key, _, value = override.lstrip("+").partition("=")
         if key.split(".")[0] not in (*NEUTRAL, *hidden):
-            words.append(f"{key}={value.rstrip('/').rsplit('/', 1)[-1]}")
+            # Masked whole: of an address without a path, the last part is the user's name.
+            words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
     name = ",".join(words) or "default"
     return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]

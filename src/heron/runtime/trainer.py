@@ -113,13 +113,13 @@ def interruptible() -> Iterator[None]:
         raise KeyboardInterrupt from error
 
 
-def wandb_closed(config: Config) -> AbstractContextManager[None]:
-    """Close the job's W&B run at its end, marked as failed where it failed."""
+def wandb_run(config: Config, folder: RunFolder) -> AbstractContextManager[None]:
+    """Complete and close the job's W&B run at its end, marked as failed where it failed."""
     if not config.logger.wandb:
         return nullcontext()
     from heron.runtime import wandb_logger
 
-    return wandb_logger.wandb_closed()
+    return wandb_logger.wandb_run(config, folder)
 
 
 def quiet() -> None:
@@ -144,4 +144,5 @@ def _wandb(config: Config, folder: RunFolder) -> list[Any]:
         return []
     from heron.runtime.wandb_logger import wandb_logger
 
-    return [wandb_logger(config, folder)]
+    logger = wandb_logger(config, folder)
+    return [logger] if logger else []

@@ -1,54 +1,152 @@
-"""Weights & Biases beside `metrics.csv`: one W&B run per run folder, continued on resume."""
+"""Weights & Biases beside `metrics.csv`: one W&B run per run folder, continued on resume.
+
+W&B never stops a run: where its server does not answer, the run is recorded on disk, and one
+warning says how to upload it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
+import wandb
 from pytorch_lightning.loggers import WandbLogger
+from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
-from heron.config import as_dict
-from heron.files import fingerprint
+from heron.files import read_json, write_json
+from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.wandb_record import artifacts, identity, record_config, summary
 from heron.schema import Config
 
+INIT_SECONDS = 20.0  # a server that does not answer costs every job so much
+FINISH_SECONDS = 120.0  # for what is not uploaded yet when the run ends
 
-def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
-    """Open the W&B run of a run folder.
+# The folders of the jobs at work: a curriculum's first run and stages are trained inside another.
+_at_work: list[RunFolder] = []
 
-    The id follows from the sweep and the job, so a resumed job goes on in the same W&B run.
+
+class _Logger(WandbLogger):
+    """Lightning's logger, except that no trouble of W&B's stops a training."""
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        """Add one row."""
+        _attempt("some metrics", lambda: super(_Logger, self).log_metrics(metrics, step))
+
+
+def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger | None:
+    """Open the W&B run of a run folder, or go on with the one that it had.
+
+    Returns:
+        None in all processes of a distributed run but the first.
     """
-    sweep, job = folder.path.parent.name, folder.path.name
-    return WandbLogger(
-        name=job,
-        group=sweep,
-        id=fingerprint(sweep, job)[:16],
-        project=config.logger.project,
-        save_dir=folder.path,
-        mode=config.logger.mode,
-        resume="allow",
-        job_type="train",
-        tags=[
-            config.task.name,
-            config.data.language,
-            config.head.name,
-            f"protocol={config.protocol}",
-        ],
-        config=as_dict(config),
-    )
+    if _is_other_process():
+        return None
+    return _Logger(project=config.logger.project, experiment=_open(config, folder))
 
 
 @contextmanager
-def wandb_closed() -> Iterator[None]:
-    """Close the W&B run when the block ends, as a failed one when the block fails.
+def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
+    """Complete the W&B run when the block ends, or close it as failed when the block fails.
 
     Otherwise the next job of a sweep would log into it, and a failed run would look finished.
+    Jobs without a Trainer (baselines, and the whole of several stages) get their run here.
     """
-    import wandb
-
+    _at_work.append(folder)
     try:
         yield
     except BaseException:
-        wandb.finish(exit_code=1)
+        _close(1)
         raise
-    wandb.finish()
+    else:
+        if not _is_other_process():
+            _attempt("scores and artifacts", lambda: _complete(config, folder))
+            _close(0)
+    finally:
+        _at_work.pop()
+
+
+def _is_other_process() -> bool:
+    """Whether this is not the first process of a distributed run: only that one talks to W&B."""
+    return bool(getattr(rank_zero_only, "rank", 0))
+
+
+def _open(config: Config, folder: RunFolder) -> Any:
+    """Call `wandb.init`; offline where the server refuses or does not answer."""
+    settings = wandb.Settings(
+        init_timeout=INIT_SECONDS,
+        finish_timeout=FINISH_SECONDS,
+        finish_timeout_raises=True,
+        silent=True,
+        # W&B would store the command line, the git remote, the uncommitted changes and all that is
+        # printed, with whatever secrets are in them. heron records what counts, masked.
+        disable_git=True,
+        disable_code=True,
+        console="off",
+        x_disable_meta=True,
+        x_save_requirements=False,
+    )
+    first_run = len(_at_work) > 1 and folder.path.parent.name != folder.stages.name
+    words = {
+        "project": config.logger.project,
+        "dir": folder.path,
+        "id": _run_id(config, folder),
+        "resume": "allow",
+        "config": record_config(config, folder),
+        "settings": settings,
+        **identity(config, folder, first_run),
+    }
+    try:
+        run = wandb.init(mode=config.logger.mode, **words)  # type: ignore[arg-type]
+    except wandb.Error as error:
+        why = str(error).partition("\n")[0].replace(str(words["id"]), "<id>")
+        say(
+            f"W&B cannot be reached ({why}); runs are recorded on disk instead, and "
+            "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
+            "logger.mode=offline does not try"
+        )
+        wandb.teardown()  # its service still holds the id
+        run = wandb.init(mode="offline", **words)
+    monitor = f"validation/{config.trainer.monitor}"
+    run.define_metric("trainer/global_step")
+    run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
+    run.define_metric(monitor, step_metric="trainer/global_step", summary="max")
+    return run
+
+
+def _run_id(config: Config, folder: RunFolder) -> str:
+    """Read the id that lies beside `last.ckpt`, or draw one; starting over removes both."""
+    path = folder.last.parent / "wandb.json"
+    stored = read_json(path) if path.is_file() else {}
+    if stored.get("project") != config.logger.project:
+        stored = {"project": config.logger.project, "id": secrets.token_hex(8)}
+        write_json(path, stored)
+    return str(stored["id"])
+
+
+def _complete(config: Config, folder: RunFolder) -> None:
+    run = wandb.run or _open(config, folder)
+    run.summary.update(summary(folder))
+    if config.logger.artifacts:
+        for artifact in artifacts(run.id, folder):
+            run.log_artifact(artifact)
+
+
+def _close(exit_code: int) -> None:
+    if wandb.run is not None:
+        lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
+        _attempt(lost, lambda: wandb.finish(exit_code=exit_code))
+
+
+def _attempt(what: str, action: Callable[[], Any]) -> None:
+    """Do something with W&B; say what is missing there if it fails.
+
+    Whatever goes wrong, a training of hours must not end for a copy of what is on disk anyway.
+    """
+    try:
+        action()
+    except Exception as error:
+        why = str(error).partition("\n")[0]
+        say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")

@@ -1,68 +1,224 @@
-"""Weights & Biases, offline: one W&B run per job, no account, and no secret on disk."""
+"""Weights & Biases without an account: one W&B run per job, no secret, no harm to a training."""
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import wandb
 
-from small_runs import TINY, heron, in_folder
+from heron.files import read_json, write_json
+from heron.runtime import notices, wandb_logger
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.wandb_record import identity
+from small_runs import TINY, compose, heron, in_folder
+from wandb_files import Recorded, recorded_runs
 
 SECRET = "0123456789abcdef" * 2 + "01234567"
+PASSWORD = "hunter2hunter2"
+ADDRESS = f"https://dana:{PASSWORD}@example.org"
 
 
 @pytest.fixture(autouse=True)
-def _user_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
     monkeypatch.setattr("heron.reporting.figures.sweep_figure", lambda *inputs: b"")
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
-    monkeypatch.setenv("HF_TOKEN", SECRET)
+    monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))
+    notices.begin()
 
 
-def train(folder: Path, *overrides: str) -> list[Path]:
-    """Train with W&B beside `metrics.csv`; returns the offline W&B runs."""
+def train(folder: Path, *overrides: str) -> int:
+    """Train with W&B beside `metrics.csv`; returns the exit code."""
     words = (*TINY, *in_folder(folder), "trainer.max_epochs=1", "logger=wandb", "run.sweep=grid")
-    words += ("batching.tokens=400",)  # more than ten steps: every tenth is logged
-    heron("train", *words, *overrides)
-    return sorted((folder / "runs" / "grid").glob("*/wandb/offline-run-*/run-*.wandb"))
+    # More than ten steps: every tenth is logged.
+    return heron("train", *words, "batching.tokens=400", *overrides)
+
+
+def fast_job(folder: Path, *overrides: str) -> int:
+    """Fit a baseline with W&B; takes a second."""
+    words = (*in_folder(folder), "data.generator.size=160", "task.bootstrap=20", "run.sweep=grid")
+    return heron("train", *words, "baseline=majority", "logger=wandb", *overrides)
 
 
 @pytest.mark.slow
-def test_each_job_of_a_sweep_has_a_wandb_run_of_its_own_and_no_secret_is_written(
-    tmp_path: Path,
+def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    records = train(tmp_path, "-m", "seed=0,1")
-    assert len(records) == 2
-    assert len({record.stem for record in records}) == 2
-    for record in records:
-        content, job = record.read_bytes(), record.parents[2].name
-        assert job.encode() in content, "the job names the W&B run"
-        assert b"grid" in content, "the sweep names its group"
-        assert b"validation/macro_f1" in content
-        assert b"train/loss" in content
-    files = [path for path in (tmp_path / "runs").rglob("*") if path.is_file()]
-    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+    place = tmp_path / "repository"
+    place.mkdir()
+    for words in (["init", "-q"], ["remote", "add", "origin", f"{ADDRESS}/repo.git"]):
+        subprocess.run(["git", *words], cwd=place, check=True)
+    monkeypatch.chdir(place)
+    planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    runs = recorded_runs(tmp_path / "runs")
+    assert len({run.id for run in runs}) == len(runs) == 2
+    for run in runs:
+        _check_run(run, RunFolder(tmp_path / "runs" / "grid" / run.name))
+    secrets = (SECRET, SECRET[::-1], PASSWORD)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and place not in path.parents]
+    found = [p for p in files for s in secrets if s.encode() in p.read_bytes() or s in str(p)]
+    assert found == []
+    said = capfd.readouterr()
+    assert not any(secret in said.out + said.err for secret in secrets)
+    # The same command again: masked on disk and whole on the command line is the same run.
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    assert len(recorded_runs(tmp_path / "runs")) == 2
+
+
+def _check_run(run: Recorded, folder: RunFolder) -> None:
+    assert (run.project, run.group, run.kind, run.exit_code) == ("heron", "grid", "train", 0)
+    tags = {"task:relation", "language:he", "encoder:scratch", "head:ess", "curriculum:none"}
+    assert tags <= set(run.tags)
+    assert read_json(folder.last.parent / "wandb.json")["id"] == run.id
+    status, scores = read_json(folder.status), read_json(folder.scores)
+    assert run.config["optim"]["lr"] == 1e-3
+    assert run.config["provenance"]["git"] == status["git"]
+    assert run.config["provenance"]["sources"] == status["sources"]
+    logged = [row["validation/macro_f1"] for row in run.rows if "validation/macro_f1" in row]
+    assert run.summary["validation/macro_f1"] == {"max": max(logged)}
+    assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
+    assert run.summary["scores/validation/accuracy"] == scores["validation"]["accuracy"]
+    assert run.summary["ledger/steps"] == read_json(folder.ledger)["total"]["steps"]
+    assert any("train/loss" in row for row in run.rows)
+    assert run.artifacts == {
+        f"predictions-{run.id}": ["test.table.json", "validation.table.json"],
+        f"data-map-{run.id}": ["map.png"],
+    }
 
 
 @pytest.mark.slow
-def test_failed_job_closes_its_wandb_run_as_failed(
+def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import wandb
-
-    codes: list[int | None] = []
-    finish = wandb.finish
-
-    def remember(exit_code: int | None = None, *rest: Any) -> None:
-        codes.append(exit_code)
-        finish(exit_code, *rest)
-
     def fail(*_: Any) -> None:
         raise RuntimeError("a full disk")
 
-    monkeypatch.setattr(wandb, "finish", remember)
-    monkeypatch.setattr("heron.runtime.job.write_table", fail)
-    assert len(train(tmp_path)) == 1
-    assert codes == [1]
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.runtime.job.write_table", fail)
+        assert train(tmp_path) == 2
     assert wandb.run is None
+    assert train(tmp_path) == 0
+    failed, done = recorded_runs(tmp_path / "runs")
+    assert (failed.exit_code, done.exit_code) == (1, 0)
+    assert failed.id == done.id
+    assert "scores/test/macro_f1" in done.summary
+
+
+@pytest.fixture(params=["refuses", "answers 500"])
+def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a W&B server that is of no use; gives its address."""
+    if request.param == "refuses":
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = unused.getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+        return
+    with HTTPServer(("127.0.0.1", 0), _Broken) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _Broken(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.send_error(500)
+
+    do_GET = do_POST
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.slow
+def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
+    endpoint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("WANDB_BASE_URL", endpoint)
+    monkeypatch.setattr(wandb_logger, "INIT_SECONDS", 2.0)
+    assert fast_job(tmp_path, "logger.mode=online", "-m", "seed=0,1") == 0
+    said = capfd.readouterr().err
+    assert said.count("W&B cannot be reached") == 1
+    assert "wandb sync" in said
+    assert SECRET not in said
+    runs = recorded_runs(tmp_path / "runs")
+    assert [run.kind for run in runs] == ["baseline", "baseline"]
+    for run in runs:
+        folder = RunFolder(tmp_path / "runs" / "grid" / run.name)
+        assert folder.state() == "done"
+        scores = read_json(folder.scores)
+        assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
+        assert "baseline:majority" in run.tags
+
+
+def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise BrokenPipeError("the service has ended")
+
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    finish = wandb.finish
+    with wandb_logger.wandb_run(config, folder):
+        logger = wandb_logger.wandb_logger(config, folder)
+        assert logger is not None
+        logger.log_metrics({"train/loss": 1.0}, 1)
+        monkeypatch.setattr(logger.experiment, "log", broken)
+        monkeypatch.setattr(wandb, "finish", broken)
+        logger.log_metrics({"train/loss": 1.0}, 2)
+        logger.log_metrics({"train/loss": 1.0}, 3)
+    finish()
+    lines = capsys.readouterr().err.splitlines()
+    assert len([line for line in lines if "W&B lacks some metrics" in line]) == 1
+    assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
+
+
+def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    first = wandb_logger._run_id(config, folder)
+    assert wandb_logger._run_id(config, folder) == first
+    config.logger.project = "another"
+    second = wandb_logger._run_id(config, folder)
+    folder.clear()
+    assert len({first, second, wandb_logger._run_id(config, folder)}) == 3
+
+
+def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
+    job = tmp_path / "grid" / "head=ess"
+    plain = compose(tmp_path)
+    assert identity(plain, RunFolder(job))["job_type"] == "train"
+    assert identity(plain, RunFolder(job), first_run=True)["job_type"] == "first-run"
+    stage = identity(plain, RunFolder(job / "stages" / "1-chronicle"))
+    assert (stage["group"], stage["name"], stage["job_type"]) == (
+        "grid",
+        "head=ess/1-chronicle",
+        "stage",
+    )
+    baseline = identity(compose(tmp_path, "baseline=majority"), RunFolder(job))
+    assert baseline["job_type"] == "baseline"
+    assert "baseline:majority" in baseline["tags"]
+    assert not any(tag.startswith("encoder:") for tag in baseline["tags"])
+
+
+def test_the_run_that_a_curriculum_learns_from_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = compose(tmp_path, "logger=wandb")
+    outer, inner = (RunFolder(tmp_path / "runs" / "grid" / name) for name in ("cart", "first"))
+    for folder in (outer, inner):
+        write_json(folder.scores, {"test": {"macro_f1": 0.5}})
+    with wandb_logger.wandb_run(config, outer), wandb_logger.wandb_run(config, inner):
+        pass
+    kinds = {run.name: run.kind for run in recorded_runs(tmp_path / "runs")}
+    assert kinds == {"cart": "train", "first": "first-run"}
