@@ -27,6 +27,7 @@ from heron.runtime.isolation import (
     start_server,
     wait_for_any,
 )
+from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, is_elsewhere, note_failure, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -130,7 +131,7 @@ class Sweep:
             while waiting or working:
                 while waiting and len(working) < self.n_jobs:
                     job = waiting.pop(0)
-                    if _is_held(job):
+                    if is_held(job.folder):
                         yield job, BUSY, 0.0
                     else:
                         working.append(JobProcess(job, self.n_jobs))
@@ -188,7 +189,7 @@ class Sweep:
             time.sleep(_LOOK)
             for job in list(waiting):
                 status = read_json(job.folder.status) if job.folder.status.is_file() else {}
-                if _is_held(job) or is_elsewhere(status):
+                if is_held(job.folder) or is_elsewhere(status):
                     continue
                 waiting.remove(job)
                 if status.get("state") not in ("done", "failed"):
@@ -267,9 +268,10 @@ def _stop(working: Sequence[JobProcess]) -> None:
         process.end(until - time.monotonic())
 
 
-def _is_held(job: Job) -> bool:
+def is_held(folder: RunFolder) -> bool:
+    """Tell whether a process on this machine works on a run."""
     try:
-        with locked(job.folder.lock, wait=False):
+        with locked(folder.lock, wait=False):
             return False
     except BlockingIOError:
         return True
