@@ -1,68 +1,113 @@
-"""A sweep made up: settings, seeds, scores, curves and ledgers; nothing is trained."""
+"""Sweeps of tiny jobs in processes of their own, and ways to disturb them."""
 
 from __future__ import annotations
 
-import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pytest
 
-from heron.yaml_files import dump_yaml
+from heron.files import read_json
+from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, heron, in_folder
 
-HEADS = ("ess", "emp", "עברית מעורבת mix")
-RATES = ("1e-5", "3e-5", "1e-4")
-
-
-def make_sweep(place: Path, seeds: int = 2, seed: int = 0) -> Path:
-    """Write `seeds` runs of each head and learning rate; one fails, one is still running.
-
-    On validation `ess` with 1e-4 is best by far, on test `emp` with 1e-5.
-
-    Returns:
-        The sweep's folder, `place/grid`.
-    """
-    random = np.random.default_rng(seed)
-    folder = place / "grid"
-    settings = [(h, r, s) for h in HEADS for r in RATES for s in range(seeds)]
-    for number, (head, rate, run_seed) in enumerate(settings):
-        noise = float(random.normal(0, 0.01))
-        validation = 0.4 + 0.2 * ((head, rate) == ("ess", "1e-4")) + noise
-        test = 0.35 + 0.3 * ((head, rate) == ("emp", "1e-5")) + noise
-        words = [f"head={head}", f"optim.lr={rate}", f"seed={run_seed}", "run.sweep=grid"]
-        state = {3: "failed", len(settings) - 1: "running"}.get(number, "done")
-        scores = {"validation": {"macro_f1": validation}, "test": {"macro_f1": test}}
-        job = folder / f"job {number:03d}, seed={run_seed}"
-        _write_run(job, state, words, scores, {"name": head}, float(rate), run_seed)
-    return folder
+NO_REPORT = "heron.reporting.report.write_report"
 
 
-def _write_run(
-    job: Path,
-    state: str,
-    words: list[str],
-    scores: dict[str, dict[str, float]],
-    head: dict[str, Any],
-    rate: float,
-    seed: int,
-) -> None:
-    job.mkdir(parents=True)
-    config = {"seed": seed, "head": head, "optim": {"lr": rate}}
-    config |= {"trainer": {"monitor": "macro_f1"}, "data": {"synthetic": True}}
-    (job / "config.yaml").write_text(dump_yaml(config), encoding="utf-8")
-    status: dict[str, Any] = {"state": state, "seconds": 61.25, "overrides": words}
-    if state == "failed":
-        status["error"] = "RuntimeError: </script><script>window.broken = 1</script>\nsecond line"
-    (job / "status.json").write_text(json.dumps(status), encoding="utf-8")
-    if state != "failed":
-        rows = [f"{step // 50},{step},{1.5 - step / 400:.4f}," for step in range(0, 200, 10)]
-        final = scores["validation"]["macro_f1"]
-        rows += [f"{n},{50 * n + 49},,{final - 0.1 + 0.025 * (n + 1)}" for n in range(4)]
-        lines = ["epoch,step,train/loss,validation/macro_f1", *rows]
-        (job / "metrics.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if state == "done":
-        (job / "scores.json").write_text(json.dumps(scores), encoding="utf-8")
-        total = {"steps": 200, "batches": 200, "samples": 6400, "tokens": 90_000}
-        total |= {"padded": 120_000, "unique": 1600}
-        ledger = {"planned_steps": 200, "total": total, "stages": []}
-        (job / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
+def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:
+    """Spell out a sweep over `n` seeds, isolated; `overrides` may say otherwise."""
+    seeds = "seed=" + ",".join(map(str, range(n)))
+    return [
+        "train", *TINY, *in_folder(folder), "run.sweep=sweep", "run.export=false",
+        "dynamics.enabled=false", "run.isolate=true", "-m", seeds, *overrides,
+    ]  # fmt: skip
+
+
+def sweep(folder: Path, *overrides: str, n: int = 2) -> int:
+    """Run a sweep from this process, without its report; returns the exit code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.train._report", lambda folder: None)
+        return heron(*words_of(folder, *overrides, n=n))
+
+
+def jobs_of(folder: Path) -> list[RunFolder]:
+    """List the run folders of the sweep, in the order of their names."""
+    return [RunFolder(path.parent) for path in sorted(folder.glob("runs/sweep/*/config.yaml"))]
+
+
+def statuses(folder: Path) -> list[dict[str, Any]]:
+    """Read every job's `status.json`."""
+    return [read_json(job.status) for job in jobs_of(folder) if job.status.is_file()]
+
+
+def states(folder: Path) -> list[str]:
+    """Read every job's state."""
+    return [status["state"] for status in statuses(folder)]
+
+
+def scores(folder: Path) -> dict[str, bytes]:
+    """Read every job's `scores.json`, by job."""
+    return {job.path.name: job.scores.read_bytes() for job in jobs_of(folder)}
+
+
+def trainings(job: RunFolder) -> int:
+    """Count how often a job has trained its first epoch."""
+    return job.log.read_text("utf-8").count("epoch 1/")
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """Wait for something to become true; returns it."""
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.005)
+    return found
+
+
+def working(folder: Path) -> list[int]:
+    """List the process ids of jobs that have begun to train."""
+    return [
+        read_json(job.status)["heartbeat"]["pid"]
+        for job in jobs_of(folder)
+        if job.state() == "running" and alive(read_json(job.status)["heartbeat"]["pid"])
+    ]
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process is there and is more than the entry of a dead one."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def meanwhile(act: Callable[[], Any]) -> Iterator[None]:
+    """Do something while the block runs; what fails there fails here."""
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    yield
+    thread.join(60)
+    if errors:
+        raise errors[0]
+
+
+def kill_one(folder: Path) -> int:
+    """Kill a job as soon as one trains; returns its process id."""
+    pid = int(wait_until(lambda: working(folder))[0])
+    os.kill(pid, signal.SIGKILL)
+    return pid

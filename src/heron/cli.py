@@ -32,6 +32,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train                                        the built-in corpus, a small encoder
   heron train experiment=trc/ess seed=1 trainer.max_epochs=3
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
+  heron train -m experiment=ronli/grid run.n_jobs=2  two jobs side by side
   heron train experiment=trc/window encoder=onlplab/alephbert-base paths.data=DIR
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
@@ -41,7 +42,9 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train --cfg job experiment=trc/ess           print the composed configuration
   heron train run.from=runs/trc-ess/seed=0-1a2b3c4d  that run again, from its config.yaml
 
-The same command again goes on where it was stopped, and skips what is done.""",
+The same command again goes on where it was stopped, and skips what is done; run.retry=failed tries
+again what failed. Jobs of a sweep have processes of their own (run.isolate=false: one for all), and
+print to log.txt in their folders, too; `heron sweep` shows how far they are.""",
     ),
     "predict": Command(
         "heron.predict",
@@ -81,6 +84,17 @@ heron score task=relation|nli gold=FILE predictions=FILE [labels=A,B,...] [out=F
 Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
 join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
 group_column=, guid_column=, gold_column=, prediction_column=.""",
+    ),
+    "sweep": Command(
+        "heron.sweep",
+        "how far a sweep is: jobs by state, failures, time left",
+        """\
+heron sweep DIR [--watch] [every=5]
+
+  heron sweep runs/trc-table4                        a table; leaves with 1 if any job failed
+  heron sweep runs/trc-table4 --watch                again every five seconds, until all is done
+
+It reads what the jobs have written, so it works beside a sweep, after it, and from elsewhere.""",
     ),
     "report": Command(
         "heron.reporting.report",

@@ -57,6 +57,7 @@ CHOICES = {
     "trainer.select": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
+    "run.retry": ("cut", "failed"),
     "logger.mode": ("offline", "online", "disabled"),
 }
 _AT_LEAST = {
@@ -81,6 +82,7 @@ _AT_LEAST = {
     "trainer.patience": 1,
     "trainer.checkpoint_steps": 1,
     "trainer.threads": 1,
+    "run.n_jobs": 1,
     "curriculum.updates": 1,
     "curriculum.power": 1,
     "optim.accumulate": 1,

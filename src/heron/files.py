@@ -7,11 +7,13 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
+
+Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
+_hashes: dict[Version, str] = {}
 
 
 @contextmanager
@@ -56,13 +58,21 @@ def sha256_file(path: Path | str) -> str:
     """
     path = Path(path).absolute()
     state = path.stat()
-    return _sha256(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+    version = (str(path), state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+    if version not in _hashes:
+        with open(path, "rb") as file:
+            _hashes[version] = hashlib.file_digest(file, "sha256").hexdigest()
+    return _hashes[version]
 
 
-@lru_cache(maxsize=256)
-def _sha256(path: Path, *version: int) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def known_hashes() -> dict[Version, str]:
+    """List what this process has hashed, so that other processes need not read it again."""
+    return dict(_hashes)
+
+
+def remember_hashes(hashes: Mapping[Version, str]) -> None:
+    """Take over what another process has hashed."""
+    _hashes.update(hashes)
 
 
 def fingerprint(*parts: Any) -> str:

@@ -349,12 +349,19 @@ class RunConfig:
         job: folder under the sweep; null derives it from the overrides and a hash.
         resume: go on from `last.ckpt`, skip what is done; false starts over.
         export: write `model/` in Hugging Face form.
+        isolate: train every job in a process of its own; null does so in sweeps, not for one run.
+        n_jobs: jobs of a sweep side by side; they share the processor's cores.
+        retry: which jobs of a sweep that ended badly the same command trains again: `cut`
+            (stopped, killed, out of memory, disk full) or `failed` (all).
     """
 
     sweep: str | None = None
     job: str | None = None
     resume: bool = True
     export: bool = True
+    isolate: bool | None = None
+    n_jobs: int = 1
+    retry: str = "cut"
 
 
 @dataclass

@@ -63,7 +63,7 @@ class TestSweep:
         words = (*TINY, *in_folder(tmp_path), "trainer.max_epochs=1", "run.sweep=grid", "-m")
         assert heron("train", *words, "head=ess,emp", "encoder.max_length=128,100000") == 2
         states = sorted(job.state() for job in jobs_of(tmp_path / "runs" / "grid"))
-        assert states == ["done", "failed"]
+        assert states == ["done", "failed", "failed", "failed"]
         errors = capsys.readouterr().err
         assert "3 of 4 jobs failed" in errors
         listed = errors.partition("3 of 4 jobs failed")[2]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import traceback
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,35 +9,30 @@ from pathlib import Path
 import pytorch_lightning as pl
 
 from heron.audit.known import warnings
-from heron.config import as_dict, decisive, from_yaml, resolve_stages
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
-from heron.data.other_sets import data_set
-from heron.data.sources import locate
 from heron.data.tables import write_table
-from heron.errors import ConfigError, DataError, nearest
-from heron.files import atomic_open, fingerprint, locked, read_json, sha256_file, write_json
-from heron.metrics import score_task
+from heron.errors import DataError
+from heron.files import locked, read_json, write_json
 from heron.models.encoder import Encoder
 from heron.models.export import export
 from heron.models.feature_cache import StoredEncoder
-from heron.models.hub import identity
-from heron.runtime.baseline_job import baseline_sources, train_baseline
+from heron.runtime.baseline_job import train_baseline
 from heron.runtime.build import build_encoder, build_module
 from heron.runtime.checkpointing import load_weights
-from heron.runtime.curriculum import build_curriculum, dynamics_sources, first_run
+from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
+from heron.runtime.curriculum import build_curriculum, first_run
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
-from heron.runtime.run_folder import HEAD, RunFolder
+from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
+from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
 from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_run
 from heron.schema import Config
-from heron.secrets import redacted
 from heron.tasks.base import TaskModule
-from heron.yaml_files import dump_yaml
 
 Scores = dict[str, dict[str, float]]
 
@@ -59,14 +52,14 @@ def run_job(
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
 
     Raises:
-        ConfigError: the folder holds a run with another configuration, or another process is
-            working on it.
+        ConfigError: the folder holds a run with another configuration.
+        BusyError: another process is working on it.
     """
     try:
         with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
     except BlockingIOError as error:
-        raise ConfigError(f"{folder.path}: another process is working on this run") from error
+        raise BusyError(f"{folder.path}: another process is working on this run") from error
 
 
 def read_scores(folder: RunFolder) -> Scores:
@@ -76,6 +69,7 @@ def read_scores(folder: RunFolder) -> Scores:
 
 
 def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+    quiet()
     claim(config, folder)
     done = folder.state() == "done"
     try:
@@ -85,33 +79,29 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
             return read_scores(folder)
         raise
     if done or folder.last.is_file():
-        _check_sources(sources, folder)
+        check_sources(sources, folder)
     if done:
         return read_scores(folder)
-    started = time.time()
-    spent = read_json(folder.status).get("seconds", 0.0) if folder.status.is_file() else 0.0
+    status = read_json(folder.status) if folder.status.is_file() else {}
+    clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
         state="running",
         seed=config.seed,
         overrides=list(overrides),
         error=None,
         traceback=None,
+        retry=None,
+        heartbeat=heartbeat(),
         sources=sources,
         **provenance(),
     )
     try:
-        with interruptible(), wandb_run(config, folder):
+        with interruptible(), wandb_run(config, folder), beating(folder, clock):
             scores = _train_and_score(config, folder)
     except BaseException as error:
-        folder.update_status(
-            state="failed" if isinstance(error, Exception) else "interrupted",
-            seconds=round(spent + time.time() - started, 1),
-            error=f"{type(error).__name__}: {error}",
-            traceback=traceback.format_exc().splitlines()[-20:],
-        )
+        try_update(folder, **failure(error, clock.seconds()))
         raise
-    seconds = round(spent + time.time() - started, 1)
-    folder.update_status(state="done", seconds=seconds, peak_rss_mb=peak_rss_mb())
+    folder.update_status(state="done", seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
     return scores
 
 
@@ -162,82 +152,6 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
         # Otherwise some of its weights were drawn by the seed: nobody else has them.
         encoder = None if known else build_encoder(config, data.tokenizer)
     export(folder.model, encoder, module.head, data.tokenizer, config)
-
-
-def claim(config: Config, folder: RunFolder) -> None:
-    """Create the run folder, or make sure that the one there belongs to this configuration.
-
-    Raises:
-        ConfigError: `trainer.monitor` is no score, or the folder holds a run with another
-            configuration; the message lists the differing keys.
-    """
-    quiet()
-    _check_monitor(config)
-    if not config.run.resume:
-        folder.clear()
-    if folder.config.is_file():
-        before = from_yaml(folder.config.read_text(encoding="utf-8"))
-        # The run that a curriculum learns from has no experiment's name of its own.
-        config.experiment = config.experiment or before.experiment
-        # What is on disk has no secrets; two that differ in nothing else are the same run.
-        found, wanted = redacted(decisive(before)), redacted(decisive(config))
-        changed = [key for key in wanted if found.get(key) != wanted[key]]
-        if changed:
-            raise ConfigError(
-                f"{folder.path} holds a run with another configuration: "
-                + "; ".join(f"{key} was {found.get(key)}, now {wanted[key]}" for key in changed)
-                + ". Name another run.job, or set run.resume=false to start it over"
-            )
-    with atomic_open(folder.config) as file:
-        file.write(dump_yaml(redacted(as_dict(config))))
-
-
-def source_hashes(config: Config) -> dict[str, str]:
-    """Hash what a run is made from: all data files, and the files of a local encoder or head.
-
-    Returns:
-        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
-        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `curriculum.dynamics`, `curriculum.scores`.
-    """
-    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
-    paths = locate(config.data, data_dir, cache_dir)
-    others = {*(stage.data for stage in resolve_stages(config)), *config.also_test}
-    for name in sorted(others - {config.data.name}):
-        found = locate(data_set(config, name), data_dir, cache_dir)
-        paths |= {f"{name}.{split}": path for split, path in found.items()}
-    hashes = {}
-    if config.baseline.name != "none":
-        paths |= baseline_sources(config)
-    elif Path(config.encoder.name).is_dir():
-        hashes["encoder"] = fingerprint(identity(config.encoder))
-    if config.head.start:
-        paths["head"] = Path(config.head.start) / HEAD
-    hashes |= dynamics_sources(config)
-    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
-
-
-def _check_sources(sources: dict[str, str], folder: RunFolder) -> None:
-    """Refuse to return or go on with a run whose files have changed since it began.
-
-    Raises:
-        ConfigError: names the files.
-    """
-    found = read_json(folder.status).get("sources", sources)
-    changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
-    if changed:
-        raise ConfigError(
-            f"{folder.path}: changed since this run began: {', '.join(changed)}. "
-            "Name another run.job, or set run.resume=false to start it over"
-        )
-
-
-def _check_monitor(config: Config) -> None:
-    """Refuse an unknown score now; Lightning would after the first epoch."""
-    labels, monitor = config.data.label_order, config.trainer.monitor
-    scores = score_task(config.task.name, labels, labels, labels, relaxed=config.task.relaxed)
-    if monitor not in scores:
-        raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")
 
 
 def _warn(config: Config, folder: RunFolder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from heron.secrets import redact
 
@@ -14,6 +15,16 @@ def say(what: str) -> None:
     if what not in _said:
         print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(what)
+
+
+def said() -> set[str]:
+    """List what this command has said."""
+    return set(_said)
+
+
+def take_over(what: Iterable[str]) -> None:
+    """Count as said what another process of this command has said."""
+    _said.update(what)
 
 
 def begin() -> None:

@@ -1,7 +1,7 @@
 """The run folder: what a run leaves behind, and where. The contract that every reader relies on.
 
 runs/<sweep>/<job>/
-  config.yaml  status.json  scores.json  metrics.csv
+  config.yaml  status.json  scores.json  metrics.csv  log.txt
   predictions/<split>.parquet   guid, gold, prediction, + probabilities
   dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, margin, count, logits
   ledger.json                   what the training has spent
@@ -13,6 +13,7 @@ runs/<sweep>/<job>/
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from heron.schema import Config
 from heron.secrets import redact, redacted
 
 HEAD = "head.safetensors"
+_updating = threading.RLock()  # a heartbeat writes beside the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class RunFolder:
         return self.path / "stages"
 
     @property
+    def log(self) -> Path:
+        """What a sweep's job has printed in its own process, all attempts."""
+        return self.path / "log.txt"
+
+    @property
     def lock(self) -> Path:
         """Held by the process that works on the run."""
         return self.path / ".lock"
@@ -93,13 +100,14 @@ class RunFolder:
         return self.path / "ledger.json"
 
     def state(self) -> str:
-        """`absent`, `running`, `done` or `failed`, as `status.json` says."""
+        """What `status.json` says; `absent` without one. The others: `heron.runtime.states`."""
         return read_json(self.status).get("state", "absent") if self.status.is_file() else "absent"
 
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
-        status = read_json(self.status) if self.status.is_file() else {}
-        write_json(self.status, redacted({**status, **fields}))
+        with _updating:
+            status = read_json(self.status) if self.status.is_file() else {}
+            write_json(self.status, redacted({**status, **fields}))
 
     def require_model(self) -> None:
         """Make sure that the run has left a model to predict with.
@@ -115,7 +123,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run left here, so that the next one starts over; other files stay."""
-        for file in (self.status, self.scores, self.metrics, self.config, self.ledger):
+        for file in (self.status, self.scores, self.metrics, self.config, self.ledger, self.log):
             file.unlink(missing_ok=True)
         if self.model.is_symlink():
             self.model.unlink()

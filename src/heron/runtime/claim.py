@@ -1,0 +1,116 @@
+"""Whose a run folder is: one configuration's, one state of the data's, one process's at a time.
+
+Light to import: a sweep's parent process looks at every folder and trains in none.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heron.config import as_dict, decisive, from_yaml, resolve_stages
+from heron.data.other_sets import data_set
+from heron.data.sources import locate
+from heron.errors import ConfigError, nearest
+from heron.files import atomic_open, fingerprint, read_json, sha256_file
+from heron.metrics import score_task
+from heron.models.hub import identity
+from heron.runtime.run_folder import HEAD, RunFolder
+from heron.schema import Config
+from heron.secrets import redacted
+from heron.yaml_files import dump_yaml
+
+
+class BusyError(ConfigError):
+    """Another process is working on the run."""
+
+
+def claim(config: Config, folder: RunFolder) -> None:
+    """Create the run folder, or make sure that the one there belongs to this configuration.
+
+    Raises:
+        ConfigError: `trainer.monitor` is no score, or the folder holds a run with another
+            configuration; the message lists the differing keys.
+    """
+    _check_monitor(config)
+    if not config.run.resume:
+        folder.clear()
+    text = _without_secrets(config)
+    if folder.config.is_file():
+        found = folder.config.read_text(encoding="utf-8")
+        if found == text:
+            return
+        _check_same(from_yaml(found), config, folder)
+        text = _without_secrets(config)
+    with atomic_open(folder.config) as file:
+        file.write(text)
+
+
+def _without_secrets(config: Config) -> str:
+    return dump_yaml(redacted(as_dict(config)))
+
+
+def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
+    # The run that a curriculum learns from has no experiment's name of its own.
+    config.experiment = config.experiment or before.experiment
+    # What is on disk has no secrets; two that differ in nothing else are the same run.
+    found, wanted = redacted(decisive(before)), redacted(decisive(config))
+    changed = [key for key in wanted if found.get(key) != wanted[key]]
+    if changed:
+        raise ConfigError(
+            f"{folder.path} holds a run with another configuration: "
+            + "; ".join(f"{key} was {found.get(key)}, now {wanted[key]}" for key in changed)
+            + ". Name another run.job, or set run.resume=false to start it over"
+        )
+
+
+def source_hashes(config: Config) -> dict[str, str]:
+    """Hash what a run is made from: all data files, and the files of a local encoder or head.
+
+    Returns:
+        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
+        `curriculum.dynamics`, `curriculum.scores`.
+    """
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    paths = locate(config.data, data_dir, cache_dir)
+    others = {*(stage.data for stage in resolve_stages(config)), *config.also_test}
+    for name in sorted(others - {config.data.name}):
+        found = locate(data_set(config, name), data_dir, cache_dir)
+        paths |= {f"{name}.{split}": path for split, path in found.items()}
+    hashes = {}
+    if config.baseline.name != "none":
+        from heron.runtime.baseline_job import baseline_sources
+
+        paths |= baseline_sources(config)
+    elif Path(config.encoder.name).is_dir():
+        hashes["encoder"] = fingerprint(identity(config.encoder))
+    if config.head.start:
+        paths["head"] = Path(config.head.start) / HEAD
+    if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
+        from heron.runtime.curriculum import dynamics_sources
+
+        hashes |= dynamics_sources(config)
+    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
+
+
+def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
+    """Refuse to return or go on with a run whose files have changed since it began.
+
+    Raises:
+        ConfigError: names the files.
+    """
+    found = read_json(folder.status).get("sources", sources)
+    changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
+    if changed:
+        raise ConfigError(
+            f"{folder.path}: changed since this run began: {', '.join(changed)}. "
+            "Name another run.job, or set run.resume=false to start it over"
+        )
+
+
+def _check_monitor(config: Config) -> None:
+    """Refuse an unknown score now; Lightning would after the first epoch."""
+    labels, monitor = config.data.label_order, config.trainer.monitor
+    scores = score_task(config.task.name, labels, labels, labels, relaxed=config.task.relaxed)
+    if monitor not in scores:
+        raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")

@@ -1,0 +1,125 @@
+"""What `status.json` says while a run waits, works, ends, fails or is cut.
+
+`pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `failed` or `interrupted`.
+A folder that says `running` while nobody holds its lock was cut: its process is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from heron.files import read_json
+from heron.runtime.provenance import peak_rss_mb
+from heron.runtime.run_folder import RunFolder
+
+BEAT = 5.0  # seconds between heartbeats
+STALE = 60.0  # seconds without one after which a process on another machine counts as gone
+
+_OF_THE_MACHINE = re.compile(
+    "memory|bad_alloc|no space left|file too large|quota exceeded|PytorchStreamWriter", re.I
+)
+
+
+class Clock:
+    """Seconds of work on a run, over all its processes; a clock set back does not shorten them.
+
+    Args:
+        spent: what earlier processes have spent on it.
+    """
+
+    def __init__(self, spent: float = 0.0):
+        self.spent = spent
+        self._started = time.monotonic()
+
+    def seconds(self) -> float:
+        """Read the clock."""
+        return round(self.spent + time.monotonic() - self._started, 1)
+
+
+@contextmanager
+def beating(folder: RunFolder, clock: Clock) -> Iterator[None]:
+    """Keep `heartbeat` {time, pid, host} and `seconds` in `status.json` fresh, from a thread."""
+    stop = threading.Event()
+
+    def beat() -> None:
+        while not stop.wait(BEAT):
+            try_update(folder, heartbeat=heartbeat(), seconds=clock.seconds())
+
+    thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def heartbeat() -> dict[str, Any]:
+    """Sign of life: Unix time in seconds, process id, machine."""
+    return {"time": round(time.time(), 1), "pid": os.getpid(), "host": socket.gethostname()}
+
+
+def try_update(folder: RunFolder, **fields: Any) -> None:
+    """Write to `status.json`; a full disk must not hide the error that is being reported."""
+    try:
+        folder.update_status(**fields)
+    except OSError as error:
+        print(f"heron train: {folder.status}: {error}", file=sys.stderr, flush=True)
+
+
+def failure(error: BaseException, seconds: float) -> dict[str, Any]:
+    """Describe how a run ended, for `status.json`.
+
+    Returns:
+        `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
+        same command tries again unasked), `seconds`, `peak_rss_mb`.
+    """
+    return {
+        "state": "failed" if isinstance(error, Exception) else "interrupted",
+        "seconds": seconds,
+        "error": f"{type(error).__name__}: {error}",
+        "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
+        "retry": not isinstance(error, Exception) or is_of_the_machine(error),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+
+
+def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
+    """Write down what ended a sweep's job; a training that fails has written it itself."""
+    status = read_json(folder.status) if folder.status.is_file() else {}
+    text = f"{type(error).__name__}: {error}"
+    if status.get("state") != "done" and status.get("error") != text:
+        try_update(folder, **failure(error, clock.seconds()))
+
+
+def is_of_the_machine(error: BaseException) -> bool:
+    """Tell whether memory, disk or network failed, and the same command may do better next time.
+
+    Libraries hide such errors in others: the whole chain is looked at.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        if isinstance(link, OSError | MemoryError) or _OF_THE_MACHINE.search(str(link)):
+            return True
+        link = link.__cause__ or link.__context__
+    return False
+
+
+def is_elsewhere(status: Mapping[str, Any]) -> bool:
+    """Tell whether another machine works on a run, going by its heartbeat.
+
+    Locks are released when a process dies, but not every network file system passes them on.
+    """
+    beat = status.get("heartbeat") or {}
+    if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
+        return False
+    return abs(time.time() - float(beat.get("time", 0.0))) < STALE
