@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -55,19 +56,18 @@ def fast_job(folder: Path, *overrides: str) -> int:
 def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    place = tmp_path / "repository"
-    place.mkdir()
     for words in (["init", "-q"], ["remote", "add", "origin", f"{ADDRESS}/repo.git"]):
-        subprocess.run(["git", *words], cwd=place, check=True)
-    monkeypatch.chdir(place)
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
     planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    monkeypatch.setattr(sys, "argv", ["heron", "train", planted])
     assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
     runs = recorded_runs(tmp_path / "runs")
     assert len({run.id for run in runs}) == len(runs) == 2
     for run in runs:
         _check_run(run, RunFolder(tmp_path / "runs" / "grid" / run.name))
     secrets = (SECRET, SECRET[::-1], PASSWORD)
-    files = [path for path in tmp_path.rglob("*") if path.is_file() and place not in path.parents]
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
     found = [p for p in files for s in secrets if s.encode() in p.read_bytes() or s in str(p)]
     assert found == []
     said = capfd.readouterr()
