@@ -36,9 +36,10 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
   heron train experiment=lchaim/sequential encoder=DIR paths.data=DIR      in stages
-  heron train -m data=chronicle_nli curriculum=none,cart_clpp,competence   curricula, equal budgets
+  heron train -m experiment=demo curriculum=none,cart_clpp,competence       curricula, equal budgets
   heron train -m data=ronli baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
+  heron train run.from=runs/trc-ess/seed=0-1a2b3c4d  that run again, from its config.yaml
 
 The same command again goes on where it was stopped, and skips what is done.""",
     ),

@@ -88,6 +88,9 @@ def run(arguments: Sequence[str]) -> int:
     write_table(out / "suspects.csv", columns)
     if known:
         wrong_N = wrong_labels(examples, found.guids)
+    if known and not wrong_N.any():
+        print("no training label is known to be wrong: there is nothing to grade the scores by")
+    elif known:
         lengths_N = np.asarray([_length(examples[guid]) for guid in found.guids])
         graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
         write_json(out / "detection.json", {name: _as_json(*each) for name, each in graded.items()})

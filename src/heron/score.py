@@ -187,7 +187,11 @@ def load(options: Options) -> Joined:
         raise DataError(problems)
     groups = None
     if options.group_column:
-        groups = [cell_text(value) for value in gold.values(options.group_column)]
+        # A row without a group stands alone; its line is a name that no group has.
+        groups = [
+            f"\0{row}" if is_missing(value) else cell_text(value)
+            for row, value in enumerate(gold.values(options.group_column))
+        ]
     ordered = {name: [values[row] for row in order] for name, values in probabilities.items()}
     predicted = [prediction_names[row] for row in order]
     return Joined(gold_names, predicted, labels, groups, how, ordered)

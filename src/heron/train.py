@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from heron import repeat
 from heron.composition import Composition, compose_and_run
 from heron.config import resolve
 from heron.errors import HeronError
@@ -16,6 +17,8 @@ from heron.runtime.run_folder import RunFolder, run_path
 def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
+    if any(word.startswith(repeat.FLAG) for word in arguments):
+        return repeat.run(arguments)
     jobs: list[str] = []
     failed: list[str] = []
     folders: list[RunFolder] = []

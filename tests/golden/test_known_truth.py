@@ -9,7 +9,7 @@ import pytest
 from heron.data.tables import read_table
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder
-from small_runs import heron, in_folder
+from small_runs import heron, in_folder, train
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,15 @@ class TestFlippedLabels:
         assert confidences == sorted(confidences)
         wrong = sum(row["label"] != row["truth"] for row in table.rows)
         assert wrong > 150
+
+
+def test_without_a_wrong_label_there_is_nothing_to_grade(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(tmp_path)
+    assert heron("noise", f"run={run.path}") == 0
+    assert "no training label is known to be wrong" in capsys.readouterr().out
+    assert not (run.path / "noise" / "detection.json").exists()
 
 
 def test_wrong_options_are_answered_in_one_line(

@@ -61,6 +61,18 @@ def test_the_table_shows_intervals_classes_and_the_confusion_matrix(capsys):
 
 
 @pytest.mark.usefixtures("files")
+def test_rows_without_a_group_stand_alone():
+    document = [None if row % 2 else guid[:2] for row, guid in enumerate(GUIDS)]
+    write_table("gold.jsonl", {"guid": GUIDS, "gold": GOLD, "document": document})
+    _, written = score("group_column=document", "resamples=50", "name=x", gold="gold.jsonl")
+    alone = [f"alone {row}" if name is None else name for row, name in enumerate(document)]
+    expected = bootstrap_intervals(
+        "relation", GOLD, PREDICTED, RELATIONS, groups=alone, resamples=50
+    )
+    assert {name: written["x"][name] for name in expected} == expected
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_every_format_scores_the_same(kind):
     write_table(f"p.{kind}", {"guid": GUIDS, "label": PREDICTED})

@@ -127,6 +127,12 @@ class Curriculum:
         """Number the stage of each batch of an epoch, int64, from 0."""
         return self._stages_of[epoch]
 
+    def has_unlocked_all(self, epoch: int) -> bool:
+        """Tell whether an epoch ends in the last stage, where early stopping may begin to count."""
+        if self.config.pacing == "self_paced":
+            return epoch >= self.config.until * len(self.batches)
+        return bool(self._stages_of[epoch][-1] == len(self.stages) - 1)
+
     def observe(self, losses_R: np.ndarray) -> None:
         """Take the latest loss of every row; `self_paced` unlocks by them from the next epoch."""
         self.losses_U = mean_of_units(losses_R, self.pool.units)

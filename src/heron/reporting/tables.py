@@ -50,11 +50,14 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
     Keys that cannot change a result (`paths`, `logger`, ...) are left out.
     """
     keys = dict.fromkeys(key for run in runs for key in run.overrides())
-    return [
-        key
-        for key in keys
-        if not _is_neutral(key) and len({value_of(run, key) for run in runs}) > 1
-    ]
+    return [key for key in keys if not _is_neutral(key) and len(_values(runs, key)) > 1]
+
+
+def _values(runs: Sequence[RunRecord], key: str) -> set[str]:
+    """List a key's values; a run that curricula learnt from has no experiment, which is none."""
+    if key == "experiment":
+        runs = [run for run in runs if run.setting(key) is not None]
+    return {value_of(run, key) for run in runs}
 
 
 def _is_neutral(key: str) -> bool:

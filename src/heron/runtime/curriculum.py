@@ -53,7 +53,8 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
         return open_run(named) if compares_trained(settings) else RunFolder(named)
     first = without_curriculum(config)
     changed = {"curriculum": "none", **settings.changes}
-    kept = [word for word in overrides if _key(word) not in changed]
+    # Not the experiment either: others' curricula learn from the same run.
+    kept = [word for word in overrides if _key(word) not in {*changed, "experiment"}]
     words = [*(f"{key}={value}" for key, value in changed.items()), *kept]
     folder = RunFolder(run_path(first, words))
     folder.path.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import subprocess
@@ -9,6 +10,10 @@ import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+import torch
+
+from heron.files import fingerprint
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
@@ -22,23 +27,46 @@ def provenance() -> dict[str, Any]:
         "git": git_state(),
         "python": platform.python_version(),
         "versions": {package: metadata.version(package) for package in _PACKAGES},
-        "machine": {"processor": _processor(), "system": platform.system()},
+        "machine": {
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "memory_gb": _memory_gb(),
+            "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+            "system": platform.system(),
+        },
     }
 
 
 def git_state() -> dict[str, Any] | None:
-    """Name the commit and whether files differ from it; None outside a repository."""
-    folder = Path(__file__).parent
+    """Name the commit, and what differs from it; None outside a repository.
+
+    Returns:
+        `commit`; `dirty`: whether files differ; `diff`: fingerprint of how tracked ones do, so that
+        two runs of the same uncommitted code can be told from others.
+    """
     try:
-        commit, changes = (
-            subprocess.run(
-                ["git", *words], cwd=folder, capture_output=True, text=True, check=True, timeout=10
-            ).stdout.strip()
-            for words in (["rev-parse", "HEAD"], ["status", "--porcelain"])
-        )
+        commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))
     except (OSError, subprocess.SubprocessError):
         return None
-    return {"commit": commit, "dirty": bool(changes)}
+    return {
+        "commit": commit.strip(),
+        "dirty": bool(changes.strip()),
+        "diff": fingerprint(diff) if diff else None,
+    }
+
+
+def _git(words: str) -> str:
+    folder = Path(__file__).parent
+    return subprocess.run(
+        ["git", *words.split()], cwd=folder, capture_output=True, text=True, check=True, timeout=10
+    ).stdout
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
+    except (OSError, ValueError):
+        return None
 
 
 def peak_rss_mb() -> float:

@@ -36,7 +36,7 @@ def build_trainer(
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
         monitor = f"validation/{settings.monitor}"
-        callbacks.append(EarlyStopping(monitor, mode="max", patience=settings.patience))
+        callbacks.append(StopEarly(monitor, settings.patience, data))
     callbacks.append(Ledger(folder, data, config.optim.accumulate))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder, data, config))
@@ -63,6 +63,31 @@ def build_trainer(
         reload_dataloaders_every_n_epochs=1,
         use_distributed_sampler=False,
     )
+
+
+class StopEarly(EarlyStopping):
+    """Early stopping that begins to count when a curriculum has unlocked all that it will.
+
+    A model that has seen easy examples only gets no better on all of them; that is no reason to
+    never show it the others.
+
+    Args:
+        monitor: the validation score, higher is better.
+        patience: epochs without a better one.
+        data: perhaps with a curriculum.
+
+    Deviates: RoNLI's code, where every stage is a training with a patience of its own.
+    """
+
+    def __init__(self, monitor: str, patience: int, data: DataModule):
+        super().__init__(monitor, mode="max", patience=patience)
+        self.data = data
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Count the epoch, unless stages are still to come."""
+        curriculum = self.data.curriculum
+        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
+            super().on_train_epoch_end(trainer, pl_module)
 
 
 def precision(name: str) -> str:

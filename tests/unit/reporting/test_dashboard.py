@@ -18,7 +18,7 @@ from heron.reporting.collect import collect
 from heron.reporting.dashboard import write_dashboard
 from heron.reporting.dashboard_data import POINTS, curves, dashboard_data
 from heron.reporting.workspace import build_workspace
-from small_sweeps import make_sweep
+from made_up_sweeps import make_sweep
 
 
 @pytest.fixture

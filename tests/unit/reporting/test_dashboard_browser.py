@@ -9,7 +9,7 @@ import pytest
 
 from browser import Browser, browser, find_browser
 from heron.reporting.dashboard import write_dashboard
-from small_sweeps import make_sweep
+from made_up_sweeps import make_sweep
 
 CHROMIUM = find_browser()
 pytestmark = [

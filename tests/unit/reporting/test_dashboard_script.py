@@ -14,7 +14,7 @@ import pytest
 import heron.reporting
 from heron.reporting.collect import collect
 from heron.reporting.dashboard_data import dashboard_data
-from small_sweeps import make_sweep
+from made_up_sweeps import make_sweep
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run the page's script")

@@ -563,3 +563,22 @@ def test_subsets_hold_the_published_shares(trained):
     assert Counter(len(seen[name]) for name in ("e2l", "a", "h2l")) == {round(0.33 * rows): 3}
     assert not seen["e2l"] & seen["h2l"]
     assert seen["e2l_a"] == seen["e2l"] | seen["a"]
+
+
+class TestEarlyStopping:
+    """Patience counts from the last stage on: a model of easy examples alone gets no better."""
+
+    def stopped_after(self, configure, tmp_path, curriculum):
+        # A learning rate of almost nothing: no epoch is better than the first.
+        words = ("trainer.patience=1", "trainer.max_epochs=8", "optim.lr=1.0e-12")
+        config = configure("nli", curriculum, *words, folder=tmp_path)
+        folder = folder_of(config)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        job.run_job(config, folder)
+        return len(read_dynamics(folder.path).epochs_E)
+
+    def test_begins_where_the_last_stage_does(self, configure, tmp_path):
+        assert self.stopped_after(configure, tmp_path, "length_cl") > 4
+
+    def test_without_a_curriculum_begins_at_once(self, configure, tmp_path):
+        assert self.stopped_after(configure, tmp_path, "none") == 2
