@@ -137,7 +137,15 @@ def _complete(config: Config, folder: RunFolder) -> None:
 def _close(exit_code: int) -> None:
     if wandb.run is not None:
         lost = "what is not uploaded yet (`wandb sync <run folder>/wandb/run-*` tries again)"
-        _attempt(lost, lambda: wandb.finish(exit_code=exit_code))
+        _attempt(lost, lambda: _finish(exit_code))
+
+
+def _finish(exit_code: int) -> None:
+    wandb.finish(exit_code=exit_code)
+    if len(_at_work) == 1:
+        # Its service writes the last rows after `finish` has returned; wait for them, because the
+        # processes of a sweep's jobs end without the usual clean-up.
+        wandb.teardown(exit_code=exit_code)
 
 
 def _attempt(what: str, action: Callable[[], Any]) -> None:
@@ -148,5 +156,5 @@ def _attempt(what: str, action: Callable[[], Any]) -> None:
     try:
         action()
     except Exception as error:
-        why = str(error).partition("\n")[0]
+        why = str(error).partition("\n")[0].rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import wandb
@@ -18,7 +20,7 @@ from heron.runtime import notices, wandb_logger
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.wandb_record import identity
 from small_runs import TINY, compose, heron, in_folder
-from wandb_files import Recorded, recorded_runs
+from wandb_files import Recorded, read_recorded, recorded_runs
 
 SECRET = "0123456789abcdef" * 2 + "01234567"
 PASSWORD = "hunter2hunter2"
@@ -33,6 +35,8 @@ def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
     monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))
     notices.begin()
+    wandb.teardown()  # W&B keeps the address of the test before
+    _BreaksLater.received.clear()
 
 
 def train(folder: Path, *overrides: str) -> int:
@@ -52,19 +56,18 @@ def fast_job(folder: Path, *overrides: str) -> int:
 def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    place = tmp_path / "repository"
-    place.mkdir()
     for words in (["init", "-q"], ["remote", "add", "origin", f"{ADDRESS}/repo.git"]):
-        subprocess.run(["git", *words], cwd=place, check=True)
-    monkeypatch.chdir(place)
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
     planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    monkeypatch.setattr(sys, "argv", ["heron", "train", planted])
     assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
     runs = recorded_runs(tmp_path / "runs")
     assert len({run.id for run in runs}) == len(runs) == 2
     for run in runs:
         _check_run(run, RunFolder(tmp_path / "runs" / "grid" / run.name))
     secrets = (SECRET, SECRET[::-1], PASSWORD)
-    files = [path for path in tmp_path.rglob("*") if path.is_file() and place not in path.parents]
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
     found = [p for p in files for s in secrets if s.encode() in p.read_bytes() or s in str(p)]
     assert found == []
     said = capfd.readouterr()
@@ -160,6 +163,56 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
         scores = read_json(folder.scores)
         assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
         assert "baseline:majority" in run.tags
+
+
+class _BreaksLater(BaseHTTPRequestHandler):
+    """Opens runs as W&B does, keeps what it is sent, and takes none of it."""
+
+    received: ClassVar[list[bytes]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.received.append(body)
+        if b"UpsertBucket" not in body and b"RunResumeStatus" not in body:
+            self.send_error(500)
+            return
+        name = json.loads(body)["variables"]["name"]
+        project = {"id": "cA==", "name": "heron", "entity": {"id": "ZQ==", "name": "me"}}
+        bucket = {"id": "aWQ=", "name": name, "displayName": name, "project": project}
+        data: dict[str, Any] = {"upsertBucket": {"bucket": bucket, "inserted": True}}
+        answer = json.dumps({"data": data if b"UpsertBucket" in body else {"model": None}})
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer.encode())
+
+    do_GET = do_POST
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.slow
+def test_a_server_that_breaks_after_the_start_costs_its_time_limit_and_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(wandb_logger, "FINISH_SECONDS", 2.0)
+    planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    with HTTPServer(("127.0.0.1", 0), _BreaksLater) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{server.server_port}")
+        assert fast_job(tmp_path, "logger.mode=online", planted, "-m", "seed=0,1") == 0
+        server.shutdown()
+    said = capfd.readouterr().err
+    assert said.count("W&B lacks what is not uploaded yet (`wandb sync") == 1
+    folders = [RunFolder(path.parent) for path in tmp_path.rglob("status.json")]
+    assert [folder.state() for folder in folders] == ["done", "done"]
+    sent = b"".join(_BreaksLater.received)
+    assert b"baseline:majority" in sent
+    assert not any(secret.encode() in sent for secret in (SECRET, SECRET[::-1], PASSWORD))
+    for folder in folders:
+        kept = next(folder.path.glob("wandb/run-*/run-*.wandb"))
+        assert "scores/test/macro_f1" in read_recorded(kept).summary
 
 
 def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
