@@ -31,7 +31,7 @@ def train(monkeypatch, tmp_path, capfd):
 
     def run(*words):
         jobs.clear()
-        code = main(["train", f"paths.runs={tmp_path}/runs", *words])
+        code = main(["train", f"paths.runs={tmp_path}/runs", "run.isolate=false", *words])
         output, error = capfd.readouterr()
         return SimpleNamespace(code=code, jobs=jobs, output=output, error=error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 
 from heron.runtime.history import History
+from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
 from heron.schema import TrainerConfig
 
@@ -118,6 +120,27 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
         save_on_train_epoch_end=False,
         enable_version_counter=False,
     )
+
+
+def resume_from(folder: RunFolder) -> Path | None:
+    """Find the checkpoint to go on from; None to begin at the start.
+
+    One that cannot be read is put aside: a run without it takes longer and ends the same.
+    """
+    if not folder.last.is_file():
+        return None
+    try:
+        # torch reads changed bytes without a word; the file is a zip with a checksum for each part.
+        with zipfile.ZipFile(folder.last) as file:
+            damaged = file.testzip()
+    except (zipfile.BadZipFile, EOFError, ValueError) as error:
+        damaged = str(error)
+    if not damaged:
+        return folder.last
+    aside = folder.last.with_suffix(".corrupt")
+    os.replace(folder.last, aside)
+    say(f"{folder.last} is damaged ({damaged}); put aside as {aside.name}, starting over")
+    return None
 
 
 def load_weights(module: pl.LightningModule, path: Path) -> None:

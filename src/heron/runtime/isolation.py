@@ -171,7 +171,6 @@ def _work(
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     _print_to(job.folder.log)
-    _end_with_parent()
     remember_hashes(known[0])
     notices.take_over(known[1])
     code = _run(job, n_jobs)
@@ -192,6 +191,7 @@ def _run(job: Job, n_jobs: int) -> int:
     print(f"heron train: {job.folder.path}", flush=True)
     clock = Clock()
     try:
+        _end_with_parent()
         run_job(config, job.folder, job.overrides)
     except BusyError:
         return BUSY

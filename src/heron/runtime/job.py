@@ -19,7 +19,7 @@ from heron.models.export import export
 from heron.models.feature_cache import StoredEncoder
 from heron.runtime.baseline_job import train_baseline
 from heron.runtime.build import build_encoder, build_module
-from heron.runtime.checkpointing import load_weights
+from heron.runtime.checkpointing import load_weights, resume_from
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.curriculum import build_curriculum, first_run
 from heron.runtime.describe import describe
@@ -125,7 +125,7 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     trainer.fit(
         module,
         datamodule=data,
-        ckpt_path=folder.last if folder.last.is_file() else None,
+        ckpt_path=resume_from(folder),
         weights_only=True,
     )
     if config.trainer.select == "best":

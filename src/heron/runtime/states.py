@@ -25,7 +25,8 @@ BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone
 
 _OF_THE_MACHINE = re.compile(
-    "memory|bad_alloc|no space left|file too large|quota exceeded|PytorchStreamWriter", re.I
+    "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
+    re.IGNORECASE,
 )
 
 
