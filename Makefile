@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance clean help
+.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -46,6 +46,9 @@ bench-dynamics: .venv/installed  ## what recording costs a step; 550,000 example
 
 bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-learn loop
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.significance
+
+bench-isolation: .venv/installed  ## what a process of its own costs a job of a sweep
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.isolation
 
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
