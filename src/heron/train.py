@@ -15,6 +15,7 @@ from heron.runtime.isolation import DONE, Job
 from heron.runtime.notices import begin
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.runtime.sweep import Outcome, Sweep, run_here
+from heron.secrets import redact
 
 
 @dataclass
@@ -89,7 +90,7 @@ def _say_what_failed(
 ) -> None:
     print(f"heron train: {len(failed)} of {jobs} jobs failed:", file=sys.stderr)
     for overrides, error in failed:
-        print(f"  {overrides}: {error}", file=sys.stderr)
+        print(redact(f"  {overrides}: {error}"), file=sys.stderr)
     print(
         "The same command goes on with what was cut (killed, out of memory, disk full); "
         "run.retry=failed tries the others again, too.",

@@ -30,6 +30,7 @@ from heron.runtime.claim import BusyError
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, note_failure
 from heron.schema import Config
+from heron.secrets import redact
 
 # Exit codes of a job's process.
 DONE, FAILED, BUSY, INTERRUPTED = 0, 1, 75, 130
@@ -200,9 +201,9 @@ def _run(job: Job, n_jobs: int) -> int:
         return INTERRUPTED
     except Exception as error:
         if isinstance(error, HeronError | OSError):
-            print(f"heron train: {error}", flush=True)
+            print(redact(f"heron train: {error}"), flush=True)
         else:
-            traceback.print_exc()
+            print(redact(traceback.format_exc()), flush=True)
         note_failure(job.folder, error, clock)
         return FAILED
     return DONE

@@ -29,6 +29,7 @@ from heron.runtime.isolation import (
 )
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, is_elsewhere, note_failure, try_update
+from heron.secrets import redact
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -223,8 +224,8 @@ def run_here(job: Job, in_sweep: bool = False) -> int:
         if in_sweep and isinstance(error, BusyError):
             return BUSY
         if not isinstance(error, HeronError | OSError):
-            traceback.print_exc()
-        print(f"heron train: {error}", file=sys.stderr, flush=True)
+            print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
+        print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
         if in_sweep:
             note_failure(job.folder, error, clock)
         return FAILED
