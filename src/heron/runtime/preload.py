@@ -4,6 +4,8 @@ Beside the job's own imports, those that libraries put off until they are used: 
 as a small job. Nothing here may touch a device or start threads: neither survives a fork.
 """
 
+import gc
+
 import pandas  # noqa: F401  (pyarrow asks for it when a table is made)
 import pyarrow.fs
 import pyarrow.pandas_compat
@@ -18,3 +20,7 @@ import heron.data.chronicle
 import heron.runtime.job  # noqa: F401
 
 get_checkpoint_conversion_mapping("bert")  # makes a table of all architectures, for every export
+
+# All this stays: a collection in every job would walk through it, and copy the memory it is in.
+gc.collect()
+gc.freeze()
