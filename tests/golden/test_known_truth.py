@@ -34,6 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 @pytest.mark.slow
+@pytest.mark.real  # half a minute: `make test-real` has the time
 class TestFlippedLabels:
     def test_low_confidence_ranks_flipped_rows_above_right_ones(self, run: RunFolder) -> None:
         found = read_json(run.path / "noise" / "detection.json")
