@@ -46,6 +46,7 @@ def command(folder: Path, *overrides: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.real  # a minute of whole commands: `make test-real` has the time
 class TestRealProcesses:
     def test_jobs_end_with_a_killed_parent_and_the_next_command_goes_on(
         self, undisturbed: Path, tmp_path: Path
