@@ -8,6 +8,7 @@ prints goes to its `log.txt`, from which the parent shows it.
 from __future__ import annotations
 
 import copy
+import io
 import multiprocessing
 import os
 import signal
@@ -201,9 +202,9 @@ def _run(job: Job, n_jobs: int) -> int:
         return INTERRUPTED
     except Exception as error:
         if isinstance(error, HeronError | OSError):
-            print(redact(f"heron train: {error}"), flush=True)
+            print(f"heron train: {error}", flush=True)
         else:
-            print(redact(traceback.format_exc()), flush=True)
+            traceback.print_exc()
         note_failure(job.folder, error, clock)
         return FAILED
     return DONE
@@ -219,8 +220,23 @@ def _print_to(log: Path) -> None:
     os.close(target)
     for number, name in ((1, "stdout"), (2, "stderr")):
         # What the server has inherited may be a notebook's or a test's.
-        stream = os.fdopen(number, "w", encoding="utf-8", buffering=1, closefd=False)
-        setattr(sys, name, stream)
+        setattr(sys, name, _Redacting(number))
+
+
+class _Redacting(io.TextIOWrapper):
+    """Masks secrets in what is written to a file descriptor; lines are written at once.
+
+    Args:
+        number: the file descriptor, which stays open.
+    """
+
+    def __init__(self, number: int):
+        raw = os.fdopen(number, "wb", closefd=False)
+        super().__init__(raw, encoding="utf-8", line_buffering=True)
+
+    def write(self, text: str) -> int:
+        """Write what is left of `text`."""
+        return super().write(redact(text))
 
 
 def _end_with_parent() -> None:

@@ -11,8 +11,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from heron.files import fingerprint
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
@@ -20,6 +18,8 @@ _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-
 
 def provenance() -> dict[str, Any]:
     """Describe the code and the machine, for `status.json`."""
+    import torch  # not above: a sweep's parent process reads its peak memory and needs no torch
+
     from heron import __version__
 
     return {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,24 @@ def test_a_job_learns_what_the_jobs_before_it_have_hashed(
     monkeypatch.setattr(files, "_hashes", {})
     assert sweep(tmp_path, n=1) == 0
     assert any(version[0].endswith("train.jsonl") for version in files.known_hashes())
+
+
+def test_no_secret_reaches_the_ledger_the_log_or_the_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    token = "hf_" + "a1B2" * 8
+    # A file of vectors that is not there is named by the job's own message.
+    words = ("baseline=cbow_softmax", f"baseline.vectors={tmp_path}/{token}.vec")
+    assert sweep(tmp_path, "data=chronicle_nli", "task=nli", *words, n=1) == 2
+    (job,) = jobs_of(tmp_path)
+    assert "***.vec" in job.log.read_text("utf-8")
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in written if token.encode() in path.read_bytes()]
+    assert token not in "".join(capfd.readouterr())
+
+
+def test_planning_a_sweep_needs_no_torch() -> None:
+    code = (
+        "import sys, heron.train, heron.sweep; assert not {'torch', 'sklearn'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
