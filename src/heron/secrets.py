@@ -21,7 +21,7 @@ _ENVIRONMENT = re.compile(rf"(?:^|_){_NAME}(?:_id)?$", re.I)
 _QUERY = re.compile(
     rf"(?P<key>[?&;](?:[\w.-]*{_NAME}|auth|key|sig|signature|x-amz-[\w-]+|code)=)[^&\s#'\"]+", re.I
 )
-_USER = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@'\"?#]+(?:@[^/\s@'\"?#]+)*@", re.I)
+_USER = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*:/{1,2})[^/\s@'\"?#]+(?:@[^/\s@'\"?#]+)*@", re.I)
 _HEADER = re.compile(r"(?P<kind>\b(?:bearer|basic)\s+)[\w.~+/=-]{12,}", re.I)
 _TOKENS = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{15,}"

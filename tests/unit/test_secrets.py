@@ -114,3 +114,7 @@ def test_status_and_folder_names_hold_no_secret(tmp_path: Path) -> None:
     bare = f"https://dana:{PASSWORD}@example.org"
     config = compose(tmp_path, f"data.homepage={bare}")
     assert PASSWORD not in run_path(config, [f"data.homepage={bare}"]).name
+
+
+def test_an_address_that_went_through_a_path_keeps_no_password():
+    assert "pw1" not in redact("https:/user:pw1@host/data.csv")
