@@ -187,21 +187,13 @@ def build(
 
 def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str, Any]:
     """List each example's statistics, as `map.csv` and `map.parquet` hold them."""
-    from heron.dynamics.cartography import difficulty
-    from heron.dynamics.map_sources import SCORE, group_names, labels_of
+    from heron.dynamics.map_sources import group_names, labels_of, shown_statistics
 
-    of, label = mapped.statistics, labels_of(mapped)
-    guids = mapped.dynamics.guids
+    label, guids = labels_of(mapped), mapped.dynamics.guids
     return {
         "guid": guids,
         "label": [label.name_at(row) if label else "" for row in range(len(guids))],
-        "confidence": of.confidence_N,
-        "variability": of.variability_N,
-        "correctness": of.correctness_share_N,
-        "forgetting": of.forgetting_N,
-        "aum": of.aum_N,
-        "loss": of.loss_N,
-        SCORE: difficulty(SCORE, of),
+        **shown_statistics(mapped.statistics),
         "groups": group_names(groups, len(guids)),
     }
 

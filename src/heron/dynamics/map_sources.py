@@ -74,15 +74,9 @@ def read_mapped(folder: Path, burn_out: int | None, include_ci: bool) -> Mapped:
     return Mapped(folder.resolve().name, folder, dynamics, found, records)
 
 
-def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
-    """Bring a run's statistics into the map's order.
-
-    Args:
-        mapped: the run.
-        guids: the map's examples; default: the run's own.
-    """
-    of = mapped.statistics
-    values = {
+def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
+    """List what the map's page and its tables show of each example, float64 [N] each."""
+    return {
         "confidence": of.confidence_N,
         "variability": of.variability_N,
         "correctness": of.correctness_share_N,
@@ -91,6 +85,17 @@ def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
         "loss": of.loss_N,
         SCORE: difficulty(SCORE, of),
     }
+
+
+def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
+    """Bring a run's statistics into the map's order.
+
+    Args:
+        mapped: the run.
+        guids: the map's examples; default: the run's own.
+    """
+    of = mapped.statistics
+    values = shown_statistics(of)
     predicted = _predicted(mapped)
     if guids is not None and guids != of.guids:
         rows_N = rows_of(of.guids, guids)
