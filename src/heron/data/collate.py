@@ -30,6 +30,9 @@ class Batch:
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
         pooled_XP: what a frozen encoder and the pooling made of the rows (or of their windows),
             float32, where it is stored (`models/feature_cache.py`); tokens are left out then.
+        answers_B2: of questions: first and last token of the gold answer in each sequence, see
+            `Features.answers_S2`, int64.
+        context_BL: of questions: whether a token lies in the text that holds the answer, bool.
     """
 
     tokens_BL: Tensor
@@ -42,6 +45,8 @@ class Batch:
     labels_R: Tensor
     rows_R: Tensor
     pooled_XP: Tensor | None = None
+    answers_B2: Tensor | None = None
+    context_BL: Tensor | None = None
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
@@ -93,6 +98,7 @@ class Collator:
         # The first sequence and the first row of each unit, counted within the batch.
         first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
         first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
+        answers_S2 = features.answers_S2
         return Batch(
             tokens_BL=torch.from_numpy(tokens_BL),
             mask_BL=torch.from_numpy(mask_BL),
@@ -104,6 +110,8 @@ class Collator:
             labels_R=_gather(features.labels_R, rows_R),
             rows_R=torch.from_numpy(rows_R),
             pooled_XP=pooled_XP,
+            answers_B2=None if answers_S2 is None else _gather(answers_S2, sequences_B),
+            context_BL=self._context(sequences_B, tokens_BL.shape[1]),
         )
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
@@ -122,6 +130,18 @@ class Collator:
             tokens_BL[place, :length] = features.tokens_T[start : start + length]
         mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
         return tokens_BL, mask_BL.astype(np.int64)
+
+
+    def _context(self, sequences_B: np.ndarray, length: int) -> Tensor | None:
+        """Mark the tokens of the text that holds the answer; None for other tasks."""
+        chars_T2, offsets_S = self.features.chars_T2, self.features.offsets_S
+        if chars_T2 is None or self.vectors_XP is not None:
+            return None
+        context_BL = np.zeros((len(sequences_B), length), dtype=bool)
+        for place, sequence in enumerate(sequences_B):
+            start, end = offsets_S[sequence], offsets_S[sequence + 1]
+            context_BL[place, : end - start] = chars_T2[start:end, 0] >= 0
+        return torch.from_numpy(context_BL)
 
 
 def _ranges(starts_U: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ ARRAYS = (
     "labels_R",
     "truncated_R",
 )
+OPTIONAL = ("answers_S2", "chars_T2")
 
 
 def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Features:
@@ -38,7 +39,8 @@ def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Featu
     def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
         features = build()
         rest = {"guids": features.guids, "refused": [asdict(p) for p in features.refused]}
-        return {name: getattr(features, name) for name in ARRAYS}, rest
+        arrays = {name: getattr(features, name) for name in (*ARRAYS, *OPTIONAL)}
+        return {name: array for name, array in arrays.items() if array is not None}, rest
 
     arrays, rest = array_store.load_or_build(cache, "features", key, parts)
     refused = [Problem(**problem) for problem in rest["refused"]]

@@ -19,7 +19,7 @@ from heron.data.examples import Example
 from heron.data.markers import Markers
 from heron.errors import DataError, Problem
 
-FEATURES_VERSION = 4
+FEATURES_VERSION = 5
 UNLABELLED = -100
 
 
@@ -40,6 +40,12 @@ class Features:
         truncated_R: whether the length limit cut the row's text, bool.
         guids: one per row.
         refused: examples that could not be used, with the reason; they have no row.
+        answers_S2: of questions: first and last token of the gold answer in each sequence (both
+            inclusive, counted from its start); 0, 0 where the answer is not in this window or
+            there is none; -1, -1 where none is known, int32. None for other tasks.
+        chars_T2: of questions: where each token lies in `Example.text`, in characters, end
+            exclusive; -1 for tokens outside of it (question, special tokens), int32. None for
+            other tasks.
     """
 
     tokens_T: np.ndarray
@@ -52,6 +58,8 @@ class Features:
     truncated_R: np.ndarray
     guids: list[str]
     refused: list[Problem]
+    answers_S2: np.ndarray | None = None
+    chars_T2: np.ndarray | None = None
 
     @property
     def lengths_S(self) -> np.ndarray:
