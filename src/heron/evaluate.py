@@ -37,7 +37,6 @@ def run(arguments: Sequence[str]) -> int:
     from heron.data.readers import read_rows
     from heron.files import write_json
     from heron.inference import open_trained, read_splits
-    from heron.runtime.evaluation import score_predictions
 
     trained = open_trained(folder, {"data": str(options.data)} if options.data else None)
     if options.input:
@@ -53,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
         examples = splits[split]
     predictions, refused = trained.predict(examples)
-    scores = score_predictions(predictions, trained.config)
+    scores = predictions.scores(trained.config)
     scores["refused"] = len(refused)
     print(f"{folder.path} on {split}")
     for name, value in scores.items():

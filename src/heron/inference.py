@@ -18,12 +18,13 @@ from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
 from heron.runtime.baseline_job import predict_examples
-from heron.runtime.evaluation import Predictions, predict_split
+from heron.runtime.build import task_module
+from heron.runtime.evaluation import predict_split
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.trainer import precision, quiet
 from heron.schema import Config
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.base import Predictions
 
 _SPLIT = "input"
 
@@ -84,7 +85,7 @@ class TrainedEncoder:
         markers = config.data.event_markers() if config.head.input == "marked" else ()
         cache = Path(self.config.paths.cache)
         self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
-        self.module = ClassificationModule(self.config, encoder, head, total_steps=1).eval()
+        self.module = task_module(self.config, encoder, head).eval()
 
     def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
         """See `Trained`; examples whose event the length limit cuts are refused."""

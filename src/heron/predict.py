@@ -69,15 +69,11 @@ def _check(options: PredictOptions) -> None:
 
 def _predict_file(trained: Trained, path: Path, out: Path | None) -> int:
     from heron.data.tables import write_table
-    from heron.runtime.evaluation import prediction_columns
 
     rows = _read(trained, path)
     predictions, refused = trained.predict(rows.examples)
-    columns = prediction_columns(predictions, rows.examples, trained.config)
-    kept = {name: columns[name] for name in columns if name == "guid" or name.startswith("p/")}
-    guids = kept.pop("guid")
     out = out or path.with_suffix(".predictions.csv")
-    write_table(out, {"guid": guids, "label": columns["prediction"], **kept})
+    write_table(out, predictions.answers(trained.config))
     lines = {e.guid: f"{path}:{e.side['line']}" for e in rows.examples}
     cut = [Problem(lines[p.where], p.what, p.fix) for p in refused]
     problems = [*rows.problems, *cut]
@@ -93,10 +89,8 @@ def _predict_text(trained: Trained, options: PredictOptions) -> int:
     predictions, refused = trained.predict([example])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    labels = trained.config.data.label_order
-    print(labels[int(predictions.predicted_R[0])])
-    for label, probability in zip(labels, predictions.probabilities_RC[0], strict=True):
-        print(f"  {label:<24} {probability:.4f}")
+    for line in predictions.lines(trained.config):
+        print(line)
     return 0
 
 
