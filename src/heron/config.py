@@ -94,6 +94,7 @@ _AT_LEAST = {
     "batching.tokens": 8,
     "batching.workers": 0,
     "trainer.max_epochs": 1,
+    "trainer.max_steps": 1,
     "trainer.devices": 1,
     "trainer.patience": 1,
     "trainer.checkpoint_steps": 1,

@@ -222,6 +222,8 @@ class TrainerConfig:
 
     Args:
         max_epochs: passes over the train split.
+        max_steps: optimizer steps of the run, in place of `max_epochs`; its last epoch is then cut
+            short. null leaves it to `max_epochs`.
         monitor: validation metric that chooses the best epoch; a name in `scores.json`.
         select: `best` (by `monitor`, needs a validation split) or `last` epoch.
         patience: epochs without a better `monitor` before stopping; null never stops early.
@@ -234,6 +236,7 @@ class TrainerConfig:
     """
 
     max_epochs: int = 3
+    max_steps: int | None = None
     monitor: str = "macro_f1"
     select: str = "best"
     patience: int | None = None

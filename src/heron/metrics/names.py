@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from heron.languages import get_language
 from heron.metrics.classification import score_task
-from heron.metrics.span import score_names as span_score_names
+from heron.metrics.span import item_scores
+from heron.metrics.span_profiles import language_profile
 from heron.schema import Config
 
 
@@ -11,6 +13,7 @@ def score_names(config: Config) -> list[str]:
     """List the scores of a run's task, without their intervals."""
     labels = config.data.label_order
     if config.task.name == "qa":
-        return span_score_names(config.data.language, with_none=len(labels) > 1)
+        own = language_profile(get_language(config.data.language))
+        return list(item_scores(["a"], [["a"]], (own,), no_answer=len(labels) > 1))
     relaxed = config.task.relaxed
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))

@@ -89,7 +89,7 @@ class ExtractionModule(TaskModule):
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
         """Compute the log probability of each window's answer, [B], and the loss."""
-        assert batch.answers_B2 is not None and batch.context_BL is not None
+        assert batch.answers_B2 is not None
         first_B, last_B = batch.answers_B2.unbind(dim=1)
         smoothing = self.config.optim.label_smoothing
         if logits.pair_start_BLH is None:

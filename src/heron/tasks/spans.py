@@ -15,8 +15,9 @@ import numpy as np
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, Features
-from heron.metrics.intervals import mean_intervals
-from heron.metrics.span import item_scores, mean_scores
+from heron.languages import get_language
+from heron.metrics.span import item_scores, mean_scores, score_intervals
+from heron.metrics.span_profiles import language_profile
 from heron.models.span_head import NEVER
 from heron.schema import Config
 
@@ -42,7 +43,7 @@ class SpanPredictions:
         guids: one per row.
         best: candidates of each row, best first; empty where the text has no word.
         none_R: by how much "no answer" scores above the best span, in logits.
-        golds: gold answers of each row as text; none where there is no answer.
+        golds: gold answers of each row, as the data set spells them; none where there is none.
         labelled_R: whether the answer is known, bool.
         groups: the article of each row; its text where it has none.
         threshold: "no answer" is given where `none_R` is above it; None: always an answer.
@@ -81,15 +82,16 @@ class SpanPredictions:
         values = item_scores(
             [texts[row] for row in rows],
             [self.golds[row] for row in rows],
-            config.data.language,
+            (language_profile(get_language(config.data.language)),),
+            no_answer=self.threshold is not None,
         )
-        scores = mean_scores(values, [self.golds[row] for row in rows])
+        scores = mean_scores(values)
         if self.threshold is not None:
             scores["threshold"] = self.threshold
         if intervals and config.task.bootstrap:
             groups = [self.groups[row] for row in rows]
             by_group = groups if config.task.resample == "group" else None
-            scores |= mean_intervals(values, by_group, config.task.bootstrap)
+            scores |= score_intervals(values, by_group, resamples=config.task.bootstrap)
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
@@ -154,8 +156,9 @@ class SpanPredictions:
             return self
         rows = np.flatnonzero(self.labelled_R)
         golds = [self.golds[row] for row in rows]
-        always = item_scores([self.best[r][0].text if self.best[r] else "" for r in rows], golds)
-        never = item_scores([""] * len(rows), golds)
+        first = [self.best[row][0].text if self.best[row] else "" for row in rows]
+        always = item_scores(first, golds, no_answer=True)
+        never = item_scores([""] * len(rows), golds, no_answer=True)
         order = np.argsort(self.none_R[rows], kind="stable")
         none = self.none_R[rows][order].astype(np.float64)
         gain = (always["f1"] - never["f1"])[order]
@@ -193,7 +196,7 @@ def collect_spans(
         guids=[example.guid for example in examples],
         best=[best[row] for row in order_R],
         none_R=none_R[order_R],
-        golds=[[example.text[s.start : s.end] for s in example.spans] for example in examples],
+        golds=[list(example.side.get("answers") or ()) for example in examples],
         labelled_R=np.asarray(features.labels_R)[order_R] != UNLABELLED,
         groups=[example.group or example.text for example in examples],
         threshold=threshold,
