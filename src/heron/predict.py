@@ -25,7 +25,7 @@ class PredictOptions:
     """Options of `heron predict`.
 
     Args:
-        run: a finished run folder.
+        run: a finished run folder, or several with commas between: the mean of their logits.
         input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
             marked form, or premise and hypothesis).
         text: one text instead of a file; its label is printed.
@@ -34,7 +34,7 @@ class PredictOptions:
         cache: folder for tokenized features.
     """
 
-    run: Path
+    run: list[Path]
     input: Path | None = None
     text: str | None = None
     text_pair: str | None = None
@@ -45,11 +45,11 @@ class PredictOptions:
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     options = parse_options(PredictOptions, arguments)
-    folder = open_run(options.run)
+    folders = [open_run(path) for path in options.run]
     _check(options)
     from heron.inference import open_trained
 
-    trained = open_trained(folder, {"cache": str(options.cache)} if options.cache else None)
+    trained = open_trained(folders, {"cache": str(options.cache)} if options.cache else None)
     if options.input is not None:
         return _predict_file(trained, options.input, options.out)
     return _predict_text(trained, options)

@@ -6,6 +6,7 @@ answer, R rows (questions), N candidates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -69,6 +70,18 @@ class SpanLogits:
         band_BLW = band_BLW.masked_fill(outside_BL1, 2 * NEVER)
         band_BLW[:, 0] = 2 * NEVER
         return band_BLW
+
+
+def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
+    """Average the scores that several heads give to every span of the same windows."""
+    n = len(several)
+    start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
+    end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
+    u, v = [each.pair_start_BLH for each in several], [each.pair_end_BLH for each in several]
+    if any(factors is None for factors in (*u, *v)):
+        return SpanLogits(start_BL, end_BL)
+    # Inner products of factors side by side are sums of inner products.
+    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))  # type: ignore[arg-type]
 
 
 class SpanHead(nn.Module):
