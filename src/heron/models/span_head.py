@@ -146,6 +146,15 @@ class Candidates:
     none_B: Tensor
     total_B: Tensor
 
+    def to(self, device: torch.device | str) -> Candidates:
+        """Copy every tensor to a device, without gradients."""
+        return Candidates(
+            self.scores_BN.detach().to(device),
+            self.spans_BN2.to(device),
+            self.none_B.detach().to(device),
+            self.total_B.detach().to(device),
+        )
+
 
 def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:
     """Find the best spans of each window; of equals the one that begins earlier, then the shorter.

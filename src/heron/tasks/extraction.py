@@ -41,13 +41,16 @@ class SpanOutput:
     candidates: Candidates | None = None
 
     def to(self, device: torch.device | str) -> SpanOutput:
-        """Copy what training leaves to a device, without gradients."""
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
         loss, observed_R3 = (
             None if tensor is None else tensor.detach().to(device)
             for tensor in (self.loss, self.observed_R3)
         )
         labels_R, rows_R = self.labels_R.to(device), self.rows_R.to(device)
-        return SpanOutput(loss, labels_R, rows_R, self.owners_B.to(device), observed_R3)
+        candidates = None if self.candidates is None else self.candidates.to(device)
+        return SpanOutput(
+            loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates
+        )
 
 
 class ExtractionModule(TaskModule):
