@@ -79,6 +79,16 @@ def test_spellings_of_one_romanian_answer_are_equal(same):
     assert len(set(RO.tokens(same))) == 1
 
 
+def test_invisible_format_characters_are_no_part_of_an_answer():
+    for profile in (HE, RO, ANY):
+        assert profile.tokens(["בית\u00adספר", "na\u200bți\u200dune"]) == [
+            ("ביתספר",),
+            ("națiune",),
+        ]
+    # Dropping one brings a letter and its diacritic together, here those of an old Romanian ş.
+    assert RO.tokens(["s\u00ad\u0327", "a\u00ad\u0306"]) == [("ș",), ("ă",)]
+
+
 def test_different_answers_stay_different_where_squad_confuses_them():
     assert SQUAD.tokens(["un an"]) == SQUAD.tokens(["un"])
     assert RO.tokens(["un an", "un", "o casă", "casă"]) == [
