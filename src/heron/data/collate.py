@@ -131,7 +131,6 @@ class Collator:
         mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
         return tokens_BL, mask_BL.astype(np.int64)
 
-
     def _context(self, sequences_B: np.ndarray, length: int) -> Tensor | None:
         """Mark the tokens of the text that holds the answer; None for other tasks."""
         chars_T2, offsets_S = self.features.chars_T2, self.features.offsets_S
