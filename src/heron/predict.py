@@ -30,6 +30,8 @@ class PredictOptions:
             marked form, or premise and hypothesis).
         text: one text instead of a file; its label is printed.
         text_pair: the second text that goes with it, for runs on pairs.
+        context: another name of `text`, for runs that answer questions.
+        question: another name of `text_pair`.
         out: where predictions go; default `<input>.predictions.csv` beside the input.
         cache: folder for tokenized features.
     """
@@ -38,6 +40,8 @@ class PredictOptions:
     input: Path | None = None
     text: str | None = None
     text_pair: str | None = None
+    context: str | None = None
+    question: str | None = None
     out: Path | None = None
     cache: Path | None = None
 
@@ -56,7 +60,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _check(options: PredictOptions) -> None:
-    """Refuse options that contradict each other."""
+    """Refuse options that contradict each other; one name for each text is enough after that."""
+    for name, other in (("text", "context"), ("text_pair", "question")):
+        if getattr(options, other) is None:
+            continue
+        if getattr(options, name) is not None:
+            raise ConfigError(f"{name}= and {other}= are given: they name the same text")
+        setattr(options, name, getattr(options, other))
     if options.input is None and options.text is None:
         raise ConfigError("missing option input=... (a file) or text=...")
     if options.input is not None:
