@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.data.markers import Markers
+from heron.data.qa_options import ANSWER, NO_ANSWER, QaConfig
 from heron.errors import ConfigError, nearest
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions
 
-FORMATS = ("marked_table", "pair_table")
-TASKS = ("relation", "nli")
+QA_FORMATS = ("squad_json", "qa_table")
+FORMATS = ("marked_table", "pair_table", *QA_FORMATS)
+TASKS = ("relation", "nli", "qa")
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 _CHOICES = {
     "task": TASKS,
@@ -51,16 +53,19 @@ class Columns:
     """Which column holds what.
 
     Args:
-        text: the (marked) text; of a pair the first one (premise).
+        text: the (marked) text; of a pair the first one (premise, or context of a question).
         label: the class name.
         guid: the stable id; where a file has no column of the default name, the id is
             `<file stem>:<line>`.
         group: what a split must not cut (document, article, or the premise itself); None when rows
             stand alone.
-        text_pair: the second text (hypothesis); None where there is one text only.
+        text_pair: the second text (hypothesis, question); None where there is one text only.
         side: further columns to carry along in `Example.side`; models never see them.
         truth: a column with the right label where `label` may hold a wrong one (automatic,
             flipped); it becomes `Example.side["truth"]`. Only studies of label noise look at it.
+        answer: the answer to a question, or a list of them.
+        answer_start: how many characters of the context stand before it; may be absent where the
+            answer stands once in its context.
     """
 
     text: str = "text"
@@ -70,6 +75,8 @@ class Columns:
     text_pair: str | None = None
     side: list[str] = field(default_factory=list)
     truth: str | None = None
+    answer: str = "answer"
+    answer_start: str = "answer_start"
 
 
 @dataclass
@@ -201,10 +208,12 @@ class DataConfig:
         inverse: the label of a pair read from event 2 to event 1, where it is another one, for
             example `{BEFORE: AFTER, AFTER: BEFORE}`.
         title, licence, citation, homepage: what to tell people about it.
-        task: the task its examples are for, `relation` or `nli`.
+        task: the task its examples are for, `relation`, `nli` or `qa` (extractive question
+            answering; its classes are `answer` and, where questions may have none, `no_answer`).
         synthetic: generated text, never to be mixed into research results.
         format: how rows become examples; `marked_table` is a table (CSV, JSONL, Parquet) with one
-            marked event pair per row, `pair_table` one with two texts per row.
+            marked event pair per row, `pair_table` one with two texts per row, `qa_table` one
+            with a question per row; `squad_json` is SQuAD's JSON, nested or flat.
         columns: which column holds what.
         label_aliases: class names by what the files call them, `{"0": contrastive, e: entailment}`;
             the class names themselves always count. Capitals make no difference where neither a
@@ -224,6 +233,7 @@ class DataConfig:
         normalize_case: `capitalize` writes every second text with one capital at its beginning,
             `lower` writes both texts without any, `none` leaves them.
         phrases: linking phrases to remove from the second text.
+        qa: how answers are read.
         duplicates: what becomes of rows whose text (both texts of a pair, any spacing) is in more
             than one split: `keep`, `mark` (each names one of its copies, `<split>:<guid>`, in
             `side["duplicate_of"]`), or `drop` (train gives way to validation, both to test, which
@@ -265,6 +275,7 @@ class DataConfig:
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
     normalize_case: str = "none"
     phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
+    qa: QaConfig = field(default_factory=QaConfig)
     duplicates: str = "keep"
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
@@ -282,6 +293,7 @@ class DataConfig:
         for split in (*self.files, *self.counts):
             _check_choice("data.files: split", split, SPLITS)
         self._check_columns()
+        self._check_questions()
         self._check_labels()
         if self.markers and len(set(self.markers)) != len(Markers._fields):
             raise ConfigError(
@@ -291,15 +303,39 @@ class DataConfig:
 
     def _check_columns(self) -> None:
         columns = self.columns
-        if self.format == "pair_table" and columns.text_pair in (None, columns.text):
+        two_texts = ("pair_table", *QA_FORMATS)
+        if self.format in two_texts and columns.text_pair in (None, columns.text):
             raise ConfigError(
-                f"data.columns.text_pair={columns.text_pair}: data.format=pair_table needs the "
+                f"data.columns.text_pair={columns.text_pair}: data.format={self.format} needs the "
                 "column of the second text"
             )
-        if self.format != "pair_table" and columns.text_pair is not None:
+        if self.format not in two_texts and columns.text_pair is not None:
             raise ConfigError(
                 f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
             )
+
+    def _check_questions(self) -> None:
+        if (self.task == "qa") != (self.format in QA_FORMATS):
+            formats = [name for name in FORMATS if (name in QA_FORMATS) == (self.task == "qa")]
+            raise ConfigError(
+                f"data.format={self.format}: data.task={self.task} reads {' or '.join(formats)}"
+            )
+        if self.task != "qa":
+            return
+        if self.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
+            raise ConfigError(
+                f"data.label_order={self.label_order}: data.task=qa has the classes [{ANSWER}], or "
+                f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
+            )
+        lacking = {
+            "data.normalize_case": self.normalize_case != "none",
+            "data.phrases.remove": self.phrases.remove != "none",
+            "data.join": self.join is not None,
+            "data.label_field": bool(self.label_field),
+            "data.columns.truth": self.columns.truth is not None,
+        }
+        for key in (key for key, given in lacking.items() if given):
+            raise ConfigError(f"{key}: not for data.task=qa, whose answers are counted in the text")
 
     def _check_labels(self) -> None:
         if len(set(self.label_order)) < len(self.label_order):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -227,8 +227,11 @@ def prepare(
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     state = tokenizer.backend_tokenizer.to_str()
-    options, features, keys = feature_options(config), {}, {}
+    features, keys = {}, {}
     for split, rows in examples.items():
+        # A question whose answer is cut away teaches something false, but can still be asked.
+        training = split == TRAIN and config.data.task == "qa"
+        options = replace(feature_options(config), training=training)
         content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in rows]
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
         build = partial(build_features, rows, tokenizer, options)

@@ -21,7 +21,7 @@ ARRAYS = (
     "labels_R",
     "truncated_R",
 )
-OPTIONAL = ("answers_S2", "chars_T2")
+OPTIONAL = ("answers_S2", "chars_T2", "fits_R")
 
 
 def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Features:

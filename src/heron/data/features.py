@@ -22,6 +22,9 @@ from heron.errors import DataError, Problem
 FEATURES_VERSION = 5
 UNLABELLED = -100
 
+# How well a gold answer's characters are those of its tokens; `Features.fits_R` holds the index.
+FITS = EXACT, INEXACT, CUT, TOKENLESS = ("exact", "inexact", "cut", "tokenless")
+
 
 @dataclass(frozen=True, slots=True)
 class Features:
@@ -44,8 +47,12 @@ class Features:
             inclusive, counted from its start); 0, 0 where the answer is not in this window or
             there is none; -1, -1 where none is known, int32. None for other tasks.
         chars_T2: of questions: where each token lies in `Example.text`, in characters, end
-            exclusive; -1 for tokens outside of it (question, special tokens), int32. None for
-            other tasks.
+            exclusive; -1 for tokens outside of it (question, special tokens) and for mere blanks,
+            int32. None for other tasks.
+        fits_R: of questions: index into `FITS` of how the gold answer is held by tokens: its
+            characters exactly, tokens that hold more or fewer characters (a border inside a
+            token), cut (whole in no window), or no token at all; -1 where there is no gold answer,
+            int8. None for other tasks.
     """
 
     tokens_T: np.ndarray
@@ -60,6 +67,7 @@ class Features:
     refused: list[Problem]
     answers_S2: np.ndarray | None = None
     chars_T2: np.ndarray | None = None
+    fits_R: np.ndarray | None = None
 
     @property
     def lengths_S(self) -> np.ndarray:
@@ -122,6 +130,7 @@ class FeatureOptions:
         overflow: `truncate` or `windows`.
         stride: tokens that neighbouring windows share.
         separator: text between premise and hypothesis, or None for the tokenizer's pair template.
+        training: of questions: refuse those whose answer no window holds.
     """
 
     input: str
@@ -132,6 +141,7 @@ class FeatureOptions:
     overflow: str = "truncate"
     stride: int = 64
     separator: str | None = None
+    training: bool = False
 
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""

@@ -92,7 +92,7 @@ def _encode_texts(
         parts, cut = rows[row]
         # With windows nothing is lost: the overflow is the next window.
         rows[row] = (
-            [*parts, (encoding.ids, _second(encoding))],
+            [*parts, (encoding.ids, second_start(encoding))],
             cut or (bool(encoding.overflowing) and not windows),
         )
     return rows
@@ -110,7 +110,7 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     return example.text, hypothesis
 
 
-def _second(encoding: Any) -> int:
+def second_start(encoding: Any) -> int:
     """Find where segment 1 begins; -1 for tokenizers with one segment."""
     types = encoding.type_ids
     return types.index(1) if 1 in types else -1

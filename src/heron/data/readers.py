@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,8 @@ from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConf
 from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
 from heron.data.phrases import Phrases, read_phrases
-from heron.data.rows import Joined, Labels, RowReader
+from heron.data.questions import read_questions
+from heron.data.rows import Joined, Labels, RowReader, Rows
 from heron.data.sources import (
     JOIN,
     PHRASES,
@@ -32,30 +33,14 @@ UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """What one file holds.
-
-    Args:
-        examples: the usable rows, in file order.
-        problems: the others, by line, in file order.
-        unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
-            holds (an empty one as "").
-    """
-
-    examples: list[Example]
-    problems: list[Problem]
-    unlabelled: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
     """A data set as a run sees it.
 
     Args:
         examples: `train`, `validation` and `test`, as far as the data set has them.
         dropped: number of rows that were left out by split and reason: `unlabelled` (counted for
-            the file's split, before anything is carved out of it), `duplicate`. Reasons and
-            splits without any are absent.
+            the file's split, before anything is carved out of it), `duplicate`, and those of
+            `data.qa`. Reasons and splits without any are absent.
     """
 
     examples: dict[str, list[Example]]
@@ -110,7 +95,7 @@ def read_rows(
     Only the text columns must be there; guid, label and group are read where they exist.
 
     Args:
-        path: .csv, .tsv, .jsonl, .json or .parquet.
+        path: .csv, .tsv, .jsonl, .json or .parquet; of questions also SQuAD's JSON.
         config: column names, markers, classes and Unicode options.
         labels: `required`, `optional` (an empty cell is an unlabelled row) or `ignored`. Under
             `required`, `data.unlabelled` says what becomes of rows without a gold label.
@@ -169,6 +154,7 @@ def _count_dropped(
     for split in before:
         unlabelled = sum(files[split].unlabelled.values()) if split in files else 0
         reasons = {UNLABELLED: unlabelled, DUPLICATE: len(before[split]) - len(after[split])}
+        reasons |= Counter(reason for reason, _ in files[split].dropped) if split in files else {}
         if any(reasons.values()):
             dropped[split] = {reason: count for reason, count in reasons.items() if count}
     return dropped
@@ -183,6 +169,8 @@ def _read(
     joined: Joined | None = None,
     phrases: Phrases | None = None,
 ) -> Rows:
+    if config.task == "qa":
+        return read_questions(path, config, labels)
     table = read_table(path, bad_rows="report")
     table.require()
     if missing := [column for column in required if column not in table.columns]:
@@ -231,6 +219,7 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
     if not config.verify:
         return []
     found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
+    found += Counter(label for _, label in rows.dropped)
     expected = dict(config.counts.get(split, {}))
     problems = [
         f"{found[label]} rows of class {label or 'nothing'}, expected {count}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,24 @@ Joined = Mapping[str, Mapping[str, Any]]
 
 # What a row's format yields: the text, perhaps a second one, the spans.
 _Texts = tuple[str, str | None, tuple[Span, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What one file holds.
+
+    Args:
+        examples: the usable rows, in file order.
+        problems: the others, by line, in file order.
+        unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
+            holds (an empty one as "").
+        dropped: reason and label of each question that `data.qa` left out.
+    """
+
+    examples: list[Example]
+    problems: list[Problem]
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
+    dropped: Sequence[tuple[str, str]] = ()
 
 
 class RowReader:

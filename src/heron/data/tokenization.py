@@ -8,6 +8,7 @@ from typing import Any
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features
 from heron.data.pair_features import pair_features
+from heron.data.qa_features import qa_features
 from heron.data.relation_features import relation_features
 
 # `head.input`: what makes its features.
@@ -18,6 +19,7 @@ BUILDERS: dict[str, Callable[[Sequence[Example], Any, FeatureOptions], Features]
     "premise": pair_features,
     "hypothesis": pair_features,
     "separate": pair_features,
+    "question": qa_features,
 }
 
 

@@ -1,0 +1,341 @@
+"""From a file of questions to `Example`s: every answer checked against its context.
+
+`read_questions` takes SQuAD's JSON and tables alike, whichever a data set itself is in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from heron.data.answers import map_span, nearest_place, stands_at, trim
+from heron.data.config import DataConfig
+from heron.data.examples import Example, Span
+from heron.data.qa_options import ANSWER, NO_ANSWER
+from heron.data.question_kinds import asks_yes_or_no
+from heron.data.rows import Labels, Rows
+from heron.data.squad import AnswersError, RawQuestion, is_squad, read_answers, read_squad
+from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.errors import DataError, Problem, nearest
+from heron.languages import get_language
+from heron.languages.unicode import normalise
+from heron.languages.words import words
+
+MISALIGNED, YES_NO, ANSWER_WORDS = "misaligned answer", "yes/no question", "answer_words"
+TRIMMED, REPAIRED = "trimmed", "repaired"
+
+
+def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
+    """Read one file of questions.
+
+    Args:
+        path: SQuAD's JSON (nested or flat), or a table with a question in each row.
+        config: the data set.
+        labels: `required`, `optional` (a question without answers in the file is unlabelled) or
+            `ignored`.
+
+    Returns:
+        The good questions, what is wrong with the others, and which were left out.
+
+    Raises:
+        DataError: a table without the columns that hold context and question.
+    """
+    if is_squad(path):
+        questions, problems = read_squad(path)
+    else:
+        questions, problems = _read_table(path, config, labels)
+    reader = QuestionReader(path, config, labels)
+    examples = [example for raw in questions if (example := reader.read(raw)) is not None]
+    return Rows(examples, [*problems, *reader.problems], reader.unlabelled, reader.dropped)
+
+
+class QuestionReader:
+    """Turns the questions of one file into examples and remembers what was wrong.
+
+    Args:
+        path: the file, for messages.
+        config: the data set.
+        labels: whether each question needs answers, or a word that it has none.
+    """
+
+    def __init__(self, path: Path, config: DataConfig, labels: Labels):
+        self.path, self.config, self.labels, self.qa = path, config, labels, config.qa
+        self.in_json = is_squad(path)
+        self.problems: list[Problem] = []
+        self.unlabelled: Counter[str] = Counter()
+        self.dropped: list[tuple[str, str]] = []  # reason and label of questions left out
+        self.numbers: dict[str, int] = {}  # of each guid
+        language = get_language(config.language)
+        self.normalise = partial(normalise, language=language, options=config.unicode)
+
+    def read(self, raw: RawQuestion) -> Example | None:
+        """Read one question; None when it cannot be used, with one more problem or count."""
+        found = len(self.problems)
+        guid = self._guid(raw)
+        context = self._text(raw, guid, "context", raw.context)
+        question = self._text(raw, guid, "question", raw.question)
+        label, gold = self._label(raw, guid)
+        if len(self.problems) > found:
+            return None
+        if label is None and self.labels == "required":
+            self.unlabelled[""] += 1
+            return None
+        placed = [self._place(raw, guid, text, start) for text, start in gold]
+        if len(self.problems) > found:
+            return None
+        answers = [answer for answer in placed if answer is not None]
+        if reason := self._reason(raw.question, gold, answers):
+            self.dropped.append((reason, str(label)))
+            return None
+        side: dict[str, Any] = {"file": self.path.name, "line": raw.number}
+        side |= {column: raw.row.get(column) for column in self.config.columns.side}
+        if label is not None:
+            side["answers"] = [text for text, _, _ in answers]
+        mended = {word for _, _, done in answers for word in done}
+        if len(answers) < len(gold):
+            mended.add(MISALIGNED)
+        if mended:
+            side["mended"] = sorted(mended)
+        return Example(
+            guid,
+            context,
+            question.strip(),
+            tuple(span for _, span, _ in answers),
+            label,
+            group=context if is_missing(raw.group) else str(raw.group),
+            side=side,
+        )
+
+    def _guid(self, raw: RawQuestion) -> str:
+        if is_missing(raw.guid):
+            if raw.guid is not None:
+                self._problem(
+                    raw, "", "its id is empty", "one id for each question, or none at all"
+                )
+            return f"{self.path.stem}:{raw.number}"
+        guid = cell_text(raw.guid)
+        if guid in self.numbers:
+            first = self._number(self.numbers[guid])
+            self._problem(raw, guid, f"{first} has this id already", "each id once in a file")
+        self.numbers.setdefault(guid, raw.number)
+        return guid
+
+    def _text(self, raw: RawQuestion, guid: str, what: str, value: Any) -> str:
+        """Normalise a text but do not strip it: answers are counted in it."""
+        if is_missing(value) or not isinstance(value, str):
+            wrong = "is empty" if is_missing(value) else f"is no text: {value!r:.60}"
+            self._problem(raw, guid, f"its {what} {wrong}", "context and question need a word")
+            return ""
+        if not value.isascii() and (found := _surrogate(value)):
+            fix = "half a character: write the file anew as UTF-8"
+            self._problem(raw, guid, f"its {what} holds {found}, which is no character", fix)
+            return ""
+        text = self.normalise(value)
+        if not words(text):
+            wrong = f"has no word: {_shorten(text)!r}"
+            self._problem(raw, guid, f"its {what} {wrong}", "context and question need a word")
+        return text
+
+    def _label(self, raw: RawQuestion, guid: str) -> tuple[str | None, Sequence[tuple[Any, Any]]]:
+        """Say what a question is labelled, and with which answers."""
+        if self.labels == "ignored":
+            return None, ()
+        if raw.malformed:
+            self._problem(raw, guid, raw.malformed, "see SQuAD's form")
+            return None, ()
+        if raw.impossible is not None and not isinstance(raw.impossible, bool):
+            what = f"is_impossible is {raw.impossible!r}"
+            self._problem(raw, guid, what, "write true or false, without quotes")
+            return None, ()
+        if raw.answers is None and raw.impossible is not True:
+            if self.labels == "required" and self.config.unlabelled == "refuse":
+                fix = "data.unlabelled=drop leaves such questions out"
+                self._problem(raw, guid, "has no 'answers'", fix)
+            return None, ()
+        answers = raw.answers or []
+        if raw.impossible is not None and raw.impossible == bool(answers):
+            said = "true" if raw.impossible else "false"
+            what = f"is_impossible is {said} and it has {len(answers)} answers"
+            self._problem(raw, guid, what, "a question has answers, or is impossible")
+        elif not answers and NO_ANSWER not in self.config.label_order:
+            fix = "data.label_order=[answer,no_answer] allows it, or remove the question"
+            self._problem(raw, guid, "has no answer, and every question needs one", fix)
+        return (ANSWER if answers else NO_ANSWER), answers
+
+    def _place(
+        self, raw: RawQuestion, guid: str, text: Any, start: Any
+    ) -> tuple[str, Span, list[str]] | None:
+        """Find one answer in the normalised context; None when it is wrong or left out.
+
+        Returns:
+            The answer as it was shipped, where it stands, and what was done to it.
+        """
+        if not isinstance(text, str) or not text.strip():
+            shown = "an empty answer" if isinstance(text, str) else f"no text: {text!r:.40}"
+            self._problem(raw, guid, f"has {shown}", "an answer is a part of the context")
+            return None
+        done = []
+        place = self._start(raw, guid, text, start)
+        if place is None:
+            return None
+        if place != start and start is not None:
+            done.append(REPAIRED)
+        span = map_span(raw.context, Span(place, place + len(text)), self.normalise)
+        context = self.normalise(raw.context)
+        inner = trim(context, span)
+        if inner.start == inner.end:
+            fix = "an answer is a visible part of the context; see data.unicode"
+            self._problem(raw, guid, f"its answer {text!r} is invisible", fix)
+            return None
+        if self.qa.trim and inner != span:
+            done.append(TRIMMED)
+            span = inner
+        return text, span, done
+
+    def _start(self, raw: RawQuestion, guid: str, text: str, start: Any) -> int | None:
+        """Say where an answer begins in the context as it was shipped."""
+        if start is None:
+            return self._only_place(raw, guid, text)
+        if not isinstance(start, int) or isinstance(start, bool):
+            what = f"answer_start is {start!r}"
+            self._problem(raw, guid, what, "the number of characters before the answer")
+            return None
+        if stands_at(raw.context, text, start):
+            return start
+        place = nearest_place(raw.context, text, start)
+        if self.qa.misaligned == "drop":
+            return None
+        if self.qa.misaligned == "repair" and place is not None:
+            return place
+        there = raw.context[max(start, 0) : max(start, 0) + len(text)] if start >= 0 else ""
+        elsewhere = "and it stands nowhere in the context"
+        fix = "data.qa.misaligned=drop leaves it out"
+        if place is not None:
+            elsewhere = f"the nearest place where it stands is {place}"
+            fix = f"data.qa.misaligned=repair takes that place, {fix.partition('=')[2]}"
+        what = (
+            f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r}; {elsewhere}"
+        )
+        self._problem(raw, guid, what, fix)
+        return None
+
+    def _only_place(self, raw: RawQuestion, guid: str, text: str) -> int | None:
+        places = raw.context.count(text)
+        if places == 1 or (places and self.qa.misaligned == "repair"):
+            return raw.context.index(text)
+        if self.qa.misaligned != "drop":
+            shown = f"its answer {_shorten(text)!r} stands {places} times in the context"
+            fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
+            self._problem(raw, guid, shown, fix if places else "data.qa.misaligned=drop")
+        return None
+
+    def _reason(
+        self,
+        question: str,
+        gold: Sequence[tuple[Any, Any]],
+        answers: Sequence[tuple[str, Span, list[str]]],
+    ) -> str:
+        """Say why a question is left out; empty where it stays."""
+        if gold and not answers:
+            return MISALIGNED
+        if self.labels == "ignored":
+            return ""
+        if self.qa.yes_no == "drop" and asks_yes_or_no(question, self.config.language):
+            return YES_NO
+        if answers and self.qa.answer_words:
+            fewest, most = self.qa.answer_words
+            if not any(fewest <= len(words(text)) <= most for text, _, _ in answers):
+                return ANSWER_WORDS
+        return ""
+
+    def _number(self, number: int) -> str:
+        return f"question {number}" if self.in_json else f"line {number}"
+
+    def _problem(self, raw: RawQuestion, guid: str, what: str, fix: str) -> None:
+        where = f"{self.path}{' question ' if self.in_json else ':'}{raw.number}"
+        self.problems.append(Problem(where, f"{guid}: {what}" if guid else what, fix))
+
+
+def _read_table(
+    path: Path, config: DataConfig, labels: Labels
+) -> tuple[list[RawQuestion], list[Problem]]:
+    table = read_table(path, bad_rows="report")
+    table.require()
+    columns = config.columns
+    needed = [columns.text, str(columns.text_pair)]
+    if labels == "required" and "answers" not in table.columns:
+        needed.append(columns.answer)
+    if missing := [column for column in needed if column not in table.columns]:
+        fix = "data.columns says which column holds what"
+        raise DataError(
+            [
+                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
+                for column in missing
+            ]
+        )
+    rows = zip(table.rows, table.lines, strict=True)
+    return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
+
+
+def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) -> RawQuestion:
+    columns, answers, malformed = config.columns, None, ""
+    try:
+        if columns.answer in table.columns:
+            answers = _cells(row[columns.answer], row.get(columns.answer_start))
+            if answers == [] and NO_ANSWER not in config.label_order:
+                answers = None  # an empty cell: not labelled
+        else:
+            answers = read_answers(row.get("answers"))
+    except AnswersError as error:
+        malformed = str(error)
+    return RawQuestion(
+        number=line,
+        # A column that is there needs a value in every row.
+        guid=row[columns.guid] if columns.guid in table.columns else None,
+        group=row.get(columns.group or ""),
+        context=row[columns.text],
+        question=row[str(columns.text_pair)],
+        answers=answers,
+        row=row,
+        malformed=malformed,
+    )
+
+
+def _cells(text: Any, start: Any) -> list[tuple[Any, Any]]:
+    """Read one answer of a row, or lists of several with their starts.
+
+    Raises:
+        AnswersError: lists of different lengths.
+    """
+    if isinstance(text, list):
+        starts = [None] * len(text) if start is None else start
+        if not isinstance(starts, list) or len(starts) != len(text):
+            raise AnswersError("as many answer starts as answers are needed")
+        return list(zip(text, starts, strict=True))
+    if is_missing(text):
+        return []
+    return [(cell_text(text) if not isinstance(text, str) else text, _whole(start))]
+
+
+def _whole(start: Any) -> Any:
+    """Read a number out of a cell of CSV; what is none is said where it is used."""
+    if is_missing(start):
+        return None
+    written = cell_text(start)
+    return int(written) if written.removeprefix("-").isdecimal() else start
+
+
+def _surrogate(text: str) -> str:
+    """Name the first lone surrogate, which JSON's escapes can hold and UTF-8 cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"U+{ord(text[error.start]):04X}"
+    return ""
+
+
+def _shorten(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
