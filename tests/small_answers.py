@@ -25,7 +25,7 @@ KINDS = (
 CLASSES = ("equal", "inside", "contains", "overlaps", "disjoint")
 
 
-def write_squad(path: Path, questions: int, contexts: int = 4) -> list[dict[str, Any]]:
+def write_squad(path: Path, questions: int, contexts: int = 7) -> list[dict[str, Any]]:
     """Write a flat SQuAD file: `questions` over `contexts` articles; returns its rows."""
     rows = []
     for number in range(questions):

@@ -69,33 +69,37 @@ class AnsweredSplit:
     language: str
     unlabelled: int
 
-    def interval(self, name: str, rows_M: npt.NDArray[np.int64]) -> Interval | float | None:
-        """Compute one score's mean over some questions; see `interval_of`."""
-        return interval_of(self.scores[name][rows_M], [self.groups[row] for row in rows_M])
-
 
 def interval_of(values_N: Floats, groups: Sequence[str], seed: int = 0) -> Interval | float | None:
-    """Compute a mean and its 95 % bootstrap interval, which draws whole groups.
+    """Compute one score's mean and interval; see `intervals_of`."""
+    return intervals_of({"": values_N}, groups, seed)[""]
+
+
+def intervals_of(
+    scores: Mapping[str, Floats], groups: Sequence[str], seed: int = 0
+) -> dict[str, Interval | float | None]:
+    """Compute means and their 95 % bootstrap intervals, which draw whole groups.
 
     Args:
-        values_N: scores; those that are NaN do not count.
+        scores: float64 `[N]` each; values that are NaN do not count.
         groups: N names.
         seed: of the resamples.
 
     Returns:
-        The mean alone where all values are of one group: nothing shows then how groups differ.
-        None without values.
+        Of each score the mean alone where all its values are of one group: nothing shows then how
+        groups differ. None without values.
     """
-    counted_N = ~np.isnan(values_N)
-    if not counted_N.any():
-        return None
-    mean = float(values_N[counted_N].mean())
-    chosen = [group for group, counted in zip(groups, counted_N, strict=True) if counted]
-    if len(set(chosen)) < 2:
-        return mean
-    values = {"": values_N[counted_N]}
-    found = score_intervals(values, chosen, resamples=RESAMPLES, seed=seed)
-    return Interval(mean, min(found["_low"], mean), max(found["_high"], mean))
+    bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
+    found: dict[str, Interval | float | None] = {}
+    for name, values_N in scores.items():
+        counted_N = ~np.isnan(values_N)
+        mean = float(values_N[counted_N].mean()) if counted_N.any() else None
+        found[name] = mean
+        drawn = {group for group, counts in zip(groups, counted_N, strict=True) if counts}
+        if mean is not None and len(drawn) > 1:
+            low, high = bounds[f"{name}_low"], bounds[f"{name}_high"]
+            found[name] = Interval(mean, min(low, mean), max(high, mean))
+    return found
 
 
 def read_answered(

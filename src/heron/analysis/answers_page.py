@@ -69,10 +69,8 @@ def payload(split: AnsweredSplit) -> dict[str, Any]:
 
 def _row(row: Answered) -> dict[str, Any]:
     example = row.example
-    candidates = [
-        [_clean(one["text"]), one["start"], one["end"], round(one["probability"], 4)]
-        for one in row.n_best
-    ]
+    # Their texts are in the context already.
+    best = [[one["start"], one["end"], round(one["probability"], 4)] for one in row.n_best]
     return {
         "guid": _clean(example.guid),
         "group": "" if example.group == example.text else _clean(example.group),
@@ -80,5 +78,5 @@ def _row(row: Answered) -> dict[str, Any]:
         "golds": [list(span) for span in example.spans],
         "given": None if row.place is None else list(row.place),
         "probability": None if row.probability is None else round(row.probability, 4),
-        "best": candidates,
+        "best": best,
     }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.analysis.answered import RESAMPLES, AnsweredSplit
+from heron.analysis.answered import RESAMPLES, AnsweredSplit, intervals_of
 from heron.analysis.rates import group_ids, share
 from heron.analysis.slices import category_slices
 from heron.errors import ConfigError, nearest
@@ -177,8 +177,12 @@ def _scores(
     split: AnsweredSplit, rows_M: npt.NDArray[np.int64]
 ) -> dict[str, Interval | float | None]:
     # Those of answerable questions alone are the standard ones of all slices but one.
-    names = [name for name in split.scores if not name.startswith("answerable_")]
-    return {name: split.interval(name, rows_M) for name in names}
+    scores = {
+        name: score_N[rows_M]
+        for name, score_N in split.scores.items()
+        if not name.startswith("answerable_")
+    }
+    return intervals_of(scores, [split.groups[row] for row in rows_M])
 
 
 def _score_table(title: str, split: AnsweredSplit, slices: Sequence[ScoredSlice]) -> Table:

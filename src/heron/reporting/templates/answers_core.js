@@ -42,8 +42,8 @@ const HeronAnswers = (() => {
   function haystacks(data) {
     const contexts = data.contexts.map((context) => context.toLowerCase());
     return data.rows.map((row) => {
-      const own = [row.guid, row.group, row.question, row.best.length ? row.best[0][0] : ""];
-      return `${own.join("\n").toLowerCase()}\n${contexts[row.context]}`;
+      const own = [row.guid, row.group, row.question].join("\n").toLowerCase();
+      return `${own}\n${contexts[row.context]}`;
     });
   }
 

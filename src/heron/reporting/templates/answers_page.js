@@ -51,8 +51,9 @@
   }
 
   function candidates(row) {
-    const items = row.best.map(([text, start, end, probability]) =>
-      element("li", {}, own("bdi", { textContent: text }), ` ${probability.toFixed(3)}, characters ${start} to ${end}`));
+    const characters = Array.from(data.contexts[row.context]);
+    const items = row.best.map(([start, end, probability]) =>
+      element("li", {}, own("bdi", { textContent: characters.slice(start, end).join("") }), ` ${probability.toFixed(3)}, characters ${start} to ${end}`));
     const summary = element("summary", { textContent: `candidates: ${row.best.length}` });
     return element("details", {}, summary, element("ol", {}, ...items));
   }
