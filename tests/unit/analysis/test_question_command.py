@@ -151,3 +151,17 @@ def test_unlabelled_questions_are_left_out_and_counted(run):
     assert analyze(f"run={run}", "by=question_word") == 0
     stored = read_json(run / "analysis" / "test-question_word.json")
     assert (stored["questions"], stored["unlabelled"]) == (39, 1)
+
+
+def test_a_question_that_got_no_answer_is_missed_and_the_page_says_so(run):
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    for name, value in {"start": None, "end": None, "probability": None, "prediction": ""}.items():
+        columns[name][0] = value
+    write_table(path, columns)
+    assert analyze(f"run={run}", "by=overlap_class,answers") == 0
+    counted, _ = read_json(run / "analysis" / "test-overlap_class.json")["tables"]
+    assert {row["class"]: row["n"] for row in counted["rows"]}["missed"] == 1
+    row = payload((run / "analysis" / "answers.html").read_text(encoding="utf-8"))["rows"][0]
+    assert (row["given"], row["probability"], row["class"]) == (None, None, "missed")

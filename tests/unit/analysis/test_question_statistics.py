@@ -57,6 +57,12 @@ def test_questions_of_more_than_seven_words_are_complex():
     assert rows["test", "answers"][2:6] == (2, 1.5, 1.5, 2)
 
 
+@pytest.mark.parametrize(("words", "share"), [(7, 0.0), (8, 1.0)])
+def test_complex_begins_at_eight_words(words, share):
+    examples = [Example("q", "c", " ".join(["מה"] * words), (Span(0, 1),))]
+    assert question_statistics({"test": examples}, "he")["test"].complex == share
+
+
 def test_question_words_by_the_first_word_and_behind_a_preposition():
     first, near = word_tables(question_statistics(SPLITS, "he"))
     counts = [{row[0]: row[-2] for row in table.rows if row[-2]} for table in (first, near)]

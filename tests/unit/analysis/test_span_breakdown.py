@@ -79,6 +79,11 @@ def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
     assert table.rows[1][4].value == pytest.approx(7 / 25)
 
 
+def test_a_question_word_counts_behind_a_preposition_too(split):
+    counts = {one.name: len(one.rows_M) for one in span_breakdown("question_word", split).slices}
+    assert counts == {"who": 12, "when": 7, "where": 13}
+
+
 def test_lengths_are_put_into_buckets_of_words(split):
     lengths = {one.name: len(one.rows_M) for one in span_breakdown("answer_length", split).slices}
     assert lengths == {"1": 19, "2 to 4": 13}
@@ -103,6 +108,13 @@ def test_questions_without_an_answer_have_slices_of_their_own():
     }
     assert kinds == {"equal": [0, 1], "missed": [3], "unanswerable": [2]}
     assert [row[0] for row in overlap_table(split).rows][-2:] == ["missed", "unanswerable"]
+
+
+def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():
+    split = score([answered(n, *KINDS[n % 5]) for n in range(4)], config("answer", "no_answer"))
+    (columns,) = [table.columns for table in span_breakdown("question_length", split).tables]
+    assert "no_answer_accuracy" in columns
+    assert not any(name.startswith("answerable_") for name in columns)
 
 
 def test_an_unknown_slice_names_what_there_is(split):
