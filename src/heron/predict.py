@@ -25,19 +25,23 @@ class PredictOptions:
     """Options of `heron predict`.
 
     Args:
-        run: a finished run folder.
+        run: a finished run folder, or several with commas between: the mean of their logits.
         input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
             marked form, or premise and hypothesis).
         text: one text instead of a file; its label is printed.
         text_pair: the second text that goes with it, for runs on pairs.
+        context: another name of `text`, for runs that answer questions.
+        question: another name of `text_pair`.
         out: where predictions go; default `<input>.predictions.csv` beside the input.
         cache: folder for tokenized features.
     """
 
-    run: Path
+    run: list[Path]
     input: Path | None = None
     text: str | None = None
     text_pair: str | None = None
+    context: str | None = None
+    question: str | None = None
     out: Path | None = None
     cache: Path | None = None
 
@@ -45,18 +49,24 @@ class PredictOptions:
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     options = parse_options(PredictOptions, arguments)
-    folder = open_run(options.run)
+    folders = [open_run(path) for path in options.run]
     _check(options)
     from heron.inference import open_trained
 
-    trained = open_trained(folder, {"cache": str(options.cache)} if options.cache else None)
+    trained = open_trained(folders, {"cache": str(options.cache)} if options.cache else None)
     if options.input is not None:
         return _predict_file(trained, options.input, options.out)
     return _predict_text(trained, options)
 
 
 def _check(options: PredictOptions) -> None:
-    """Refuse options that contradict each other."""
+    """Refuse options that contradict each other; one name for each text is enough after that."""
+    for name, other in (("text", "context"), ("text_pair", "question")):
+        if getattr(options, other) is None:
+            continue
+        if getattr(options, name) is not None:
+            raise ConfigError(f"{name}= and {other}= are given: they name the same text")
+        setattr(options, name, getattr(options, other))
     if options.input is None and options.text is None:
         raise ConfigError("missing option input=... (a file) or text=...")
     if options.input is not None:

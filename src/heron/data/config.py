@@ -182,9 +182,14 @@ class GeneratorConfig:
         class_weights: wanted share of each class, relative, in the order of `data.label_order`;
             None for the natural mix.
         label_set: of `data.task=nli`: `three` or `four` classes.
-        premise_sentences: of `three`: fewest and most sentences of a premise.
+        premise_sentences: of `three` and of `data.task=qa`: fewest and most sentences of a
+            premise, or of a context; 40 of them are some 500 words.
         keep_phrases: of `four`: leave linking phrases in the text.
         casing_artefact: of `four`: lower-case what followed a removed phrase, as RoNLI did.
+        unanswerable: of `qa`: share of questions about what did not happen; above 0 needs
+            `data.label_order=[answer,no_answer]`.
+        rivals: of `qa`: wanted share of questions whose context holds another candidate of the
+            answer's type; kept as far as contexts allow, and not for "who".
     """
 
     size: int = 2000
@@ -195,6 +200,8 @@ class GeneratorConfig:
     premise_sentences: list[int] = field(default_factory=lambda: [2, 4])
     keep_phrases: bool = False
     casing_artefact: bool = True
+    unanswerable: float = 0.0
+    rivals: float = 0.7
 
 
 @dataclass

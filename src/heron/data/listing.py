@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.config_dir import data_sets
-from heron.data.config import TEST, VALIDATION, DataConfig, read_config
+from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
+from heron.data.qa_options import QaConfig
 from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
 from heron.errors import ConfigError, DataError, nearest
 from heron.languages import get_language
@@ -83,12 +84,17 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
     if config.generator:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
+        from heron.data.questions import count_mended
         from heron.data.readers import load_with_report
 
         loaded = load_with_report(config, data_dir, cache_dir)
         lines += ["", "splits as a run sees them"]
         lines += [_split_table(loaded.examples, config.label_order)]
         lines += [_dropped(split, reasons) for split, reasons in loaded.dropped.items()]
+        mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
+        lines += [
+            f"answers in {split}: {_counted(deeds)}" for split, deeds in mended.items() if deeds
+        ]
     elif config.substitute:
         lines += ["", f"data={config.substitute} needs fewer files"]
     return "\n".join(lines)
@@ -101,27 +107,39 @@ def _reading(config: DataConfig) -> dict[str, str]:
     carved = [
         f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
         for split, plan in plans.items()
-        if split not in config.files and plan.fraction and not config.generator
+        if plan.fraction and TRAIN in config.files and split not in config.files
     ]
     labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
     unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
+    by_label = config.task != "qa"
     return {
         "format": config.format,
         "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
-        "label": ", ".join(labels),
+        "label": ", ".join(labels) if by_label else "",
+        "answers": "" if by_label else _answers(config.qa),
         "aliases": ", ".join(aliases),
         "unlabelled": unlabelled if config.no_label else "",
-        "normalize_case": config.normalize_case if columns.text_pair else "",
+        "normalize_case": config.normalize_case if columns.text_pair and by_label else "",
         "phrases": f"remove {phrases.remove} of {phrases.file.path}" if phrases.file else "",
         "duplicates": config.duplicates if len(config.files) > 1 else "",
         "carved": "; then ".join(carved),
     }
 
 
+def _answers(qa: QaConfig) -> str:
+    """Say how answers are read and which questions are left out."""
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
+    return f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
+
+
 def _dropped(split: str, reasons: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-    return f"left out of {split}: {counted}"
+    return f"left out of {split}: {_counted(reasons)}"
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
 
 
 def _parse(arguments: Sequence[str]) -> Options:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from heron.languages.words import words
 
 MISALIGNED, YES_NO, ANSWER_WORDS = "misaligned answer", "yes/no question", "answer_words"
 TRIMMED, REPAIRED = "trimmed", "repaired"
+MENDED = "mended"  # the name in `Example.side` of what was done to a question's answers
 
 
 def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
@@ -50,6 +51,11 @@ def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
     reader = QuestionReader(path, config, labels)
     examples = [example for raw in questions if (example := reader.read(raw)) is not None]
     return Rows(examples, [*problems, *reader.problems], reader.unlabelled, reader.dropped)
+
+
+def count_mended(examples: Iterable[Example]) -> dict[str, int]:
+    """Count what was done to answers, in questions by deed; empty where nothing was."""
+    return dict(Counter(deed for example in examples for deed in example.side.get(MENDED, ())))
 
 
 class QuestionReader:
@@ -98,7 +104,7 @@ class QuestionReader:
         if len(answers) < len(gold):
             mended.add(MISALIGNED)
         if mended:
-            side["mended"] = sorted(mended)
+            side[MENDED] = sorted(mended)
         return Example(
             guid,
             context,

@@ -240,13 +240,19 @@ def _weights(config: DataConfig, labels: tuple[str, ...]) -> tuple[float, ...] |
     assert config.generator is not None
     order = config.label_order or list(labels)
     if sorted(order) != sorted(labels):
+        key = "unanswerable" if config.task == "qa" else "label_set"
         raise ConfigError(
-            f"data.label_order={order}: data.task={config.task} with "
-            f"data.generator.label_set={config.generator.label_set} generates {', '.join(labels)}"
+            f"data.label_order={order}: data.task={config.task} with data.generator.{key}="
+            f"{getattr(config.generator, key)} generates {', '.join(labels)}"
         )
     weights = config.generator.class_weights
     if not weights:
         return None
+    if config.task == "qa":
+        raise ConfigError(
+            f"data.generator.class_weights={weights}: not for data.task=qa; "
+            "data.generator.unanswerable sets the share of questions without an answer"
+        )
     if len(weights) != len(order):
         raise ConfigError(
             f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"

@@ -6,6 +6,7 @@ answer, R rows (questions), N candidates.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -71,6 +72,18 @@ class SpanLogits:
         return band_BLW
 
 
+def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
+    """Average the scores that several heads give to every span of the same windows."""
+    n = len(several)
+    start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
+    end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
+    u, v = [each.pair_start_BLH for each in several], [each.pair_end_BLH for each in several]
+    if any(factors is None for factors in (*u, *v)):
+        return SpanLogits(start_BL, end_BL)
+    # Inner products of factors side by side are sums of inner products.
+    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))  # type: ignore[arg-type]
+
+
 class SpanHead(nn.Module):
     """Scores of starts and ends, from the state of every token.
 
@@ -132,6 +145,15 @@ class Candidates:
     spans_BN2: Tensor
     none_B: Tensor
     total_B: Tensor
+
+    def to(self, device: torch.device | str) -> Candidates:
+        """Copy every tensor to a device, without gradients."""
+        return Candidates(
+            self.scores_BN.detach().to(device),
+            self.spans_BN2.to(device),
+            self.none_B.detach().to(device),
+            self.total_B.detach().to(device),
+        )
 
 
 def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:

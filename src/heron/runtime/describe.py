@@ -8,8 +8,16 @@ from typing import Any
 
 from heron.data.duplicates import text_key
 from heron.data.examples import Example
-from heron.data.features import Features
+from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.data.questions import count_mended
 from heron.runtime.notices import say
+
+# What a user should know of answers that their tokens do not hold exactly.
+_FIT_MEANS = {
+    INEXACT: "begin or end inside a token: the best a system can answer is longer or shorter",
+    CUT: "are whole in no window: no system can find them",
+    TOKENLESS: "map to no token of this tokenizer: no system can find them",
+}
 
 
 def describe(
@@ -25,8 +33,9 @@ def describe(
         features: the tokenized splits; None for systems that read words.
 
     Returns:
-        `splits` (rows, and with features: sequences, refused, truncated rows), `dropped`, and
-        `shared`: how many examples two splits have in common.
+        `splits` (rows, and with features: sequences, refused, truncated rows, and of questions how
+        many answers their tokens hold exactly, inexactly or not), `dropped`, `shared`: how many
+        examples two splits have in common, and `mended` answers, where there are any.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -36,6 +45,12 @@ def describe(
         if cut := sizes.get("truncated"):
             share = cut / max(sizes["rows"], 1)
             say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+        for fit, meaning in _FIT_MEANS.items():
+            if answers := sizes.get(f"answers_{fit}"):
+                say(f"{split}: {answers} answers {meaning}")
+    mended = {s: counts for s, rows in examples.items() if (counts := count_mended(rows))}
+    for split, counts in mended.items():
+        say(f"{split}: answers {', '.join(f'{n} {deed}' for deed, n in counts.items())}")
     keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
     shared = {
         f"{later} and {earlier}": len(keys[earlier] & keys[later])
@@ -46,7 +61,12 @@ def describe(
             say(f"{rows} examples are in both {both}")
     for split, reasons in dropped.items():
         say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
-    return {"splits": splits, "shared": shared, "dropped": {k: dict(v) for k, v in dropped.items()}}
+    return {
+        "splits": splits,
+        "shared": shared,
+        "dropped": {k: dict(v) for k, v in dropped.items()},
+        **({"mended": mended} if mended else {}),
+    }
 
 
 def _sizes(features: Features) -> dict[str, int]:
@@ -55,4 +75,12 @@ def _sizes(features: Features) -> dict[str, int]:
         "sequences": len(features.lengths_S),
         "refused": len(features.refused),
         "truncated": int(features.truncated_R.sum()),
+        **_fits(features),
     }
+
+
+def _fits(features: Features) -> dict[str, int]:
+    """Count the answers by how their tokens hold them; empty for other tasks."""
+    if features.fits_R is None:
+        return {}
+    return {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}

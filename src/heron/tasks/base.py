@@ -82,9 +82,21 @@ class TaskModule(pl.LightningModule):
         self.total_steps = total_steps
         self.latest: Output | None = None
 
+    def logits(self, batch: Batch) -> Any:
+        """Score what can be predicted, in the task's own form; means of several are logits too."""
+        raise NotImplementedError
+
+    def mean(self, several: Sequence[Any]) -> Any:
+        """Average the logits of several modules on one batch."""
+        raise NotImplementedError
+
+    def output(self, logits: Any, batch: Batch) -> Output:
+        """Make of logits what predictions are collected from."""
+        raise NotImplementedError
+
     def step(self, batch: Batch) -> Output:
         """Run one batch forward."""
-        raise NotImplementedError
+        return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
         """Tell what the recorder should keep of each row.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heron.data.collate import Batch
@@ -58,6 +58,7 @@ class ClassificationModule(TaskModule):
         weights_C: class weights in the loss, or None.
     """
 
+    head: Head
     weights_C: Tensor | None
     inverse_C: Tensor | None
 
@@ -65,7 +66,7 @@ class ClassificationModule(TaskModule):
         self,
         config: Config,
         encoder: Encoder,
-        head: Head,
+        head: nn.Module,
         total_steps: int,
         weights_C: Tensor | None = None,
     ):
@@ -76,6 +77,19 @@ class ClassificationModule(TaskModule):
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Score every class; float32 [R, C]."""
+        return self.step(batch).logits_RC
+
+    def mean(self, several: Sequence[Tensor]) -> Tensor:
+        """Average logits_RC."""
+        return torch.stack(list(several)).mean(dim=0)
+
+    def output(self, logits: Tensor, batch: Batch) -> StepOutput:
+        """Make of logits_RC what predictions are collected from."""
+        loss = self._loss(logits, batch.labels_R)
+        return StepOutput(loss, logits, batch.labels_R, batch.rows_R)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""

@@ -11,12 +11,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from heron.data.collate import Batch
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
-from heron.models.span_head import NEVER, Candidates, SpanHead, SpanLogits, best_spans
+from heron.models.span_head import NEVER, Candidates, SpanHead, SpanLogits, best_spans, mean_logits
 from heron.tasks.base import Output, TaskModule
 from heron.tasks.spans import SpanPredictions, collect_spans
 
@@ -42,13 +41,16 @@ class SpanOutput:
     candidates: Candidates | None = None
 
     def to(self, device: torch.device | str) -> SpanOutput:
-        """Copy what training leaves to a device, without gradients."""
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
         loss, observed_R3 = (
             None if tensor is None else tensor.detach().to(device)
             for tensor in (self.loss, self.observed_R3)
         )
-        rest = (tensor.to(device) for tensor in (self.labels_R, self.rows_R, self.owners_B))
-        return SpanOutput(loss, *rest, observed_R3)
+        labels_R, rows_R = self.labels_R.to(device), self.rows_R.to(device)
+        candidates = None if self.candidates is None else self.candidates.to(device)
+        return SpanOutput(
+            loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates
+        )
 
 
 class ExtractionModule(TaskModule):
@@ -61,19 +63,32 @@ class ExtractionModule(TaskModule):
 
     head: SpanHead
 
-    def step(self, batch: Batch) -> SpanOutput:
-        """Encode and score every window; the loss is the mean over the windows."""
-        logits: SpanLogits = self.head(self.encoder(batch), batch)
+    def logits(self, batch: Batch) -> SpanLogits:
+        """Encode and score every window."""
+        scored: SpanLogits = self.head(self.encoder(batch), batch)
+        return scored
+
+    def mean(self, several: Sequence[SpanLogits]) -> SpanLogits:
+        """Average the scores of starts, ends and pairs."""
+        return mean_logits(several)
+
+    def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
+        """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         loss, observed_R3, candidates = None, None, None
         if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
             log_p_B, loss = self._likelihood(logits, batch)
-            observed_R3 = self._observed(logits.detach(), log_p_B.detach(), batch)
+            with torch.no_grad():
+                observed_R3 = self._observed(logits, log_p_B, batch)
         if not self.training:
             task = self.config.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
         return SpanOutput(
             loss, batch.labels_R, batch.rows_R, batch.owners_B, observed_R3, candidates
         )
+
+    def step(self, batch: Batch) -> SpanOutput:
+        """Run one batch forward."""
+        return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
         """Tell what the recorder should keep of each question; see `TaskModule.observe`.
@@ -168,7 +183,7 @@ class ExtractionModule(TaskModule):
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""
-        data: Any = self.trainer.datamodule
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         predictions = self.collect(self.validated, data, VALIDATION).tuned()
         self.validated = []
         scores = predictions.scores(self.config, intervals=False)

@@ -43,7 +43,7 @@ class LabelPredictions:
         return self.probabilities_RC.argmax(axis=1)
 
     def scores(self, config: Config) -> dict[str, float]:
-        """Score the labelled rows, with bootstrap intervals where `task.bootstrap` asks for them."""
+        """Score the labelled rows, with the bootstrap intervals that `task.bootstrap` asks for."""
         labelled_R = self.gold_R != UNLABELLED
         labels = config.data.label_order
         names = np.asarray(labels, dtype=object)

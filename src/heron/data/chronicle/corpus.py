@@ -10,11 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from heron.data.chronicle.answering import ASKERS, COUNTED, MORE, Selection, asked
 from heron.data.chronicle.entailment import Inference, inferences
 from heron.data.chronicle.linking import links
+from heron.data.chronicle.passage import passages
 from heron.data.chronicle.plot import Story, draw_story
 from heron.data.chronicle.relation import pairs
-from heron.data.chronicle.settings import NLI, TELLERS, ChronicleConfig
+from heron.data.chronicle.settings import NLI, QA, TELLERS, ChronicleConfig
 from heron.data.chronicle.telling import Told
 from heron.files import atomic_open
 
@@ -36,7 +38,10 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
     Returns:
         The path of each split's file. A row holds `guid`, the text (`text` with markers, or
         `premise` and `hypothesis`), `label`, and the side columns `document`, `flipped`,
-        `true_label`; for `nli` also `reasoning` (see `Claim.reasoning`) or `phrase`.
+        `true_label`; for `nli` also `reasoning` (see `Claim.reasoning`) or `phrase`. A row of
+        `qa` holds `guid`, `document`, `context`, `question`, `answer` and `answer_start` (in
+        characters; both null where there is no answer), `kind` (who, when, where, how_many, why)
+        and `candidates` (how many answers of this type the context holds).
     """
     train, validation = round(config.size * 0.7), round(config.size * 0.1)
     sizes = {
@@ -61,6 +66,9 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
 
 def _rows(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
     """Yield rows of ever new documents until the caller has enough."""
+    if config.task == QA:
+        yield from _questions(config, documents)
+        return
     wanted = _Mix(config)
     for row, side in (_inferences if config.task == NLI else _relations)(config, documents):
         if wanted.takes(row["label"]):
@@ -114,6 +122,34 @@ def _inferences_from(
     return inferences(stories, teller, plan, wording, config.premise_sentences)
 
 
+def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
+    """Like `_inferences`, several stories may be one document."""
+    selection = Selection(config.rivals, config.unanswerable, config.premise_sentences[1])
+    asker = ASKERS[config.language]
+    for number in documents:
+        name = _name(config, number)
+        plan, wording = Random(f"{config.seed}/qa/{number}"), _wording(config, number)
+        stories = [_story(config, number)]
+        while sum(len(story.sentences) for story in stories) < config.premise_sentences[1]:
+            stories.append(_story(config, next(documents)))
+        rows = (
+            row
+            for passage in passages(stories, asker, plan, wording, config.premise_sentences)
+            for row in asked(passage, selection, asker, plan, wording)
+        )
+        for index, row in enumerate(rows):
+            yield {
+                "guid": f"{name}.{index}",
+                "document": name,
+                "context": row.context,
+                "question": row.question,
+                "answer": row.answer,
+                "answer_start": row.start,
+                "kind": row.kind,
+                "candidates": row.candidates,
+            }
+
+
 def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:
     """Make one document again: the story, and its sentences in the configured language."""
     story = _story(config, number)
@@ -122,7 +158,8 @@ def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:
 
 def _story(config: ChronicleConfig, number: int) -> Story:
     # Strings as seeds are hashed by random itself, alike on every machine and Python.
-    return draw_story(Random(f"{config.seed}/story/{number}"))
+    rng = Random(f"{config.seed}/story/{number}")
+    return draw_story(rng, MORE, COUNTED) if config.task == QA else draw_story(rng)
 
 
 def _wording(config: ChronicleConfig, number: int) -> Random:

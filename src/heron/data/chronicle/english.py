@@ -181,9 +181,11 @@ class English(Teller):
         if entity.kind == world.ORGANISATION:
             return words.ORGANISATIONS[entity.word][0]
         if entity.kind == world.PLACE:
-            return words.PLACES[entity.word]
+            return self.tag("place", self.index, words.PLACES[entity.word])
         noun = words.NOUNS[entity.kind][entity.word]
-        return f"the {noun}" if entity.count == 1 else f"{words.NUMBERS[entity.count]} {noun}s"
+        if entity.count == 1:
+            return f"the {noun}"
+        return f"{self.tag('count', self.index, words.NUMBERS[entity.count])} {noun}s"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
         """Inflect the verb; auxiliaries stand before the marked word."""
@@ -209,9 +211,11 @@ class English(Teller):
         if event.object:
             complements.append(self.subject(event.object))
         if event.place is not None:
-            complements.append(f"in {words.PLACES[event.place]}")
+            place = self.tag("place", self.index, words.PLACES[event.place])
+            complements.append(f"in {place}")
         return verb, " ".join(filter(None, complements))
 
     def date(self, day: int, month: int) -> str:
         """Word a date: on 3 May."""
-        return f"on {day} {words.MONTHS[month - 1]}"
+        date = self.tag("date", self.index, f"{day} {words.MONTHS[month - 1]}")
+        return f"on {date}"

@@ -210,11 +210,12 @@ class Hebrew(Teller):
         if entity.kind == world.ORGANISATION:
             return words.ORGANISATIONS[entity.word][0]
         if entity.kind == world.PLACE:
-            return words.PLACES[entity.word]
+            return self.tag("place", self.index, words.PLACES[entity.word])
         definite, gender, *plural = words.NOUNS[entity.kind][entity.word]
         if entity.count == 1:
             return definite
-        return f"{words.NUMBERS[gender][entity.count - 2]} {plural[0]}"
+        number = words.NUMBERS[gender][entity.count - 2]
+        return f"{self.tag('count', self.index, number)} {plural[0]}"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
         """Inflect the verb in gender and number; the past serves as past perfect too."""
@@ -228,7 +229,8 @@ class Hebrew(Teller):
         government = forms[5] if len(forms) > 5 else ""
         complements = self.govern(government, event.object) if event.object else government
         if event.place is not None:
-            complements = f"{complements} ב{words.PLACES[event.place]}".strip()
+            place = self.tag("place", self.index, words.PLACES[event.place])
+            complements = f"{complements} ב{place}".strip()
         return ("לא " if tense == "negated" else "") + mark + verb, complements
 
     def agreement(self, entity: Entity) -> str:
@@ -252,4 +254,5 @@ class Hebrew(Teller):
 
     def date(self, day: int, month: int) -> str:
         """Word a date: ב-3 במאי."""
-        return f"ב-{day} ב{words.MONTHS[month - 1]}"
+        date = self.tag("date", self.index, f"{day} ב{words.MONTHS[month - 1]}")
+        return f"ב-{date}"

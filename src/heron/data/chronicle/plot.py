@@ -8,7 +8,7 @@ can recover each label from the window alone.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from random import Random
@@ -73,8 +73,7 @@ PATTERNS = {
     "denied": Pattern(0.9, (OWN_AXIS,)),
     "undated": Pattern(0.6, (OWN_AXIS,), drifts=True),
 }
-_NAMES = tuple(PATTERNS)
-_WEIGHTS = tuple(pattern.weight for pattern in PATTERNS.values())
+_WEIGHTS = {name: pattern.weight for name, pattern in PATTERNS.items()}
 
 # Links between the heads of neighbouring sentences: (kind, direction), and how often.
 _LINKS = (
@@ -133,9 +132,17 @@ class Story:
     sentences: tuple[Sentence, ...]
 
 
-def draw_story(rng: Random) -> Story:
-    """Draw a story of four to seven sentences; equal generators give equal stories."""
-    return _Plotter(rng).story()
+def draw_story(
+    rng: Random, more: Mapping[str, float] | None = None, counted: float = 0.25
+) -> Story:
+    """Draw a story of four to seven sentences; equal generators give equal stories.
+
+    Args:
+        rng: draws everything.
+        more: weights of patterns that are to be drawn more or less often than usual.
+        counted: share of documents of which there are several.
+    """
+    return _Plotter(rng, {**_WEIGHTS, **(more or {})}, counted).story()
 
 
 def settles(before: Sequence[int | None], direction: int, after: Sequence[int | None]) -> bool:
@@ -158,8 +165,10 @@ def settles(before: Sequence[int | None], direction: int, after: Sequence[int | 
 
 
 class _Plotter:
-    def __init__(self, rng: Random):
+    def __init__(self, rng: Random, weights: Mapping[str, float], counted: float):
         self.rng = rng
+        self.weights = weights
+        self.counted = counted
         self.cast = self.draw_cast()
         self.events: list[Event] = []
         self.used: deque[Frame] = deque(maxlen=8)
@@ -188,7 +197,7 @@ class _Plotter:
 
     def story(self) -> Story:
         length = self.rng.randint(4, 7)
-        names = self.rng.choices(_NAMES, _WEIGHTS, k=length)
+        names = self.rng.choices(list(self.weights), list(self.weights.values()), k=length)
         links = [Link("start")]
         for before, after in pairwise(names):
             links.append(self.link(PATTERNS[before], PATTERNS[after], links[-1]))
@@ -261,7 +270,7 @@ class _Plotter:
             subject = self.someone(self.rng.choice(frame.subjects))
         self.busy.add(subject)
         thing = self.someone(frame.object) if frame.object in self.cast else None
-        if thing and thing.kind == world.DOCUMENT and self.rng.random() < 0.25:
+        if thing and thing.kind == world.DOCUMENT and self.rng.random() < self.counted:
             thing = replace(thing, count=self.rng.randint(2, 9))
         place = None
         if frame.object not in (world.PLACE, world.PERSON, world.REPORT):

@@ -25,6 +25,7 @@ _SAID = {
     "undated": UNDATED,
 }
 Cast = Mapping[str, Sequence[Entity]]
+Places = Sequence[tuple[int, int]]  # (story, sentence of it), consecutive
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,14 @@ def premises(
         least: fewest sentences of a premise.
         most: most sentences of a premise.
     """
+    for places in stretches(stories, plan, least, most):
+        texts, facts = told(stories, places, teller, wording)
+        used = dict.fromkeys(story for story, _ in places)
+        yield gather(" ".join(texts), facts, [stories[number] for number in used])
+
+
+def stretches(stories: Sequence[Story], plan: Random, least: int, most: int) -> Iterator[Places]:
+    """Draw which sentences make up each premise; see `premises`."""
     places = [
         (number, index)
         for number, story in enumerate(stories)
@@ -110,14 +119,19 @@ def premises(
     start = 0
     while len(places) - start >= least:
         length = plan.randint(least, min(most, len(places) - start))
-        yield _premise(stories, places[start : start + length], teller, wording)
+        yield places[start : start + length]
         start += length
 
 
-def _premise(
-    stories: Sequence[Story], places: Sequence[tuple[int, int]], teller: type[Teller],
-    wording: Random,
-) -> Premise:  # fmt: skip
+def told(
+    stories: Sequence[Story], places: Places, teller: type[Teller], wording: Random
+) -> tuple[list[str], list[Fact]]:
+    """Tell some consecutive sentences.
+
+    Returns:
+        Their texts, and what they tell: one fact for each event of each sentence, in the order of
+        the plans.
+    """
     texts: list[str] = []
     facts: list[Fact] = []
     used = dict.fromkeys(story for story, _ in places)
@@ -128,7 +142,7 @@ def _premise(
         telling = teller(story, wording)
         facts += facts_of(story, plans, number, first=len(texts))
         texts += [telling.sentence(sentence).text for sentence in plans]
-    return gather(" ".join(texts), facts, [stories[number] for number in used])
+    return texts, facts
 
 
 def gather(text: str, facts: Sequence[Fact], stories: Sequence[Story]) -> Premise:

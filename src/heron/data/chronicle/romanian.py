@@ -199,9 +199,11 @@ class Romanian(Teller):
         if entity.kind == world.ORGANISATION:
             return words.ORGANISATIONS[entity.word][0]
         if entity.kind == world.PLACE:
-            return words.PLACES[entity.word]
+            return self.tag("place", self.index, words.PLACES[entity.word])
         noun = words.NOUNS[entity.kind][entity.word]
-        return noun[0] if entity.count == 1 else f"{words.NUMBERS[entity.count]} {noun[2]}"
+        if entity.count == 1:
+            return noun[0]
+        return f"{self.tag('count', self.index, words.NUMBERS[entity.count])} {noun[2]}"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
         """Inflect the verb and put its clitics where the tense wants them."""
@@ -227,12 +229,14 @@ class Romanian(Teller):
             verb = f"ar putea {verb}" if tense == "might" else verb
         complements = [self._complement(rest, event.object)]
         if event.place is not None:
-            complements.append(f"la {words.PLACES[event.place]}")
+            place = self.tag("place", self.index, words.PLACES[event.place])
+            complements.append(f"la {place}")
         return " ".join(verb.split()), " ".join(filter(None, complements))
 
     def date(self, day: int, month: int) -> str:
         """Word a date: pe 3 mai."""
-        return f"pe {day} {words.MONTHS[month - 1]}"
+        date = self.tag("date", self.index, f"{day} {words.MONTHS[month - 1]}")
+        return f"pe {date}"
 
     def _name(self, entity: Entity) -> str:
         return words.NAMES[entity.gender][entity.word]

@@ -15,7 +15,8 @@ from heron.data.chronicle.telling import Teller
 from heron.data.chronicle.world import LABELS
 from heron.errors import ConfigError, nearest
 
-RELATION, NLI = TASKS = ("relation", "nli")
+RELATION, NLI, QA = TASKS = ("relation", "nli", "qa")
+ANSWER, NO_ANSWER = "answer", "no_answer"
 LABEL_SETS = {"three": THREE, "four": FOUR}
 TELLERS: dict[str, type[Teller]] = {"he": Hebrew, "ro": Romanian, "en": English}
 _SMALLEST, _LARGEST = 100, 1_000_000
@@ -27,7 +28,7 @@ class ChronicleConfig:
     """What to generate; equal configurations give identical bytes.
 
     Args:
-        task: `relation` or `nli`.
+        task: `relation`, `nli` or `qa` (extractive question answering).
         language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
         size: rows in all splits together, exactly; 100 to 1,000,000.
         seed: of the stories, their wording and the noise.
@@ -36,11 +37,15 @@ class ChronicleConfig:
             the natural mix. Rows are left out to reach it, so windows lose some of their pairs.
         label_set: of `nli`; `three` is contradiction, entailment and neutral, `four` is
             contrastive, entailment, reasoning and neutral.
-        premise_sentences: of `nli` with `three`; fewest and most sentences of a premise. Beyond
-            one story, premises are several stories one after the other.
+        premise_sentences: of `nli` with `three`, and of `qa`; fewest and most sentences of a
+            premise, or of a context. Beyond one story (four to seven sentences), they are several
+            stories one after the other.
         keep_phrases: of `nli` with `four`; leave the linking phrase in the second sentence.
         casing_artefact: of `nli` with `four`; where a phrase was removed, everything after the
             first letter is in lower case, as in RoNLI. Hebrew has no case.
+        unanswerable: of `qa`; fraction of questions that ask about what did not happen.
+        rivals: of `qa`; wanted fraction of questions whose context holds another candidate of the
+            answer's type, so that only the event decides; kept as far as contexts allow.
 
     Raises:
         ConfigError: an unknown task, label set or language, or a value out of range; names all of
@@ -57,6 +62,8 @@ class ChronicleConfig:
     premise_sentences: tuple[int, int] = (2, 4)
     keep_phrases: bool = False
     casing_artefact: bool = True
+    unanswerable: float = 0.0
+    rivals: float = 0.7
 
     def __post_init__(self) -> None:
         problems = [message for message in self._problems() if message]
@@ -65,7 +72,9 @@ class ChronicleConfig:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes, in the order that `class_weights` follow."""
+        """The classes, in the order that `class_weights` follow; of `qa`, what rows can have."""
+        if self.task == QA:
+            return (ANSWER, NO_ANSWER) if self.unanswerable else (ANSWER,)
         return LABEL_SETS[self.label_set] if self.task == NLI else LABELS
 
     def _problems(self) -> Iterator[str]:
@@ -76,15 +85,26 @@ class ChronicleConfig:
             yield f"{key}='{value}' does not exist.{nearest(value, named)}"
         if not _SMALLEST <= self.size <= _LARGEST:
             yield f"size={self.size} is not between {_SMALLEST} and {_LARGEST} rows"
-        if not 0 <= self.label_noise <= 1:
-            yield f"label_noise={self.label_noise} is not a fraction between 0 and 1"
+        for key in ("label_noise", "unanswerable", "rivals"):
+            if not 0 <= getattr(self, key) <= 1:
+                yield f"{key}={getattr(self, key)} is not a fraction between 0 and 1"
+        if self.task == QA:
+            yield from self._not_for_qa()
         if not _is_range(self.premise_sentences):
             yield (
                 f"premise_sentences={list(self.premise_sentences)} are not two numbers from 1 to "
                 f"{_LONGEST}, the fewest and the most sentences of a premise"
             )
-        if self.class_weights is not None and not unknown.keys() & {"task", "label_set"}:
+        weighed = self.task != QA and not unknown.keys() & {"task", "label_set"}
+        if self.class_weights is not None and weighed:
             yield self._wrong_weights(self.class_weights)
+
+    def _not_for_qa(self) -> Iterator[str]:
+        """Refuse what disturbs labels, which questions have not."""
+        if self.label_noise:
+            yield f"label_noise={self.label_noise} is not for task=qa, whose rows have no label"
+        if self.class_weights is not None:
+            yield "class_weights are not for task=qa; unanswerable sets the share without an answer"
 
     def _wrong_weights(self, weights: tuple[float, ...]) -> str:
         labels = self.labels

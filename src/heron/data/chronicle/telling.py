@@ -69,6 +69,7 @@ class Teller(ABC):
         self.story = story
         self.rng = rng
         self.known: set[Entity] = set()
+        self.index = 0  # of the event whose clause is being told
         self.opened = False
         self.head_tense = "past"
 
@@ -83,6 +84,16 @@ class Teller(ABC):
     @abstractmethod
     def date(self, day: int, month: int) -> str:
         """Word a calendar date as an adverbial."""
+
+    def tag(self, part: str, index: int, text: str) -> str:
+        """Mark what a question may ask for; plain telling marks nothing (see `Pointing`).
+
+        Args:
+            part: `subject`, `place`, `count`, `date`, `clock` or `clause`.
+            index: of the event in the story.
+            text: the words.
+        """
+        return text
 
     def tell(self) -> list[Told]:
         """Tell the whole story, one `Told` per sentence."""
@@ -104,12 +115,12 @@ class Teller(ABC):
             opening = f"{when}, " if comma else f"{when} "
         body = template.format(
             *(_Clause(self, index) for index in plan.events),
-            who=_Subject(self, events[0].subject),
+            who=_Subject(self, plan.events[0]),
             gap=gap,
             when=when,
             manner=self.rng.choice(self.manner_words),
-            time0=world.clock(events[0].start),
-            time1=world.clock(events[-1].start),
+            time0=self.tag("clock", plan.events[0], world.clock(events[0].start)),
+            time1=self.tag("clock", plan.events[-1], world.clock(events[-1].start)),
         )
         return _locate(self.polish(f"{lead}{opening}{body}"))
 
@@ -125,7 +136,7 @@ class Teller(ABC):
         events = self.story.events
         body = self.rng.choice(self.statements[form]).format(
             *(_Clause(self, index) for index in range(len(events))),
-            who=_Subject(self, events[0].subject),
+            who=_Subject(self, 0),
             when=self.date(*date) if date else "",
         )
         return _locate(self.polish(f"{lead}{body}")).text
@@ -135,7 +146,8 @@ class Teller(ABC):
         words = self.link_words(plan.link)
         if not plan.dated:
             return words
-        head = self.story.events[plan.events[0]]
+        self.index = plan.events[0]
+        head = self.story.events[self.index]
         date = self.date(*world.calendar(self.story.year, head.start))
         return f"{words}, {date}" if words else date
 
@@ -162,11 +174,14 @@ class Teller(ABC):
         """
         tense, _, order = spec.partition(".")
         event = self.story.events[index]
-        subject = "" if order == "bare" else self.subject(event.subject)
+        self.index = index
+        subject = ""
+        if order != "bare":
+            subject = self.tag("subject", index, self.subject(event.subject))
         tense = tense or self.head_tense
         verb, complements = self.predicate(event, tense, chr(_MARK + index))
         words = (verb, subject, complements) if order == "vs" else (subject, verb, complements)
-        return " ".join(word for word in words if word)
+        return self.tag("clause", index, " ".join(word for word in words if word))
 
     def polish(self, text: str) -> str:
         """Close the sentence: single spaces, no space before punctuation, a capital first."""
@@ -189,10 +204,11 @@ class _Clause:
 @dataclass(frozen=True, slots=True)
 class _Subject:
     teller: Teller
-    entity: Entity
+    index: int
 
     def __format__(self, spec: str) -> str:
-        return self.teller.subject(self.entity)
+        entity = self.teller.story.events[self.index].subject
+        return self.teller.tag("subject", self.index, self.teller.subject(entity))
 
 
 def _locate(marked: str) -> Told:

@@ -1,0 +1,94 @@
+"""An answer's place survives a wrong offset, blanks at its ends and Unicode normalisation."""
+
+import unicodedata
+from functools import partial
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from heron.data.answers import map_span, nearest_place, stands_at, trim
+from heron.data.examples import Span
+from heron.languages import HEBREW, ROMANIAN
+from heron.languages.unicode import UnicodeOptions, normalise
+
+# Niqqud in both orders, a decomposed letter, a cedilla letter, direction marks, emoji with joiner.
+PIECES = [
+    *"אבגש, .",
+    "שָׁ",
+    "ש\u05c1\u05b8",
+    "e\u0302",
+    "ă",
+    "ş",
+    "\u200f",
+    "\u202b",
+    "👩\u200d🔬",
+    "\u0301",
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+OPTIONS = st.builds(
+    UnicodeOptions,
+    nfc=st.booleans(),
+    bidi=st.sampled_from(["strip", "keep"]),
+    niqqud=st.sampled_from(["strip", "keep"]),
+    punctuation=st.sampled_from(["unify", "keep"]),
+)
+
+
+def cut(draw_text, a, b):
+    """Make a span out of a text and two numbers."""
+    assume(draw_text)
+    first, last = sorted((a % len(draw_text), b % len(draw_text)))
+    return Span(first, last + 1)
+
+
+@given(TEXTS, st.integers(0, 99), st.integers(0, 99), OPTIONS, st.sampled_from([HEBREW, ROMANIAN]))
+def test_a_mapped_span_holds_the_normalised_answer_or_whole_characters_around_it(
+    text, a, b, options, language
+):
+    change = partial(normalise, language=language, options=options)
+    span = cut(text, a, b)
+    mapped = map_span(text, span, change)
+    found, answer = change(text)[mapped.start : mapped.end], change(text[span.start : span.end])
+    before, after = change(text[: span.start]), change(text[span.end :])
+    if before + answer + after == change(text):
+        assert found == answer
+    else:  # a border between a letter and its mark: the whole character is the answer
+        inside = unicodedata.normalize("NFD", answer)
+        assert set(inside) - set(unicodedata.normalize("NFD", found)) == set()
+        assert change(found) == found
+
+
+@given(TEXTS, OPTIONS)
+def test_the_whole_text_maps_to_the_whole_text(text, options):
+    change = partial(normalise, language=HEBREW, options=options)
+    assert map_span(text, Span(0, len(text)), change) == (0, len(change(text)))
+
+
+def test_a_span_of_nothing_but_marks_that_are_stripped_is_empty():
+    change = partial(normalise, language=HEBREW, options=UnicodeOptions())
+    span = map_span("א\u200fב", Span(1, 2), change)
+    assert span.start == span.end
+
+
+@given(TEXTS, st.integers(0, 99), st.integers(0, 99), st.integers(-5, 120))
+def test_the_nearest_place_is_the_nearest_of_all_places(text, a, b, start):
+    span = cut(text, a, b)
+    answer = text[span.start : span.end]
+    places = [place for place in range(len(text)) if stands_at(text, answer, place)]
+    clamped = min(max(start, 0), len(text))
+    expected = min(places, key=lambda place: (abs(place - clamped), place))
+    assert nearest_place(text, answer, start) == expected
+
+
+def test_an_answer_that_stands_nowhere_has_no_place():
+    assert nearest_place("abc", "d", 1) is None
+    assert not stands_at("abc", "c", -1)
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [((0, 6), (1, 4)), ((1, 4), (1, 4)), ((0, 1), (1, 1)), ((2, 6), (2, 4)), ((0, 3), (1, 3))],
+)
+def test_trimming_moves_both_ends_inwards_over_white_space(span, expected):
+    assert trim(" abc\n\t", Span(*span)) == expected
