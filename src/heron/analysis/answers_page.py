@@ -17,16 +17,18 @@ from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import MISSED, OVERLAPS, UNANSWERABLE
 from heron.reporting.html import _render
+from heron.reporting.tables import SYNTHETIC
 
 _SHOWN = ("exact_match", "f1")
 
 
-def answers_page(title: str, split: AnsweredSplit) -> str:
+def answers_page(title: str, split: AnsweredSplit, synthetic: bool = False) -> str:
     """Build the page.
 
     Args:
         title: names the run and the split.
         split: its answers.
+        synthetic: whether the texts are generated; the page then says so.
 
     Returns:
         HTML; the same answers give the same text.
@@ -35,7 +37,7 @@ def answers_page(title: str, split: AnsweredSplit) -> str:
     return _render(
         "answers.html.j2",
         title=title,
-        synthetic="",
+        synthetic=SYNTHETIC if synthetic else "",
         total=len(split.rows),
         scores=content["scores"],
         data=Markup(escape_json(content)),

@@ -36,6 +36,7 @@ def analyze_answers(
         The files written: for each analysis `<split>-<by>.json` and `.png`, and the page.
     """
     from heron.analysis.span_breakdown import BY, span_breakdown
+    from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
 
     refuse_others(options)
@@ -45,16 +46,17 @@ def analyze_answers(
         raise ConfigError(f"split={name}: none of its answers has a gold answer to compare with")
     target = options.out or folder / "analysis"
     title = f"{folder.resolve().name}: {name}, {len(split.rows):,} questions"
+    sheet = f"{title}  ·  {SYNTHETIC}" if config.data.synthetic else title
     files = []
     for by in options.by or (*BY, PAGE):
         if by == PAGE:
-            files.append(_write_page(target, name, title, split))
+            files.append(_write_page(target, name, title, split, config.data.synthetic))
             continue
         found = span_breakdown(by, split)
         print_tables(found.tables)
         facts = {"split": name, "by": by, **found.facts}
         facts |= {"questions": len(split.rows), "unlabelled": split.unlabelled}
-        files += _write_breakdown(target / f"{name}-{by.replace('/', '_')}", found, facts, title)
+        files += _write_breakdown(target / f"{name}-{by.replace('/', '_')}", found, facts, sheet)
     return files
 
 
@@ -89,12 +91,12 @@ def refuse_others(options: AnalyzeOptions) -> None:
             raise ConfigError(f"{name}={value}: not for questions, whose words are those of spaces")
 
 
-def _write_page(target: Path, name: str, title: str, split: AnsweredSplit) -> Path:
+def _write_page(target: Path, name: str, title: str, split: AnsweredSplit, synthetic: bool) -> Path:
     from heron.analysis.answers_page import answers_page
     from heron.analysis.command import write
 
     file = "answers.html" if name == "test" else f"{name}-answers.html"
-    return write(target / file, answers_page(title, split))
+    return write(target / file, answers_page(title, split, synthetic))
 
 
 def _write_breakdown(stem: Path, found: Any, facts: dict[str, Any], title: str) -> list[Path]:
@@ -129,6 +131,7 @@ def describe_questions(
     )
     from heron.analysis.span_figures import lengths_figure
     from heron.data.tables import write_table
+    from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
 
     refuse_others(options)
@@ -153,6 +156,8 @@ def describe_questions(
     shown = described.get(ALL) or next(iter(described.values()))
     lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
     title = f"{config.name}: {', '.join(shipped.splits)}{lacking}"
+    if config.synthetic:
+        title += f"  ·  {SYNTHETIC}"
     return [
         *files,
         target / "lengths.csv",

@@ -131,7 +131,7 @@ def word_tables(described: Mapping[str, QuestionStatistics]) -> list[Table]:
     """
     return [
         _word_table("Question words: the first word", described, near=False),
-        _word_table("Question words: the first of them in the first three words", described, True),
+        _word_table("Question words: one of the first three words", described, True),
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 from heron.cli import main
 from heron.data.tables import read_table, write_table
 from heron.files import read_json
+from heron.reporting.tables import SYNTHETIC
 from small_answers import CLASSES, HOSTILE, make_answered_run, write_squad
 
 PNG = b"\x89PNG"
@@ -65,6 +66,17 @@ def test_the_page_holds_every_answer_and_nothing_from_elsewhere(run):
     assert context[slice(*row["given"])] == "תל אביב"
     assert row["class"] == "inside"
     assert dict(zip(content["scores"], row["scores"], strict=True))["f1"] == pytest.approx(0.8)
+
+
+def test_the_page_of_generated_questions_says_that_they_are(run):
+    config = run / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    assert analyze(f"run={run}", "by=answers") == 0
+    plain = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
+    config.write_text(text.replace("synthetic: false", "synthetic: true"), encoding="utf-8")
+    assert analyze(f"run={run}", "by=answers") == 0
+    said = (run / "analysis" / "answers.html").read_text(encoding="utf-8")
+    assert [SYNTHETIC in page for page in (plain, said)] == [False, True]
 
 
 def test_answers_of_a_further_split_have_files_of_their_own(tmp_path):
