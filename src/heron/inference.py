@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytorch_lightning as pl
+import torch
 from torch import nn
 
 from heron.config import from_yaml
@@ -129,6 +130,9 @@ class Ensemble:
                 )
         self.config, self.tokenizer = first.config, first.tokenizer
         self.module = _Mean([run.module for run in runs]).eval()
+        heads: list[Any] = [run.module.head for run in runs]
+        if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
+            heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
 
     def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
         """See `Trained`."""

@@ -32,7 +32,8 @@ class Options:
     """Options of `heron score`.
 
     Args:
-        task: `relation`, `nli` or `classification`.
+        task: `relation`, `nli` or `classification`; `qa` has options of its own
+            (`heron.score_answers`).
         gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
         predictions: table of predicted labels. With a column `p/<label>` for every label, such as
             heron's own predictions have, calibration is scored as well.
@@ -100,6 +101,10 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: unknown options, tasks, modes or labels that cannot be read without `labels=`.
         DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
     """
+    if "task=qa" in arguments:
+        from heron import score_answers
+
+        return score_answers.run(arguments)
     options = parse_options(Options, arguments)
     _check(options)
     joined = load(options)

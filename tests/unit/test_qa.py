@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from small_runs import TINY, heron, in_folder
 
 from heron.data.tables import read_table
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder
+from small_runs import TINY, heron, in_folder
 
 WORDS = (
     "data=chronicle_qa",
@@ -66,7 +66,9 @@ def test_a_file_of_questions_is_answered(runs, tmp_path):
 
 def test_one_question_is_answered_on_the_command_line(runs, capsys):
     context, question = "רותי הגיעה לחיפה ביום שני.", "מי הגיעה לחיפה?"
-    assert heron("predict", f"run={runs[0].path}", f"context={context}", f"question={question}") == 0
+    assert (
+        heron("predict", f"run={runs[0].path}", f"context={context}", f"question={question}") == 0
+    )
     first, *candidates = capsys.readouterr().out.splitlines()
     assert first == "(no answer)" or first in context
     assert all(line.split(maxsplit=2)[2] in context for line in candidates)
@@ -76,7 +78,7 @@ def test_a_run_scores_the_same_when_it_is_evaluated(runs, tmp_path):
     out = tmp_path / "scores.json"
     assert heron("evaluate", f"run={runs[0].path}", f"out={out}") == 0
     again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
-    assert {k: v for k, v in again.items()} == pytest.approx(before)
+    assert again == pytest.approx(before)
 
 
 def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):

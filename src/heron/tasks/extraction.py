@@ -48,9 +48,7 @@ class SpanOutput:
         )
         labels_R, rows_R = self.labels_R.to(device), self.rows_R.to(device)
         candidates = None if self.candidates is None else self.candidates.to(device)
-        return SpanOutput(
-            loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates
-        )
+        return SpanOutput(loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates)
 
 
 class ExtractionModule(TaskModule):
@@ -99,7 +97,8 @@ class ExtractionModule(TaskModule):
             here" included where there is no answer, is right; and the right one's score minus the
             best wrong one's.
         """
-        assert isinstance(output, SpanOutput) and output.observed_R3 is not None
+        assert isinstance(output, SpanOutput)
+        assert output.observed_R3 is not None
         return output.observed_R3
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:

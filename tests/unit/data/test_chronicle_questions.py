@@ -34,7 +34,11 @@ from heron.files import sha256_file
 
 LANGUAGES = tuple(ASKERS)
 WORDS: dict[str, ModuleType] = {"he": hebrew_words, "ro": romanian_words, "en": english_words}
-PINNED = {"he": "16226377bdcc56bd", "ro": "dfd4c338c701c503", "en": "02c54bb97faf89b9"}  # of 200 rows with seed 0
+PINNED = {
+    "he": "16226377bdcc56bd",
+    "ro": "dfd4c338c701c503",
+    "en": "02c54bb97faf89b9",
+}  # of 200 rows with seed 0
 COLUMNS = [
     "guid", "document", "context", "question", "answer", "answer_start", "kind", "candidates",
 ]  # fmt: skip
