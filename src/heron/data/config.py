@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.data.markers import Markers
-from heron.data.qa_options import ANSWER, NO_ANSWER, QaConfig
+from heron.data.qa_options import QA_FORMATS, QaConfig, check_question_set
 from heron.errors import ConfigError, nearest
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions
 
-QA_FORMATS = ("squad_json", "qa_table")
 FORMATS = ("marked_table", "pair_table", *QA_FORMATS)
 TASKS = ("relation", "nli", "qa")
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
@@ -300,7 +299,7 @@ class DataConfig:
         for split in (*self.files, *self.counts):
             _check_choice("data.files: split", split, SPLITS)
         self._check_columns()
-        self._check_questions()
+        check_question_set(self, FORMATS)
         self._check_labels()
         if self.markers and len(set(self.markers)) != len(Markers._fields):
             raise ConfigError(
@@ -320,29 +319,6 @@ class DataConfig:
             raise ConfigError(
                 f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
             )
-
-    def _check_questions(self) -> None:
-        if (self.task == "qa") != (self.format in QA_FORMATS):
-            formats = [name for name in FORMATS if (name in QA_FORMATS) == (self.task == "qa")]
-            raise ConfigError(
-                f"data.format={self.format}: data.task={self.task} reads {' or '.join(formats)}"
-            )
-        if self.task != "qa":
-            return
-        if self.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
-            raise ConfigError(
-                f"data.label_order={self.label_order}: data.task=qa has the classes [{ANSWER}], or "
-                f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
-            )
-        lacking = {
-            "data.normalize_case": self.normalize_case != "none",
-            "data.phrases.remove": self.phrases.remove != "none",
-            "data.join": self.join is not None,
-            "data.label_field": bool(self.label_field),
-            "data.columns.truth": self.columns.truth is not None,
-        }
-        for key in (key for key, given in lacking.items() if given):
-            raise ConfigError(f"{key}: not for data.task=qa, whose answers are counted in the text")
 
     def _check_labels(self) -> None:
         if len(set(self.label_order)) < len(self.label_order):

@@ -1,12 +1,18 @@
-"""`QaConfig`: what becomes of answers that stand elsewhere, and which questions to leave out."""
+"""Options of question sets: what becomes of wrong answers, and which questions to leave out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from heron.errors import ConfigError, nearest
 
+if TYPE_CHECKING:
+    from heron.data.config import DataConfig
+
 ANSWER, NO_ANSWER = "answer", "no_answer"
+QA_FORMATS = ("squad_json", "qa_table")
 
 _CHOICES = {
     "misaligned": ("refuse", "repair", "drop"),
@@ -51,3 +57,38 @@ class QaConfig:
                 f"data.qa.answer_words={limits}: the fewest and the most words of an answer, "
                 "[1, 30], or [] for no limits"
             )
+
+
+def check_question_set(config: DataConfig, formats: Sequence[str]) -> None:
+    """Check what a data set of questions needs, and that others are in none of its formats.
+
+    Args:
+        config: any data set.
+        formats: all formats that there are.
+
+    Raises:
+        ConfigError: a format or classes of another task, or an option that would change the text
+            in which answers are counted.
+    """
+    questions = config.task == "qa"
+    if questions != (config.format in QA_FORMATS):
+        fitting = [name for name in formats if (name in QA_FORMATS) == questions]
+        raise ConfigError(
+            f"data.format={config.format}: data.task={config.task} reads {' or '.join(fitting)}"
+        )
+    if not questions:
+        return
+    if config.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
+        raise ConfigError(
+            f"data.label_order={config.label_order}: data.task=qa has the classes [{ANSWER}], or "
+            f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
+        )
+    given = {
+        "data.normalize_case": config.normalize_case != "none",
+        "data.phrases.remove": config.phrases.remove != "none",
+        "data.join": config.join is not None,
+        "data.label_field": bool(config.label_field),
+        "data.columns.truth": config.columns.truth is not None,
+    }
+    for key in (key for key, is_given in given.items() if is_given):
+        raise ConfigError(f"{key}: not for data.task=qa, whose answers are counted in the text")

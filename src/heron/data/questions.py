@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,17 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example, Span
 from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.question_kinds import asks_yes_or_no
+from heron.data.question_table import read_question_table
 from heron.data.rows import Labels, Rows
-from heron.data.squad import AnswersError, RawQuestion, is_squad, read_answers, read_squad
-from heron.data.tables import Table, cell_text, is_missing, read_table
-from heron.errors import DataError, Problem, nearest
+from heron.data.squad import RawQuestion, is_squad, read_squad
+from heron.data.tables import cell_text, is_missing
+from heron.errors import Problem
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 
-MISALIGNED, YES_NO, ANSWER_WORDS = "misaligned answer", "yes/no question", "answer_words"
+MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
+ANSWER_LENGTH = "answer too short or too long"
 TRIMMED, REPAIRED = "trimmed", "repaired"
 MENDED = "mended"  # the name in `Example.side` of what was done to a question's answers
 
@@ -47,7 +49,7 @@ def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
     if is_squad(path):
         questions, problems = read_squad(path)
     else:
-        questions, problems = _read_table(path, config, labels)
+        questions, problems = read_question_table(path, config, labels)
     reader = QuestionReader(path, config, labels)
     examples = [example for raw in questions if (example := reader.read(raw)) is not None]
     return Rows(examples, [*problems, *reader.problems], reader.unlabelled, reader.dropped)
@@ -254,7 +256,7 @@ class QuestionReader:
         if answers and self.qa.answer_words:
             fewest, most = self.qa.answer_words
             if not any(fewest <= len(words(text)) <= most for text, _, _ in answers):
-                return ANSWER_WORDS
+                return ANSWER_LENGTH
         return ""
 
     def _number(self, number: int) -> str:
@@ -263,75 +265,6 @@ class QuestionReader:
     def _problem(self, raw: RawQuestion, guid: str, what: str, fix: str) -> None:
         where = f"{self.path}{' question ' if self.in_json else ':'}{raw.number}"
         self.problems.append(Problem(where, f"{guid}: {what}" if guid else what, fix))
-
-
-def _read_table(
-    path: Path, config: DataConfig, labels: Labels
-) -> tuple[list[RawQuestion], list[Problem]]:
-    table = read_table(path, bad_rows="report")
-    table.require()
-    columns = config.columns
-    needed = [columns.text, str(columns.text_pair)]
-    if labels == "required" and "answers" not in table.columns:
-        needed.append(columns.answer)
-    if missing := [column for column in needed if column not in table.columns]:
-        fix = "data.columns says which column holds what"
-        raise DataError(
-            [
-                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
-                for column in missing
-            ]
-        )
-    rows = zip(table.rows, table.lines, strict=True)
-    return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
-
-
-def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) -> RawQuestion:
-    columns, answers, malformed = config.columns, None, ""
-    try:
-        if columns.answer in table.columns:
-            answers = _cells(row[columns.answer], row.get(columns.answer_start))
-            if answers == [] and NO_ANSWER not in config.label_order:
-                answers = None  # an empty cell: not labelled
-        else:
-            answers = read_answers(row.get("answers"))
-    except AnswersError as error:
-        malformed = str(error)
-    return RawQuestion(
-        number=line,
-        # A column that is there needs a value in every row.
-        guid=row[columns.guid] if columns.guid in table.columns else None,
-        group=row.get(columns.group or ""),
-        context=row[columns.text],
-        question=row[str(columns.text_pair)],
-        answers=answers,
-        row=row,
-        malformed=malformed,
-    )
-
-
-def _cells(text: Any, start: Any) -> list[tuple[Any, Any]]:
-    """Read one answer of a row, or lists of several with their starts.
-
-    Raises:
-        AnswersError: lists of different lengths.
-    """
-    if isinstance(text, list):
-        starts = [None] * len(text) if start is None else start
-        if not isinstance(starts, list) or len(starts) != len(text):
-            raise AnswersError("as many answer starts as answers are needed")
-        return list(zip(text, starts, strict=True))
-    if is_missing(text):
-        return []
-    return [(cell_text(text) if not isinstance(text, str) else text, _whole(start))]
-
-
-def _whole(start: Any) -> Any:
-    """Read a number out of a cell of CSV; what is none is said where it is used."""
-    if is_missing(start):
-        return None
-    written = cell_text(start)
-    return int(written) if written.removeprefix("-").isdecimal() else start
 
 
 def _surrogate(text: str) -> str:

@@ -259,7 +259,7 @@ def test_answers_of_too_few_or_too_many_words_can_be_left_out(write, read, confi
     )
     loaded = read()
     assert [e.guid for e in loaded.examples["train"]] == ["two", "none"]
-    assert loaded.dropped == {"train": {"answer_words": 2}}
+    assert loaded.dropped == {"train": {"answer too short or too long": 2}}
 
 
 def test_counts_are_the_files_own_before_anything_is_left_out(write, read, config):

@@ -1,0 +1,94 @@
+"""A table with a question in each row as `RawQuestion`s, see `heron.data.squad`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heron.data.config import DataConfig
+from heron.data.qa_options import NO_ANSWER
+from heron.data.rows import Labels
+from heron.data.squad import AnswersError, RawQuestion, read_answers
+from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.errors import DataError, Problem, nearest
+
+
+def read_question_table(
+    path: Path, config: DataConfig, labels: Labels
+) -> tuple[list[RawQuestion], list[Problem]]:
+    """Read every row of a table, and what of it is no row.
+
+    Args:
+        path: the table.
+        config: names of its columns. Answers may also be in a column `answers`, in either of the
+            two shapes that JSON has them in.
+        labels: under `required`, a column of answers must be there.
+
+    Raises:
+        DataError: no rows, or columns that are missing.
+    """
+    table = read_table(path, bad_rows="report")
+    table.require()
+    columns = config.columns
+    needed = [columns.text, str(columns.text_pair)]
+    if labels == "required" and "answers" not in table.columns:
+        needed.append(columns.answer)
+    if missing := [column for column in needed if column not in table.columns]:
+        fix = "data.columns says which column holds what"
+        raise DataError(
+            [
+                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
+                for column in missing
+            ]
+        )
+    rows = zip(table.rows, table.lines, strict=True)
+    return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
+
+
+def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) -> RawQuestion:
+    columns, answers, malformed = config.columns, None, ""
+    try:
+        if columns.answer in table.columns:
+            answers = _cells(row[columns.answer], row.get(columns.answer_start))
+            if answers == [] and NO_ANSWER not in config.label_order:
+                answers = None  # an empty cell: not labelled
+        else:
+            answers = read_answers(row.get("answers"))
+    except AnswersError as error:
+        malformed = str(error)
+    return RawQuestion(
+        number=line,
+        # A column that is there needs a value in every row.
+        guid=row[columns.guid] if columns.guid in table.columns else None,
+        group=row.get(columns.group or ""),
+        context=row[columns.text],
+        question=row[str(columns.text_pair)],
+        answers=answers,
+        row=row,
+        malformed=malformed,
+    )
+
+
+def _cells(text: Any, start: Any) -> list[tuple[Any, Any]]:
+    """Read one answer of a row, or lists of several with their starts.
+
+    Raises:
+        AnswersError: lists of different lengths.
+    """
+    if isinstance(text, list):
+        starts = [None] * len(text) if start is None else start
+        if not isinstance(starts, list) or len(starts) != len(text):
+            raise AnswersError("as many answer starts as answers are needed")
+        return list(zip(text, starts, strict=True))
+    if is_missing(text):
+        return []
+    return [(cell_text(text) if not isinstance(text, str) else text, _whole(start))]
+
+
+def _whole(start: Any) -> Any:
+    """Read a number out of a cell of CSV; what is none is said where it is used."""
+    if is_missing(start):
+        return None
+    written = cell_text(start)
+    return int(written) if written.removeprefix("-").isdecimal() else start
