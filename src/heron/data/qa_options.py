@@ -17,6 +17,7 @@ QA_FORMATS = ("squad_json", "qa_table")
 _CHOICES = {
     "misaligned": ("refuse", "repair", "drop"),
     "yes_no": ("keep", "drop"),
+    "no_answer": ("refuse", "drop"),
 }
 
 
@@ -31,6 +32,9 @@ class QaConfig:
         trim: leave out blanks at both ends of an answer. The string as it was shipped stays the
             gold answer of the metrics.
         yes_no: `drop` leaves out questions that ask for yes or no, by their first word.
+        no_answer: of questions without an answer, where `data.label_order` is `[answer]`: `refuse`
+            stops and names all of them, `drop` leaves them out, so that data with such questions
+            go before data without in sequential fine-tuning.
         answer_words: fewest and most words of an answer, `[min, max]`; questions with no such
             answer are left out. Empty for no limits.
 
@@ -44,6 +48,7 @@ class QaConfig:
     misaligned: str = "refuse"
     trim: bool = True
     yes_no: str = "keep"
+    no_answer: str = "refuse"
     answer_words: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

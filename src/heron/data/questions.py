@@ -27,6 +27,7 @@ from heron.languages.words import words
 
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
+WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
 MENDED = "mended"  # the name in `Example.side` of what was done to a question's answers
 
@@ -87,6 +88,9 @@ class QuestionReader:
         question = self._text(raw, guid, "question", raw.question)
         label, gold = self._label(raw, guid)
         if len(self.problems) > found:
+            return None
+        if label == NO_ANSWER and NO_ANSWER not in self.config.label_order:
+            self.dropped.append((WITHOUT, NO_ANSWER))
             return None
         if label is None and self.labels == "required":
             self.unlabelled[""] += 1
@@ -168,8 +172,10 @@ class QuestionReader:
             said = "true" if raw.impossible else "false"
             what = f"is_impossible is {said} and it has {len(answers)} answers"
             self._problem(raw, guid, what, "a question has answers, or is impossible")
-        elif not answers and NO_ANSWER not in self.config.label_order:
-            fix = "data.label_order=[answer,no_answer] allows it, or remove the question"
+        elif not answers and not (
+            NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
+        ):
+            fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop leaves it out"
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
 
