@@ -124,15 +124,25 @@ spread over seeds, what was spent. Unfinished and failed runs are shown as such.
     ),
     "analyze": Command(
         "heron.analysis.command",
-        "a run's accuracy slice by slice, or a data set's statistics",
+        "a run's scores slice by slice, or a data set's statistics",
         """\
 heron analyze run=DIR [split=test] [by=reasoning,ttr,length,overlap]
-heron analyze data=NAME [data.<key>=value ...]
+heron analyze data=NAME [data.<key>=value ...] [sheet=NEW.csv sample=50 seed=0]
+heron analyze sheet=FILLED.csv
 
   heron analyze run=runs/lchaim-mlp3/seed=0-1a2b     all that its data can be sliced by
   heron analyze run=DIR by=reasoning types=FILE      FILE holds guid and types
   heron analyze run=DIR by=genre data.columns.side=[genre]
   heron analyze data=ronli words=whitespace          rows, lengths and overlap, as in Table 2
+
+Question answering:
+  heron analyze run=DIR                              scores by question_word, answer_length,
+                                                     question_length, overlap_class; answers.html
+                                                     shows each answer beside the gold one
+  heron analyze run=DIR by=overlap_class split=validation
+  heron analyze data=parashoot                       sizes, question words, lengths
+  heron analyze data=parashoot sheet=judge.csv       50 gold answers for people to judge
+  heron analyze sheet=judge.csv                      what they judged, and the ceiling of F1
 
 No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
 out=, morphology=simplemma|surface|stanza.""",

@@ -22,16 +22,32 @@ from heron.yaml_files import dump_yaml
 # What a value may be, where the type alone does not say it.
 CHOICES = {
     "protocol": ("fixed", "paper", "repo"),
-    "task.name": ("relation", "nli"),
+    "task.name": ("relation", "nli", "qa"),
     "task.relaxed": ("recode", "drop"),
     "task.resample": ("group", "row"),
     "encoder.truncation": ("only_first", "only_second", "longest_first"),
     "encoder.overflow": ("truncate", "windows"),
-    "head.input": ("marked", "window", "pair", "separate", "premise", "hypothesis"),
-    "head.pooling": ("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends"),
+    "head.input": (
+        "marked",
+        "window",
+        "pair",
+        "separate",
+        "premise",
+        "hypothesis",
+        "question",
+    ),
+    "head.pooling": (
+        "cls",
+        "last_token",
+        "mean",
+        "event_start",
+        "mention_pool",
+        "span_ends",
+        "tokens",
+    ),
     "head.combine": ("concat", "compare"),
     "head.over_windows": ("mean_logits", "max_logits", "mean_states"),
-    "head.classifier": ("linear", "mlp", "per_event"),
+    "head.classifier": ("linear", "mlp", "per_event", "span", "biaffine"),
     "head.dropout_at": ("all", "hidden", "first"),
     "head.layer_norm": ("none", "first", "all"),
     "baseline.name": ("none", "majority", "cbow_svm", "cbow_softmax", "zero_shot"),
@@ -78,6 +94,7 @@ _AT_LEAST = {
     "batching.tokens": 8,
     "batching.workers": 0,
     "trainer.max_epochs": 1,
+    "trainer.max_steps": 1,
     "trainer.devices": 1,
     "trainer.patience": 1,
     "trainer.checkpoint_steps": 1,
@@ -92,6 +109,8 @@ _AT_LEAST = {
     "optim.weight_decay": 0,
     "optim.clip": 0,
     "task.bootstrap": 0,
+    "task.max_answer_tokens": 1,
+    "task.n_best": 1,
 }
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
@@ -275,6 +294,8 @@ def _check_combination(config: Config) -> None:
         return  # encoder, head and epochs are left unused
     _check_input(config)
     check_dynamics(config)
+    if head.classifier in _SPANS and config.task.name != "qa":
+        raise ConfigError(f"head.classifier={head.classifier} finds answers: it needs task=qa")
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):
@@ -293,11 +314,14 @@ _EVENT_FORMS = {
     "event_start": ("marked",),
     "mention_pool": ("marked", "window"),
     "span_ends": ("window",),
+    "tokens": ("question",),
 }
 _TASK_FORMS = {
     "relation": ("marked", "window"),
     "nli": ("pair", "separate", "premise", "hypothesis"),
+    "qa": ("question",),
 }
+_SPANS = ("span", "biaffine")
 
 
 def _check_task(config: Config) -> None:
@@ -322,6 +346,8 @@ def _check_input(config: Config) -> None:
             f"head.input={head.input}: task={task} reads {' or '.join(_TASK_FORMS[task])}; "
             f"head={head.name} is for another task"
         )
+    if task == "qa":
+        _check_answers(config)
     forms = _EVENT_FORMS.get(head.pooling, ("marked", *_TASK_FORMS["nli"]))
     if head.input not in forms:
         why = ": a window holds many pairs" if head.input == "window" else ""
@@ -343,13 +369,34 @@ def _check_input(config: Config) -> None:
         raise ConfigError("encoder.separator needs head.input=pair")
 
 
+def _check_answers(config: Config) -> None:
+    """Refuse what finding a span cannot do."""
+    head = config.head
+    if head.pooling != "tokens" or head.classifier not in _SPANS:
+        raise ConfigError(
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=qa needs "
+            f"head.pooling=tokens and head.classifier={' or '.join(_SPANS)}, as head=span has"
+        )
+    if head.classifier == "biaffine" and len(head.hidden) != 1:
+        raise ConfigError(
+            f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
+        )
+    if config.optim.class_weights != "none":
+        raise ConfigError("optim.class_weights weighs classes; task=qa finds spans")
+    if config.encoder.truncation != "only_first":
+        raise ConfigError(
+            f"encoder.truncation={config.encoder.truncation}: with task=qa the text gives way, "
+            "never the question; leave it at only_first"
+        )
+
+
 def _check_overflow(config: Config) -> None:
     head, encoder = config.head, config.encoder
     if encoder.overflow != "windows":
         return
-    if head.input not in ("pair", "premise", "hypothesis"):
+    if head.input not in ("pair", "premise", "hypothesis", "question"):
         raise ConfigError(
-            f"encoder.overflow=windows needs head.input=pair, premise or hypothesis, not "
+            f"encoder.overflow=windows needs head.input=pair, premise, hypothesis or question, not "
             f"{head.input}"
         )
     if encoder.separator is not None:

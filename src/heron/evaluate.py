@@ -16,14 +16,14 @@ class EvaluateOptions:
     """Options of `heron evaluate`.
 
     Args:
-        run: a finished run folder.
+        run: a finished run folder, or several with commas between: the mean of their logits.
         split: which of the run's own splits.
         input: a labelled file to score on instead.
         data: where the run's data sets lie now; default: where they lay in training.
         out: a JSON file for the scores.
     """
 
-    run: Path
+    run: list[Path]
     split: str = "test"
     input: Path | None = None
     data: Path | None = None
@@ -33,13 +33,12 @@ class EvaluateOptions:
 def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
     options = parse_options(EvaluateOptions, arguments)
-    folder = open_run(options.run)
+    folders = [open_run(path) for path in options.run]
     from heron.data.readers import read_rows
     from heron.files import write_json
     from heron.inference import open_trained, read_splits
-    from heron.runtime.evaluation import score_predictions
 
-    trained = open_trained(folder, {"data": str(options.data)} if options.data else None)
+    trained = open_trained(folders, {"data": str(options.data)} if options.data else None)
     if options.input:
         paths = trained.config.paths
         places = Path(paths.data), Path(paths.cache)
@@ -53,9 +52,9 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
         examples = splits[split]
     predictions, refused = trained.predict(examples)
-    scores = score_predictions(predictions, trained.config)
+    scores = predictions.scores(trained.config)
     scores["refused"] = len(refused)
-    print(f"{folder.path} on {split}")
+    print(f"{', '.join(str(folder.path) for folder in folders)} on {split}")
     for name, value in scores.items():
         count = "support" in name or name == "refused"
         print(f"  {name:<36} {value:.{0 if count else 4}f}")

@@ -5,25 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytorch_lightning as pl
+from torch import nn
 
 from heron.config import from_yaml
+from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.readers import load
-from heron.errors import Problem
+from heron.errors import ConfigError, Problem
 from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
 from heron.runtime.baseline_job import predict_examples
-from heron.runtime.evaluation import Predictions, predict_split
+from heron.runtime.build import task_module
+from heron.runtime.evaluation import predict_split
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.trainer import precision, quiet
 from heron.schema import Config
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.base import Predictions, TaskModule
 
 _SPLIT = "input"
 
@@ -44,17 +47,24 @@ class Trained(Protocol):
         """
 
 
-def open_trained(folder: RunFolder, paths: Mapping[str, str] | None = None) -> Trained:
-    """Open a finished run.
+def open_trained(
+    folders: RunFolder | Sequence[RunFolder], paths: Mapping[str, str] | None = None
+) -> Trained:
+    """Open a finished run, or several as one: the mean of their logits decides.
 
     Args:
-        folder: the run.
+        folders: the run, or the runs.
         paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
 
     Raises:
-        ConfigError: the run has left no model, or one that this version of heron cannot open.
+        ConfigError: a run has left no model, or one that this version of heron cannot open; or
+            the runs do not read their texts alike.
     """
     quiet()
+    if not isinstance(folders, RunFolder):
+        opened = [open_trained(folder, paths) for folder in folders]
+        return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
+    folder = folders
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
     if config.baseline.name != "none":
         require_baseline(folder.model, folder.state())
@@ -84,29 +94,103 @@ class TrainedEncoder:
         markers = config.data.event_markers() if config.head.input == "marked" else ()
         cache = Path(self.config.paths.cache)
         self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
-        self.module = ClassificationModule(self.config, encoder, head, total_steps=1).eval()
+        self.module = task_module(self.config, encoder, head).eval()
 
     def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
         """See `Trained`; examples whose event the length limit cuts are refused."""
-        data = DataModule(self.config, {_SPLIT: list(examples)}, self.tokenizer)
-        predictions = predict_split(self._trainer(), self.module, data, _SPLIT)
-        return predictions, data.features[_SPLIT].refused
+        return _predict(self.module, self.config, self.tokenizer, examples)
 
-    def _trainer(self) -> pl.Trainer:
-        settings = self.config.trainer
-        bars = progress_bar(settings.progress)
-        return pl.Trainer(
-            accelerator=settings.accelerator,
-            devices=1,
-            precision=precision(settings.precision),  # type: ignore[arg-type]
-            logger=False,
-            callbacks=bars,
-            enable_progress_bar=bool(bars),
-            enable_model_summary=False,
-            enable_checkpointing=False,
-            use_distributed_sampler=False,
-            default_root_dir=Path(self.config.paths.cache),
-        )
+
+class Ensemble:
+    """Several runs as one: the mean of their logits decides.
+
+    Args:
+        members: opened runs with encoders, that read texts alike.
+        names: what to call them in messages.
+
+    Raises:
+        ConfigError: a member has no encoder, or the members differ in task, classes, tokenizer or
+            in how they cut texts.
+    """
+
+    def __init__(self, members: Sequence[Trained], names: Sequence[Path]):
+        runs = [member for member in members if isinstance(member, TrainedEncoder)]
+        if len(runs) < len(members):
+            raise ConfigError("baselines cannot be averaged: name runs with an encoder")
+        first, *rest = runs
+        for run, name in zip(rest, names[1:], strict=True):
+            differing = [
+                key for key, value in _reading(first).items() if _reading(run)[key] != value
+            ]
+            if differing:
+                raise ConfigError(
+                    f"{name} and {names[0]} differ in {', '.join(differing)}: the logits of runs "
+                    "can be averaged where they read texts alike"
+                )
+        self.config, self.tokenizer = first.config, first.tokenizer
+        self.module = _Mean([run.module for run in runs]).eval()
+
+    def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
+        """See `Trained`."""
+        return _predict(self.module, self.config, self.tokenizer, examples)
+
+
+class _Mean(pl.LightningModule):
+    """Predicts with the mean of several modules' logits."""
+
+    def __init__(self, modules: Sequence[TaskModule]):
+        super().__init__()
+        self.members = nn.ModuleList(modules)
+
+    def predict_step(self, batch: Batch, batch_idx: int) -> Any:
+        first: Any = self.members[0]
+        several = [module.logits(batch) for module in self.members]  # type: ignore[operator]
+        return first.output(first.mean(several), batch)
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
+        first: Any = self.members[0]
+        collected: Predictions = first.collect(outputs, data, split)
+        return collected
+
+
+def _reading(run: TrainedEncoder) -> dict[str, Any]:
+    """List what decides which tokens a run reads, and what its logits stand for."""
+    config, encoder = run.config, run.config.encoder
+    return {
+        "task.name": config.task.name,
+        "data.label_order": config.data.label_order,
+        "head.input": config.head.input,
+        "encoder.max_length": encoder.max_length,
+        "encoder.truncation": encoder.truncation,
+        "encoder.overflow": encoder.overflow,
+        "encoder.stride": encoder.stride,
+        "encoder.separator": encoder.separator,
+        "the tokenizer": run.tokenizer.backend_tokenizer.to_str(),
+    }
+
+
+def _predict(
+    module: Any, config: Config, tokenizer: Any, examples: Sequence[Example]
+) -> tuple[Predictions, list[Problem]]:
+    data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
+    predictions = predict_split(_trainer(config), module, data, _SPLIT)
+    return predictions, data.features[_SPLIT].refused
+
+
+def _trainer(config: Config) -> pl.Trainer:
+    bars = progress_bar(config.trainer.progress)
+    return pl.Trainer(
+        accelerator=config.trainer.accelerator,
+        devices=1,
+        precision=precision(config.trainer.precision),  # type: ignore[arg-type]
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=Path(config.paths.cache),
+    )
 
 
 class TrainedBaseline:

@@ -29,8 +29,8 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     """Turn `key=value` words into an instance of `schema`.
 
     Args:
-        schema: a dataclass with fields of type str, int, float, bool, Path, `list[str]` (comma
-            separated), or any of them `| None`.
+        schema: a dataclass with fields of type str, int, float, bool, Path, lists of these
+            (comma separated), or any of them `| None`.
         arguments: the words after the command's name.
 
     Raises:
@@ -67,7 +67,8 @@ def _convert(key: str, value: str, hint: Any) -> Any:
             return None
         hint = next(arg for arg in typing.get_args(hint) if arg is not type(None))
     if typing.get_origin(hint) is list:
-        return [part.strip() for part in value.split(",") if part.strip()]
+        (inner,) = typing.get_args(hint)
+        return [_convert(key, part.strip(), inner) for part in value.split(",") if part.strip()]
     if hint is bool:
         if value.lower() not in _BOOLEANS:
             raise ConfigError(f"{key}={value}: expected true or false")

@@ -25,19 +25,23 @@ class PredictOptions:
     """Options of `heron predict`.
 
     Args:
-        run: a finished run folder.
+        run: a finished run folder, or several with commas between: the mean of their logits.
         input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
             marked form, or premise and hypothesis).
         text: one text instead of a file; its label is printed.
         text_pair: the second text that goes with it, for runs on pairs.
+        context: another name of `text`, for runs that answer questions.
+        question: another name of `text_pair`.
         out: where predictions go; default `<input>.predictions.csv` beside the input.
         cache: folder for tokenized features.
     """
 
-    run: Path
+    run: list[Path]
     input: Path | None = None
     text: str | None = None
     text_pair: str | None = None
+    context: str | None = None
+    question: str | None = None
     out: Path | None = None
     cache: Path | None = None
 
@@ -45,18 +49,24 @@ class PredictOptions:
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     options = parse_options(PredictOptions, arguments)
-    folder = open_run(options.run)
+    folders = [open_run(path) for path in options.run]
     _check(options)
     from heron.inference import open_trained
 
-    trained = open_trained(folder, {"cache": str(options.cache)} if options.cache else None)
+    trained = open_trained(folders, {"cache": str(options.cache)} if options.cache else None)
     if options.input is not None:
         return _predict_file(trained, options.input, options.out)
     return _predict_text(trained, options)
 
 
 def _check(options: PredictOptions) -> None:
-    """Refuse options that contradict each other."""
+    """Refuse options that contradict each other; one name for each text is enough after that."""
+    for name, other in (("text", "context"), ("text_pair", "question")):
+        if getattr(options, other) is None:
+            continue
+        if getattr(options, name) is not None:
+            raise ConfigError(f"{name}= and {other}= are given: they name the same text")
+        setattr(options, name, getattr(options, other))
     if options.input is None and options.text is None:
         raise ConfigError("missing option input=... (a file) or text=...")
     if options.input is not None:
@@ -69,15 +79,11 @@ def _check(options: PredictOptions) -> None:
 
 def _predict_file(trained: Trained, path: Path, out: Path | None) -> int:
     from heron.data.tables import write_table
-    from heron.runtime.evaluation import prediction_columns
 
     rows = _read(trained, path)
     predictions, refused = trained.predict(rows.examples)
-    columns = prediction_columns(predictions, rows.examples, trained.config)
-    kept = {name: columns[name] for name in columns if name == "guid" or name.startswith("p/")}
-    guids = kept.pop("guid")
     out = out or path.with_suffix(".predictions.csv")
-    write_table(out, {"guid": guids, "label": columns["prediction"], **kept})
+    write_table(out, predictions.answers(trained.config))
     lines = {e.guid: f"{path}:{e.side['line']}" for e in rows.examples}
     cut = [Problem(lines[p.where], p.what, p.fix) for p in refused]
     problems = [*rows.problems, *cut]
@@ -93,10 +99,8 @@ def _predict_text(trained: Trained, options: PredictOptions) -> int:
     predictions, refused = trained.predict([example])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    labels = trained.config.data.label_order
-    print(labels[int(predictions.predicted_R[0])])
-    for label, probability in zip(labels, predictions.probabilities_RC[0], strict=True):
-        print(f"  {label:<24} {probability:.4f}")
+    for line in predictions.lines(trained.config):
+        print(line)
     return 0
 
 

@@ -31,19 +31,23 @@ class TaskConfig:
     """What is learned and how it is scored.
 
     Args:
-        name: `relation`, or `nli` (sentence pairs).
+        name: `relation`, `nli` (sentence pairs), or `qa` (answers are spans of the text).
         relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`. Every mode is
             scored under its own name, `relaxed_matres_micro_f1` too.
         bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
         resample: what a resample draws: `group` (whole documents; whole texts where there are
             none) or `row`. Pairs of one document are not independent: rows give too narrow
             intervals.
+        max_answer_tokens: of `qa`: tokens of the longest span that can be given.
+        n_best: of `qa`: spans kept of each window and of each question.
     """
 
     name: str = "relation"
     relaxed: str = "recode"
     bootstrap: int = 1000
     resample: str = "group"
+    max_answer_tokens: int = 30
+    n_best: int = 20
 
 
 @dataclass
@@ -121,16 +125,17 @@ class HeadConfig:
         input: `marked` (one event pair per sequence, mentions between marker tokens, as in the
             papers) or `window` (each text once, unmarked, with all its event pairs); for two texts
             `pair` (both in one sequence), `separate` (each in its own), `premise` or `hypothesis`
-            (only that one).
+            (only that one); `question` (the question, then the text that answers it).
         pooling: `cls`, `last_token`, `mean`; for events `event_start`, `mention_pool`,
-            `span_ends`.
+            `span_ends`; for answers `tokens`, which pools nothing.
         combine: what `separate` makes of its two vectors u and v: `concat` (u, v) or `compare`
             (u, v, |u - v|, u * v).
         over_windows: how the windows of a long premise become one: `mean_logits`, `max_logits`, or
             `mean_states` (of the pooled vectors, before the classifier).
         classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
-            then one for both; with `cls`, which has no events, BERT's pooler.
-        hidden: widths of the hidden layers of `mlp`.
+            then one for both; with `cls`, which has no events, BERT's pooler; for answers `span`
+            (a score for each start and each end) or `biaffine` (and one for each pair of them).
+        hidden: widths of the hidden layers of `mlp`; of `biaffine` the one width.
         dropout: probability, at the places that `dropout_at` names.
         dropout_at: `all` (before the classifier and after each hidden layer), `hidden` (after each
             hidden layer) or `first` (after the first hidden layer only).
@@ -217,6 +222,8 @@ class TrainerConfig:
 
     Args:
         max_epochs: passes over the train split.
+        max_steps: optimizer steps of the run, in place of `max_epochs`; its last epoch is then cut
+            short. null leaves it to `max_epochs`.
         monitor: validation metric that chooses the best epoch; a name in `scores.json`.
         select: `best` (by `monitor`, needs a validation split) or `last` epoch.
         patience: epochs without a better `monitor` before stopping; null never stops early.
@@ -229,6 +236,7 @@ class TrainerConfig:
     """
 
     max_epochs: int = 3
+    max_steps: int | None = None
     monitor: str = "macro_f1"
     select: str = "best"
     patience: int | None = None

@@ -1,9 +1,12 @@
-"""`heron analyze`: a run's accuracy slice by slice, or a data set's statistics."""
+"""`heron analyze`: a run's scores slice by slice, or a data set's statistics.
+
+Question answering has analyses of its own: `heron.analysis.question_command`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +18,7 @@ from heron.options import parse_options
 from heron.reporting.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
 
 if TYPE_CHECKING:
-    from heron.analysis.breakdown import Breakdown, Subject
+    from heron.analysis.breakdown import Subject
     from heron.analysis.reading import Predicted
     from heron.data.config import DataConfig
     from heron.schema import Config
@@ -28,13 +31,19 @@ class AnalyzeOptions:
     Args:
         run: a run folder, to slice its predictions.
         data: name of a data set, to describe it.
-        split: which of the run's predictions: `test`, or `hebnli.test` of a further data set.
-        by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; default all
-            that the run's data can be sliced by.
+        sheet: a CSV file for people to judge gold answers: with `data` a new one is drawn, alone
+            it is scored.
+        split: which of the run's predictions: `test` (default), or `hebnli.test` of a further data
+            set; of a sheet the data set's split (default `validation`).
+        by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
+            answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or
+            `answers` for the page; default all that the run's data can be sliced by.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
         bins: into how many bins numbers are put.
         words: what a word is: `words`, or `whitespace` (what stands between spaces).
         morphology: who finds lemmas: `simplemma`, `surface` (nobody), `stanza`.
+        sample: how many questions a new sheet has.
+        seed: of that sample, and of the resamples of a sheet's intervals.
         out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
         paths_data: where data sets lie.
         paths_cache: where downloads and generated corpora lie.
@@ -42,23 +51,30 @@ class AnalyzeOptions:
 
     run: Path | None = None
     data: str | None = None
-    split: str = "test"
+    sheet: Path | None = None
+    split: str | None = None
     by: list[str] | None = None
     types: Path | None = None
     bins: int = 5
     words: str = "words"
     morphology: str = "simplemma"
+    sample: int = 50
+    seed: int = 0
     out: Path | None = None
     paths_data: Path | None = None
     paths_cache: Path | None = None
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Analyse a run or a data set; prints tables and writes files; returns the exit code."""
+    """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
     overrides = [word for word in arguments if word.startswith("data.")]
     options = _parse([word for word in arguments if word not in overrides])
     if options.run is not None:
         files = analyze_run(options, overrides)
+    elif options.data is None:
+        from heron.analysis.question_command import score_sheet
+
+        files = score_sheet(options)
     else:
         files = describe_data(options, overrides)
     print(*files, sep="\n")
@@ -72,7 +88,8 @@ def _parse(arguments: Sequence[str]) -> AnalyzeOptions:
         options = parse_options(AnalyzeOptions, words)
     except ConfigError as error:
         raise ConfigError(str(error).replace("paths_", "paths.")) from error
-    if (options.run is None) == (options.data is None):
+    named = [options.run is not None, options.data is not None or options.sheet is not None]
+    if sum(named) != 1:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
     if options.bins < 1:
         raise ConfigError(f"bins={options.bins}: expected 1 or more")
@@ -94,25 +111,30 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     assert options.run is not None
     folder = open_run(options.run)
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
-    subject, predicted = _subject(options, overrides, config)
+    if config.data.task == "qa":
+        from heron.analysis.question_command import analyze_answers
+
+        return analyze_answers(options, overrides, config, folder.path)
+    split = options.split or "test"
+    subject, predicted = _subject(options, overrides, config, split)
     overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0
     target = options.out or folder.path / "analysis"
     files = []
     for by in options.by or _possible(subject):
         found = breakdown(by, subject)
         print_tables(found.tables)
-        stem = f"{options.split}-{by.replace('/', '_')}"
-        rows = f"{options.split}, {len(predicted.examples):,} rows"
+        stem = f"{split}-{by.replace('/', '_')}"
+        rows = f"{split}, {len(predicted.examples):,} rows"
         title = f"{folder.path.resolve().name}: {rows}, accuracy {overall:.3f}"
-        facts = {"split": options.split, "by": by, "words": options.words, **found.facts}
+        facts = {"split": split, "by": by, "words": options.words, **found.facts}
         facts |= {"rows": len(predicted.examples), "unlabelled": predicted.unlabelled}
-        files.append(_write_tables(target / f"{stem}.json", facts, found))
-        files.append(_write(target / f"{stem}.png", breakdown_figure(found, title, overall)))
+        files.append(write_tables(target / f"{stem}.json", facts, found.tables))
+        files.append(write(target / f"{stem}.png", breakdown_figure(found, title, overall)))
     return files
 
 
 def _subject(
-    options: AnalyzeOptions, overrides: Sequence[str], config: Config
+    options: AnalyzeOptions, overrides: Sequence[str], config: Config, name: str
 ) -> tuple[Subject, Predicted]:
     """Read predictions and examples, and say what the rows' intervals must keep together."""
     import numpy as np
@@ -128,11 +150,11 @@ def _subject(
 
     tokenize = find_tokenizer(options.words)
     assert options.run is not None
-    data, split = data_of(config, options.split)
+    data, split = data_of(config, name)
     predicted = read_predicted(
-        RunFolder(options.run).predictions(options.split),
+        RunFolder(options.run).predictions(name),
         split,
-        _override(data, overrides),
+        override(data, overrides),
         options.paths_data or Path(config.paths.data),
         options.paths_cache or Path(config.paths.cache),
     )
@@ -153,7 +175,12 @@ def _subject(
     return subject, predicted
 
 
-def _override(data: DataConfig, overrides: Sequence[str]) -> DataConfig:
+def override(data: DataConfig, overrides: Sequence[str]) -> DataConfig:
+    """Set keys of a data set, as the words `data.<key>=` of the command line say.
+
+    Raises:
+        ConfigError: an unknown key, or a value that its key cannot have.
+    """
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -181,7 +208,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     """Describe every split file that is there, as it was shipped.
 
     Returns:
-        The files written: `statistics.md` and `statistics.json`.
+        The files written: `statistics.md` and `statistics.json`, and those of questions.
     """
     from heron.analysis.diversity import WINDOW
     from heron.analysis.pairs import find_tokenizer
@@ -195,6 +222,8 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     tokenize = find_tokenizer(options.words)
     assert options.data is not None
     config = configure(options.data, overrides)
+    if config.task == "qa" or options.sheet is not None:
+        return _describe_questions(options, overrides, config)
     backend = load_morphology(options.morphology, get_language(config.language))
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, *places)
@@ -223,11 +252,26 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     target = options.out or Path("runs") / "analysis" / config.name
     write_json(target / "statistics.json", facts)
     text = f"# {config.name}\n\n" + "\n".join(map(to_markdown, tables))
-    return [_write(target / "statistics.md", text), target / "statistics.json"]
+    return [write(target / "statistics.md", text), target / "statistics.json"]
 
 
-def _write_tables(path: Path, facts: dict[str, Any], found: Breakdown) -> Path:
-    write_json(path, {**facts, "tables": [_plain(table) for table in found.tables]})
+def _describe_questions(
+    options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
+) -> list[Path]:
+    from heron.analysis.question_command import describe_questions, draw_sheet
+    from heron.audit.reading import read_shipped
+    from heron.data.sources import default_cache_dir, default_data_dir
+
+    places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
+    shipped = read_shipped(config, *places)
+    if options.sheet is not None:
+        return draw_sheet(options, shipped)
+    return describe_questions(options, overrides, shipped)
+
+
+def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
+    """Write facts and tables as JSON, with full precision."""
+    write_json(path, {**facts, "tables": [_plain(table) for table in tables]})
     return path
 
 
@@ -250,7 +294,8 @@ def _value(cell: Cell) -> Any:
             return cell
 
 
-def _write(path: Path, content: str | bytes) -> Path:
+def write(path: Path, content: str | bytes) -> Path:
+    """Write a text or bytes, atomically; returns the path."""
     with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
         file.write(content)
     return path

@@ -53,8 +53,7 @@ def read_predicted(
         DataError: the data cannot be read, or has no such rows.
     """
     if not path.is_file():
-        have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
-        raise ConfigError(f"split={path.stem}: no such predictions; the run has: {have}")
+        raise missing_predictions(path)
     table = read_table(path)
     table.require("guid", "gold", "prediction")
     rows = [row for row in table.rows if row["gold"] is not None]
@@ -65,6 +64,12 @@ def read_predicted(
         [str(row["prediction"]) for row in rows],
         len(table) - len(rows),
     )
+
+
+def missing_predictions(path: Path) -> ConfigError:
+    """Say which predictions a run has instead of those at `path`."""
+    have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet"))) or "none"
+    return ConfigError(f"split={path.stem}: no such predictions; the run has: {have}")
 
 
 def find_examples(

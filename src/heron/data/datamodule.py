@@ -77,7 +77,7 @@ class DataModule(pl.LightningDataModule):
         """Count the batches of every epoch; bucket plans differ by a batch or two."""
         if self.curriculum is not None:
             return self.curriculum.batches
-        return [len(self.plan(epoch)) for epoch in range(self.config.trainer.max_epochs)]
+        return list(self._batches())
 
     def steps_per_epoch(self) -> list[int]:
         """Count the optimizer steps of every epoch."""
@@ -87,9 +87,28 @@ class DataModule(pl.LightningDataModule):
         """Plan the batches of one training epoch."""
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
+        whole = self._whole_plan(epoch)
+        # The last of a given number of steps may come within an epoch.
+        return whole if self.config.trainer.max_steps is None else whole[: self._batches()[epoch]]
+
+    def _whole_plan(self, epoch: int) -> list[np.ndarray]:
         units, batching = self.units[TRAIN], self.config.batching
         copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
         return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
+
+    def _batches(self) -> list[int]:
+        """Count the batches of the epochs that `max_epochs`, or else `max_steps`, asks for."""
+        trainer, accumulate = self.config.trainer, self.config.optim.accumulate
+        if trainer.max_steps is None:
+            return [len(self._whole_plan(epoch)) for epoch in range(trainer.max_epochs)]
+        batches, left = list[int](), trainer.max_steps
+        while left > 0:
+            whole = len(self._whole_plan(len(batches)))
+            if not whole:
+                break  # nothing to train on
+            batches.append(min(whole, left * accumulate))
+            left -= -(-batches[-1] // accumulate)
+        return batches
 
     def unit_labels(self, split: str) -> np.ndarray:
         """Give the class id of each unit's first row."""

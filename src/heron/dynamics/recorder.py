@@ -20,7 +20,7 @@ from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
-from heron.tasks.base import OBSERVED, StepOutput
+from heron.tasks.base import OBSERVED, Output
 
 _LEAST = float(np.finfo(np.float32).tiny)
 
@@ -81,7 +81,7 @@ class Recorder(pl.Callback):
         """Close the epoch's (last) record."""
         self._close(trainer, pl_module, self.parts - 1)
 
-    def add(self, module: Any, output: StepOutput) -> None:
+    def add(self, module: Any, output: Output) -> None:
         """Add a batch's rows to the record."""
         rows_R, observed_RK = output.rows_R.cpu(), module.observe(output).cpu()
         if self.sums_NK is None:

@@ -3,6 +3,7 @@
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_matrix, score_task
 from heron.metrics.confusion import confusion_matrix
+from heron.metrics.span import span_scores
 
 __all__ = [
     "bootstrap_intervals",
@@ -10,4 +11,5 @@ __all__ = [
     "confusion_matrix",
     "score_matrix",
     "score_task",
+    "span_scores",
 ]

@@ -15,10 +15,14 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from heron.metrics.confusion import Counts, Fractions
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 def resample_rows(matrix_CC: Counts, resamples: int, seed: int) -> Counts:
@@ -33,11 +37,18 @@ def resample_rows(matrix_CC: Counts, resamples: int, seed: int) -> Counts:
     return draws.reshape(resamples, *matrix_CC.shape)
 
 
-def resample_groups(matrix_GCC: Counts, resamples: int, seed: int) -> Counts:
+def resample_groups(
+    matrix_GCC: npt.NDArray[Number], resamples: int, seed: int
+) -> npt.NDArray[Number]:
     """Draw as many groups as there are, with replacement; all rows of a group come together.
 
+    Args:
+        matrix_GCC: what each group adds: its confusion matrix, or any other sums `[G, ...]`.
+        resamples: how many times to draw.
+        seed: the same seed gives the same draws.
+
     Returns:
-        int64 `[R, C, C]`; resamples differ in their number of rows.
+        Their sums, `[R, C, C]` (`[R, ...]`); resamples differ in their number of rows.
     """
     random = np.random.default_rng(seed)
     groups = len(matrix_GCC)

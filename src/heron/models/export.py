@@ -19,7 +19,7 @@ from heron.config import from_yaml
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
-from heron.models.heads import Head
+from heron.models.heads import new_head
 from heron.models.hub import identity
 from heron.runtime.run_folder import HEAD, RunFolder
 from heron.schema import Config, EncoderConfig
@@ -55,7 +55,7 @@ def export(
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
 
 
-def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
+def load_exported(folder: RunFolder) -> tuple[Config, Encoder, nn.Module]:
     """Load a run's configuration, encoder and head, in eval mode.
 
     Returns:
@@ -71,7 +71,7 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, Head]:
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
     encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
-    head = Head(config.head, encoder.width, len(config.data.label_order))
+    head = new_head(config.head, encoder.width, len(config.data.label_order))
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()
 

@@ -45,11 +45,13 @@ _WITHOUT_EFFECT = (
 
 def is_cacheable(config: Config) -> bool:
     """Tell whether a run may train on stored vectors."""
-    return config.encoder.freeze == "all" and config.encoder.cache and not config.head.both_ways
+    head = config.head
+    pools_once = not head.both_ways and head.pooling != "tokens"
+    return config.encoder.freeze == "all" and config.encoder.cache and pools_once
 
 
 def load_vectors(
-    config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Head]]
+    config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Any]]
 ) -> dict[str, np.ndarray]:
     """Open the pooled vectors of every split, encoding first what no run has encoded yet.
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from heron.data.collate import Batch
 from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
+from heron.models.span_head import SpanHead
 from heron.schema import HeadConfig
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
@@ -85,6 +86,19 @@ class Head(nn.Module):
             return logits_XC
         how = self.config.over_windows.removesuffix("_logits")
         return join_windows(logits_XC, batch, how)
+
+
+def new_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
+    """Build the head that a configuration describes, from nothing.
+
+    Args:
+        config: see `HeadConfig`.
+        width: D of the encoder.
+        classes: C; unused by heads that find spans.
+    """
+    if config.pooling == "tokens":
+        return SpanHead(config, width)
+    return Head(config, width, classes)
 
 
 def pooled_width(config: HeadConfig, width: int) -> int:

@@ -14,10 +14,10 @@ from heron.files import write_json
 from heron.models.baselines.shallow import label_ids
 from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
 from heron.runtime.describe import describe
-from heron.runtime.evaluation import Predictions, prediction_columns, score_predictions
 from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
+from heron.tasks.labels import LabelPredictions
 
 _PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
 
@@ -45,8 +45,8 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     for split, rows in loaded.examples.items():
         if split != TRAIN:
             predictions = predict_examples(baseline, rows, config)
-            write_table(folder.predictions(split), prediction_columns(predictions, rows, config))
-            scores[split] = score_predictions(predictions, config)
+            write_table(folder.predictions(split), predictions.columns(rows, config))
+            scores[split] = predictions.scores(config)
             scores[split]["refused"] = 0
     write_json(folder.scores, scores)
     if config.run.export:
@@ -58,9 +58,9 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
 
 def predict_examples(
     baseline: Baseline, examples: Sequence[Example], config: Config
-) -> Predictions:
+) -> LabelPredictions:
     """Predict every example, in the given order."""
-    return Predictions(
+    return LabelPredictions(
         guids=[example.guid for example in examples],
         probabilities_RC=baseline.probabilities(examples),
         gold_R=label_ids(examples, config.data.label_order),

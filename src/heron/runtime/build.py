@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import load_head
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
-from heron.models.heads import Head
+from heron.models.heads import new_head
 from heron.models.optim import class_weights
 from heron.schema import Config
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
+from heron.tasks.extraction import ExtractionModule
 
 
 def build_module(config: Config, data: DataModule) -> TaskModule:
@@ -35,10 +37,31 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
-    return ClassificationModule(config, encoder, head, steps, weights_C).train()
+    return task_module(config, encoder, head, steps, weights_C).train()
 
 
-def _build_models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+def task_module(
+    config: Config,
+    encoder: Encoder,
+    head: nn.Module,
+    steps: int = 1,
+    weights_C: torch.Tensor | None = None,
+) -> TaskModule:
+    """Put encoder and head into the module of the configured task.
+
+    Args:
+        config: the run's configuration.
+        encoder: see `Encoder`.
+        head: as `build_head` makes it.
+        steps: optimizer steps of the whole run; unused in inference.
+        weights_C: class weights in the loss, or None.
+    """
+    if config.task.name == "qa":
+        return ExtractionModule(config, encoder, head, steps)
+    return ClassificationModule(config, encoder, head, steps, weights_C)
+
+
+def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
     encoder = build_encoder(config, data.tokenizer)
     return encoder, build_head(config, encoder.width, len(config.data.label_order))
 
@@ -60,11 +83,11 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
     return Encoder(model, config.encoder.freeze)
 
 
-def build_head(config: Config, width: int, classes: int) -> Head:
+def build_head(config: Config, width: int, classes: int) -> nn.Module:
     """Build the head, from nothing or from where an earlier run left it."""
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)  # with and without stored vectors
-    head = Head(config.head, width, classes)
+    head = new_head(config.head, width, classes)
     if config.head.start:
         load_head(head, Path(config.head.start))
     return head

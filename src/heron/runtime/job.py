@@ -9,7 +9,7 @@ from pathlib import Path
 import pytorch_lightning as pl
 
 from heron.audit.known import warnings
-from heron.data.config import TRAIN
+from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
 from heron.errors import DataError
@@ -23,7 +23,7 @@ from heron.runtime.checkpointing import load_weights, resume_from
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.curriculum import build_curriculum, first_run
 from heron.runtime.describe import describe
-from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
+from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
@@ -135,9 +135,11 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     for split, features in data.features.items():
         if split != TRAIN:
             predictions = predict_split(trainer, module, data, split)
-            columns = prediction_columns(predictions, data.examples[split], config)
+            if split == VALIDATION:
+                predictions = module.settle(predictions)
+            columns = predictions.columns(data.examples[split], config)
             write_table(folder.predictions(split), columns)
-            scores[split] = score_predictions(predictions, config)
+            scores[split] = predictions.scores(config)
             scores[split]["refused"] = len(features.refused)
     write_json(folder.scores, scores)
     if config.run.export:

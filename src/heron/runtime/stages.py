@@ -93,6 +93,8 @@ def stage_config(
     for part, key, value in settings:
         if value is not None:
             setattr(part, key, value)
+    if stage.max_epochs is not None:
+        inner.trainer.max_steps = None  # the run's; this stage says otherwise
     inner.run.export = True  # the next stage begins with it
     if before is not None:
         before.require_model()

@@ -1,22 +1,23 @@
-"""`StepOutput` and `TaskModule`: what every task shares.
+"""`Output`, `Predictions` and `TaskModule`: what every task shares.
 
-Shape suffixes: R rows, C classes.
+Shape suffixes: R rows, K recorded values.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import pytorch_lightning as pl
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import AdamW
 
 from heron.data.collate import Batch
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.errors import HeronError
 from heron.models.encoder import Encoder
-from heron.models.heads import Head
 from heron.models.optim import build_optimizer, build_schedule
 from heron.schema import Config
 
@@ -24,27 +25,43 @@ from heron.schema import Config
 OBSERVED = ("p_gold", "correct", "margin")
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutput:
-    """What one forward pass leaves for the recorder, the scores and the predictions.
+class Output(Protocol):
+    """What one forward pass leaves for the recorder, the scores and the predictions."""
 
-    Args:
-        loss: mean over the batch's rows, or None without labels.
-        logits_RC: float32.
-        labels_R: class ids, or `UNLABELLED`, int64.
-        rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
-    """
+    @property
+    def loss(self) -> Tensor | None:
+        """Mean over the batch, or None without labels."""
 
-    loss: Tensor | None
-    logits_RC: Tensor
-    labels_R: Tensor
-    rows_R: Tensor
+    @property
+    def labels_R(self) -> Tensor:
+        """Class ids, or `UNLABELLED`, int64."""
 
-    def to(self, device: torch.device | str) -> StepOutput:
-        """Copy every tensor to a device, without gradients; Lightning calls this."""
-        loss = None if self.loss is None else self.loss.detach().to(device)
-        rest = (self.logits_RC.detach(), self.labels_R, self.rows_R)
-        return StepOutput(loss, *(tensor.to(device) for tensor in rest))
+    @property
+    def rows_R(self) -> Tensor:
+        """Index of each row in its `Features`, int64; `Features.guids` names it."""
+
+    def to(self, device: torch.device | str) -> Output:
+        """Copy to a device, without gradients; Lightning calls this."""
+
+
+class Predictions(Protocol):
+    """A split's predictions, in the order of its file; refused rows are absent."""
+
+    @property
+    def guids(self) -> list[str]:
+        """One per row."""
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """Score the labelled rows: `{"<metric>": fraction}`, intervals as configured."""
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """Lay out `predictions/<split>.parquet`; `examples` hold the texts."""
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """Lay out the columns that `heron predict` writes for a file."""
+
+    def lines(self, config: Config) -> list[str]:
+        """Show the prediction of one example, as `heron predict text=...` prints it."""
 
 
 class TaskModule(pl.LightningModule):
@@ -57,19 +74,31 @@ class TaskModule(pl.LightningModule):
         total_steps: optimizer steps of the whole run, for the schedule.
     """
 
-    def __init__(self, config: Config, encoder: Encoder, head: Head, total_steps: int):
+    def __init__(self, config: Config, encoder: Encoder, head: nn.Module, total_steps: int):
         super().__init__()
         self.config = config
         self.encoder = encoder
         self.head = head
         self.total_steps = total_steps
-        self.latest: StepOutput | None = None
+        self.latest: Output | None = None
 
-    def step(self, batch: Batch) -> StepOutput:
-        """Run one batch forward."""
+    def logits(self, batch: Batch) -> Any:
+        """Score what can be predicted, in the task's own form; means of several are logits too."""
         raise NotImplementedError
 
-    def observe(self, output: StepOutput) -> Tensor:
+    def mean(self, several: Sequence[Any]) -> Any:
+        """Average the logits of several modules on one batch."""
+        raise NotImplementedError
+
+    def output(self, logits: Any, batch: Batch) -> Output:
+        """Make of logits what predictions are collected from."""
+        raise NotImplementedError
+
+    def step(self, batch: Batch) -> Output:
+        """Run one batch forward."""
+        return self.output(self.logits(batch), batch)
+
+    def observe(self, output: Output) -> Tensor:
         """Tell what the recorder should keep of each row.
 
         Returns:
@@ -78,6 +107,22 @@ class TaskModule(pl.LightningModule):
             and K further values, for classification the logits.
         """
         raise NotImplementedError
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
+        """Join the outputs of all batches of a split, and put the rows back in order."""
+        raise NotImplementedError
+
+    def settle(self, predictions: Any) -> Predictions:
+        """Set what is tuned on the validation split after training; most tasks have nothing.
+
+        Args:
+            predictions: of the chosen epoch, on validation.
+
+        Returns:
+            The predictions as they are with that set.
+        """
+        settled: Predictions = predictions
+        return settled
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """Train on one batch; the recorder reads `latest`.
@@ -96,7 +141,7 @@ class TaskModule(pl.LightningModule):
         self.log("train/loss", output.loss.detach(), prog_bar=True, batch_size=len(batch))
         return output.loss
 
-    def predict_step(self, batch: Batch, batch_idx: int) -> StepOutput:
+    def predict_step(self, batch: Batch, batch_idx: int) -> Output:
         """Predict one batch."""
         return self.step(batch)
 

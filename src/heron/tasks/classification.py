@@ -5,17 +5,46 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heron.data.collate import Batch
+from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.schema import Config
-from heron.tasks.base import StepOutput, TaskModule
+from heron.tasks.base import Output, TaskModule
+from heron.tasks.labels import LabelPredictions, collect_labels
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """What one forward pass leaves.
+
+    Args:
+        loss: mean over the batch's rows, or None without labels.
+        logits_RC: float32.
+        labels_R: class ids, or `UNLABELLED`, int64.
+        rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
+    """
+
+    loss: Tensor | None
+    logits_RC: Tensor
+    labels_R: Tensor
+    rows_R: Tensor
+
+    def to(self, device: torch.device | str) -> StepOutput:
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
+        loss = None if self.loss is None else self.loss.detach().to(device)
+        rest = (self.logits_RC.detach(), self.labels_R, self.rows_R)
+        return StepOutput(loss, *(tensor.to(device) for tensor in rest))
 
 
 class ClassificationModule(TaskModule):
@@ -29,6 +58,7 @@ class ClassificationModule(TaskModule):
         weights_C: class weights in the loss, or None.
     """
 
+    head: Head
     weights_C: Tensor | None
     inverse_C: Tensor | None
 
@@ -36,7 +66,7 @@ class ClassificationModule(TaskModule):
         self,
         config: Config,
         encoder: Encoder,
-        head: Head,
+        head: nn.Module,
         total_steps: int,
         weights_C: Tensor | None = None,
     ):
@@ -47,6 +77,19 @@ class ClassificationModule(TaskModule):
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None
         self.register_buffer("inverse_C", inverse_C, persistent=False)
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Score every class; float32 [R, C]."""
+        return self.step(batch).logits_RC
+
+    def mean(self, several: Sequence[Tensor]) -> Tensor:
+        """Average logits_RC."""
+        return torch.stack(list(several)).mean(dim=0)
+
+    def output(self, logits: Tensor, batch: Batch) -> StepOutput:
+        """Make of logits_RC what predictions are collected from."""
+        loss = self._loss(logits, batch.labels_R)
+        return StepOutput(loss, logits, batch.labels_R, batch.rows_R)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""
@@ -65,8 +108,9 @@ class ClassificationModule(TaskModule):
             logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2
         return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
 
-    def observe(self, output: StepOutput) -> Tensor:
+    def observe(self, output: Output) -> Tensor:
         """Keep gold probability, correctness, margin and logits; see `TaskModule.observe`."""
+        assert isinstance(output, StepOutput)
         logits_RC = output.logits_RC.float()
         gold_R1 = output.labels_R.clamp(min=0)[:, None]  # unlabelled rows are left out later
         gold_logit_R1 = logits_RC.gather(1, gold_R1)
@@ -103,3 +147,7 @@ class ClassificationModule(TaskModule):
         scores = self.validation_scores.compute()
         self.validation_scores.reset()
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
+        """See `TaskModule.collect`."""
+        return collect_labels(outputs, data, split)

@@ -92,3 +92,19 @@ def test_an_answer_that_stands_nowhere_has_no_place():
 )
 def test_trimming_moves_both_ends_inwards_over_white_space(span, expected):
     assert trim(" abc\n\t", Span(*span)) == expected
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"), [((0, 1), "ê"), ((1, 3), "ên"), ((2, 4), "nă"), ((3, 4), "ă")]
+)
+def test_a_border_between_a_letter_and_its_mark_moves_outwards(span, expected):
+    change = partial(normalise, language=ROMANIAN, options=UnicodeOptions())
+    text = "e\u0302na\u0306"
+    mapped = map_span(text, Span(*span), change)
+    assert change(text)[mapped.start : mapped.end] == expected
+
+
+def test_of_two_places_as_near_the_earlier_one_is_taken():
+    assert nearest_place("abba ab", "ab", 2) == 0
+    assert nearest_place("ab..ab", "ab", 2) == 0
+    assert nearest_place("ab..ab", "ab", 3) == 4

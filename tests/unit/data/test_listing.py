@@ -15,6 +15,7 @@ from heron.data.config import (
     HoldoutConfig,
     ValidationConfig,
 )
+from heron.data.qa_options import QaConfig
 
 TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
     "it [E1] began [/E1] as it [E2] ended [/E2],B\n"
@@ -131,6 +132,27 @@ def test_splits_that_are_carved_and_rows_left_out_are_said(tmp_path):
     assert "left out of train: 1 unlabelled" in shown
     sizes = [line.split()[:2] for line in shown.splitlines()[-4:-1]]
     assert sizes == [["train", "6"], ["validation", "2"], ["test", "2"]]
+
+
+def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them(tmp_path):
+    rows = ["text,other,answer", "a b,which?,b", "a b,what?,a ", "a b,is it?,c"]
+    (tmp_path / "test.csv").write_text("\n".join(rows))
+    config = DataConfig(
+        name="own",
+        language="en",
+        task="qa",
+        format="qa_table",
+        columns=Columns(text_pair="other"),
+        label_order=["answer"],
+        qa=QaConfig(misaligned="drop", answer_words=[1, 30]),
+        files={"test": FileConfig("test.csv")},
+    )
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "drop misaligned, trim blanks, keep yes/no questions, 1 to 30 words" in shown
+    assert "left out of test: 1 misaligned answer" in shown
+    assert "answers in test: 1 trimmed" in shown
+    assert "carved" not in shown  # there is no train split to carve validation out of
+    assert "normalize_case" not in shown
 
 
 def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):

@@ -118,7 +118,7 @@ def answers(draw):
     return text, Span(first, last + 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(TOKENIZERS, answers(), QUESTIONS, st.sampled_from(["windows", "truncate"]))
 def test_an_answer_maps_to_tokens_and_back_or_is_counted_with_the_reason(
     tokenizer, answer, question, overflow
@@ -138,22 +138,22 @@ def test_an_answer_maps_to_tokens_and_back_or_is_counted_with_the_reason(
         for chars, (first, last) in held:
             start, end = char_span(chars, first, last)
             assert (start, end) != span
-            # Reasons: a token holds characters on both sides of a border, or drops some at it.
-            for place, inside in ((start, span.start), (end, span.end)):
-                between = text[min(place, inside) : max(place, inside)]
-                assert not any(letter.isspace() for letter in between)
-            assert start <= span.start or dropped(text[span.start : start])
-            assert end >= span.end or dropped(text[end : span.end])
+            # Either a token holds characters on both sides of a border, or none holds those at it.
+            outside = text[start : span.start] + text[span.end : end]
+            unheld = text[span.start : start] + text[end : span.end]
+            assert not any(letter.isspace() for letter in outside)
+            assert dropped(unheld)
     else:
         assert not held
         assert (fit(features) == "tokenless") == (tokens is None)
 
 
 def dropped(characters):
-    """Tell whether a tokenizer drops all of some characters, or has no token for them."""
-    return all(unicodedata.category(letter)[0] in "MC" for letter in characters)
+    """Tell whether some characters are nothing but marks, controls and blanks."""
+    return all(unicodedata.category(letter)[0] in "MCZ" for letter in characters)
 
 
+@settings(deadline=None)
 @given(answers(), st.sampled_from(["BERT", "strips", "blanks", "bytes"]))
 def test_whole_words_are_exact_in_every_tokenizer(answer, name):
     text, span = answer
@@ -165,6 +165,7 @@ def test_whole_words_are_exact_in_every_tokenizer(answer, name):
     assert fit(wide(NAMED[name], text, (start, end))) == "exact"
 
 
+@settings(deadline=None)
 @given(TOKENIZERS, answers(), QUESTIONS, st.integers(0, 8))
 def test_windows_are_those_of_the_tokenizer_itself(tokenizer, answer, question, stride):
     text, span = answer
@@ -186,6 +187,7 @@ def test_windows_are_those_of_the_tokenizer_itself(tokenizer, answer, question, 
     assert features.units().sizes_U.tolist() == [len(expected["input_ids"])]
 
 
+@settings(deadline=None)
 @given(TOKENIZERS, answers())
 def test_truncating_keeps_the_first_window_and_the_whole_question(tokenizer, answer):
     text, span = answer
@@ -199,6 +201,7 @@ def test_truncating_keeps_the_first_window_and_the_whole_question(tokenizer, ans
     assert truncated.truncated_R.tolist() == [len(list(windows(features))) > 1]
 
 
+@settings(deadline=None)
 @given(TOKENIZERS, answers())
 def test_every_window_that_holds_the_answers_tokens_points_at_them(tokenizer, answer):
     text, span = answer

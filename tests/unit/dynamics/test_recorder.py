@@ -16,8 +16,7 @@ from heron.dynamics.files import read_dynamics, read_meta, record_paths
 from heron.dynamics.recorder import Recorder
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config, DynamicsConfig, TaskConfig
-from heron.tasks.base import StepOutput
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.classification import ClassificationModule, StepOutput
 
 ROWS, CLASSES = 7, 4
 LABELS = ["a", "b", "c", "d"]

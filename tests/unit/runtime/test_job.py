@@ -15,7 +15,7 @@ from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
 from heron.files import locked
 from heron.runtime.build import build_module
-from heron.runtime.evaluation import predict_split, score_predictions
+from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
@@ -79,7 +79,7 @@ def test_best_epoch_is_the_one_that_is_scored(
     module = build_module(config, data)
     module.load_state_dict(best)
     trainer = build_trainer(config, folder, data, History(tmp_path / "again.csv"))
-    again = score_predictions(predict_split(trainer, module, data, "test"), config)
+    again = predict_split(trainer, module, data, "test").scores(config)
     scores = json.loads(folder.scores.read_text())["test"]
     assert again["macro_f1"] == scores["macro_f1"]
 

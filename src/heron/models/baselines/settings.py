@@ -21,6 +21,10 @@ def check_baseline(config: Config) -> None:
         value = getattr(baseline, key)
         if not value > 0:  # so that nan is refused as well
             raise ConfigError(f"baseline.{key}={value}: must be above 0")
+    if config.task.name == "qa":
+        raise ConfigError(
+            f"baseline={baseline.name} gives each row a class: task=qa has none, it finds spans"
+        )
     if config.task.name != "nli" and baseline.name != "majority":
         raise ConfigError(
             f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not "

@@ -1,4 +1,4 @@
-"""`prediction_columns`: what a run writes of its predictions, and that every reader copes."""
+"""`LabelPredictions.columns`: what a run writes of its predictions, and that every reader copes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from heron.data.readers import load
 from heron.data.tables import write_table
 from heron.reporting.artefacts import read_predictions
 from heron.reporting.collect import collect
-from heron.runtime.evaluation import Predictions, prediction_columns
 from heron.runtime.run_folder import RunFolder
+from heron.tasks.labels import LabelPredictions
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 
@@ -27,7 +27,7 @@ def columns_of(examples, config):
     gold = np.array([LABELS.index(example.label or "BEFORE") for example in examples])
     texts = [example.group or example.text for example in examples]
     guids = [example.guid for example in examples]
-    return prediction_columns(Predictions(guids, probabilities, gold, texts), examples, config)
+    return LabelPredictions(guids, probabilities, gold, texts).columns(examples, config)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""The annotation ceiling: the token F1 of a perfect system against gold answers that are no
+minimal spans.
+
+A minimal answer inside a gold answer that is r times as long has precision 1 and recall 1/r, so
+its F1 is 2/(1 + r), and no system that answers minimally can get more. The same holds for a gold
+answer that is too short, with r the other way round.
+
+Source: ParaShoot, section 3.1 and Table 2.
+Deviates: the paper puts 2.5 times and 57 % into this formula and prints a ceiling of .84; they give
+.87, and .84 needs spans 3.3 times as long. `ceiling_table` shows both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from heron.reporting.cells import Cell, Formatted, Interval, Table
+
+_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING = 0.70, 2.5, 0.57, 0.84
+_NOTE = (
+    "Ceiling: share of minimal spans + share of the others x 2 / (1 + times as long). "
+    "Measured: mean token F1 (SQuAD's rules) of the corrected answers against the annotated ones."
+)
+
+
+class Measured(NamedTuple):
+    """What a sheet says of the ceiling.
+
+    Args:
+        minimal: share of the judged answers that are minimal, a fraction.
+        ratio: mean over the others of how many times as long they are as the corrected answer, in
+            words (or the other way round, whichever is above 1); None where none was corrected.
+        score: mean F1 of the corrected answers, with its interval; None where a correction lacks.
+    """
+
+    minimal: float
+    ratio: float | None
+    score: Interval | float | None
+
+
+def best_f1(ratio: float) -> float:
+    """Compute the F1 of a minimal answer against one that holds it and is `ratio` times as long."""
+    return 2 / (1 + ratio)
+
+
+def ceiling(minimal: float, ratio: float) -> float:
+    """Compute the F1 of a perfect system.
+
+    Args:
+        minimal: share of minimal gold answers, a fraction.
+        ratio: how many times as long as a minimal one the others are.
+    """
+    return minimal + (1 - minimal) * best_f1(ratio)
+
+
+def needed_ratio(wanted: float, minimal: float) -> float:
+    """Compute how many times as long the other answers must be for a ceiling of `wanted`."""
+    return 2 * (1 - minimal) / (wanted - minimal) - 1
+
+
+def ceiling_table(measured: Measured) -> Table:
+    """Lay out the paper's arithmetic and a sheet's beside each other."""
+    needed = needed_ratio(_PAPER_CEILING, _PAPER_MINIMAL)
+    rows: list[tuple[Cell, ...]] = [
+        ("ParaShoot, as printed", *_shown(_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING)),
+        ("ParaShoot, its numbers put together", *_computed(_PAPER_MINIMAL, _PAPER_RATIO)),
+        ("ParaShoot, what its ceiling needs", *_computed(_PAPER_MINIMAL, needed)),
+    ]
+    if measured.ratio is not None:
+        rows.append(("this sheet, the same way", *_computed(measured.minimal, measured.ratio)))
+    elif measured.minimal == 1:
+        rows.append(("this sheet, the same way", 1.0, None, None, 1.0))
+    rows.append(("this sheet, measured", measured.minimal, None, None, measured.score))
+    columns = ("arithmetic", "minimal", "times as long", "F1 of those", "ceiling F1")
+    return Table("Annotation ceiling", columns, tuple(rows), _NOTE)
+
+
+def _computed(minimal: float, ratio: float) -> tuple[Cell, ...]:
+    return (minimal, Formatted(ratio, ".2f"), best_f1(ratio), ceiling(minimal, ratio))
+
+
+def _shown(minimal: float, ratio: float, f1: float, printed: float) -> tuple[Cell, ...]:
+    """Give numbers the digits that the paper prints."""
+    digits = (".2f", ".1f", ".2f", ".2f")
+    return tuple(map(Formatted, (minimal, ratio, f1, printed), digits))

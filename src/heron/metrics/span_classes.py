@@ -1,0 +1,155 @@
+"""Kinds of questions, answers and errors of extractive question answering, for breakdowns.
+
+Each function names the class of every question of a split; `heron.analysis.slices` parts rows by
+such names. Legend: N questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heron.errors import ConfigError, DataError, Problem
+from heron.languages.language import Language
+from heron.languages.questions import OTHER, QUESTION_WORDS, QuestionWords
+from heron.metrics.span_profiles import Tokens, language_profile
+
+Offsets = tuple[int, int]  # of the first character and past the last one
+
+# How a prediction lies to the gold answer, and the row of ParaShoot's Table 5.
+OVERLAPS = {
+    "equal": "Model = Annotation",
+    "inside": "Model ⊂ Annotation",
+    "contains": "Model ⊃ Annotation",
+    "overlaps": "Model ∩ Annotation ≠ ∅",
+    "disjoint": "Model ∩ Annotation = ∅",
+}
+MISSED = "missed"  # there is an answer, and the system gave none
+UNANSWERABLE = "unanswerable"  # there is no answer, and the system gave one
+
+# Words up to which a bucket reaches. Questions: ParaShoot calls 4 to 7 words simple, more complex.
+ANSWER_LENGTHS = (1, 4, 8)
+QUESTION_LENGTHS = (3, 7, 10)
+
+
+def overlap_classes(
+    predictions: Sequence[Offsets | None], golds: Sequence[Sequence[Offsets]]
+) -> list[str]:
+    """Name how each prediction lies to the gold answer.
+
+    Offsets tell what texts cannot: a word of the answer that also stands elsewhere in the context
+    is not the answer there. Of several golds, the one that shares most characters with the
+    prediction counts (the greatest F1 over characters).
+
+    Args:
+        predictions: N answers, as `heron.data.examples.Span` or any start and end in characters of
+            the context, the end exclusive; None for no answer.
+        golds: N lists of right answers; an empty list where the question has none.
+
+    Returns:
+        N keys of `OVERLAPS`, or `missed`, or `unanswerable`. No answer where there is none is
+        `equal`.
+
+    Raises:
+        DataError: unequal lengths.
+
+    Source: Keren and Levy 2021, Table 5.
+    """
+    if len(predictions) != len(golds):
+        what = f"{len(predictions)} predictions for {len(golds)} questions"
+        raise DataError(Problem("overlap classes", what, "one prediction a question"))
+    return [_overlap(*both) for both in zip(predictions, golds, strict=True)]
+
+
+def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
+    if prediction is None or not golds:
+        both = prediction is None and not golds
+        return "equal" if both else MISSED if prediction is None else UNANSWERABLE
+    start, end = prediction
+    low, high = max(golds, key=lambda gold: _likeness(prediction, gold))
+    if (start, end) == (low, high):
+        return "equal"
+    if min(end, high) <= max(start, low):
+        return "disjoint"
+    if low <= start and end <= high:
+        return "inside"
+    return "contains" if start <= low and high <= end else "overlaps"
+
+
+def _likeness(one: Offsets, other: Offsets) -> float:
+    shared = min(one[1], other[1]) - max(one[0], other[0])
+    return 2 * max(shared, 0) / max(one[1] - one[0] + other[1] - other[0], 1)
+
+
+def question_clusters(
+    questions: Sequence[str], language: Language | None, *, reach: int = 3
+) -> list[str]:
+    """Name what each question asks for, by its question word.
+
+    Inflected words and synonyms are one cluster; Hebrew prefixes are read off (באיזו, in which).
+    The first word or phrase that is a question word counts.
+
+    Args:
+        questions: N questions.
+        language: of the questions; None, or one without a list of question words, gives `other`.
+        reach: among how many words from the beginning to look. 1 is the paper's definition; 3
+            also finds the word behind a preposition (על מה, about what; la ce; in which).
+
+    Returns:
+        N of `heron.languages.questions.CLUSTERS`, or `other`.
+
+    Raises:
+        ConfigError: a reach below 1.
+
+    Source: Keren and Levy 2021, Table 3.
+    """
+    if reach < 1:
+        raise ConfigError(f"reach={reach}: expected 1 or more words")
+    asked = QUESTION_WORDS.get(language.code) if language else None
+    if asked is None:
+        return [OTHER] * len(questions)
+    return [_cluster(words, asked, reach) for words in language_profile(language).tokens(questions)]
+
+
+def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:
+    for first in range(min(reach, len(words))):
+        for length in range(asked.longest(), 0, -1):
+            phrase = words[first : first + length]
+            for opening in asked.readings(phrase[0]):
+                if (opening, *phrase[1:]) in asked.phrases:
+                    return asked.phrases[opening, *phrase[1:]]
+    return OTHER
+
+
+def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
+    """Name each text's bucket by its length in words, as white space parts them.
+
+    Args:
+        texts: N questions (`QUESTION_LENGTHS`) or answers (`ANSWER_LENGTHS`).
+        longest: for each bucket but the last the most words in it, ascending.
+
+    Returns:
+        N of `bucket_names`; a text without words is in the first.
+
+    Raises:
+        ConfigError: no ascending numbers from 1.
+    """
+    names = bucket_names(longest)
+    words_N = [len(text.split()) for text in texts]
+    return [names[bucket] for bucket in np.searchsorted(longest, words_N).tolist()]
+
+
+def bucket_names(longest: Sequence[int]) -> list[str]:
+    """Name buckets of lengths in order, such as `1`, `2 to 4`, `5 or more`.
+
+    Raises:
+        ConfigError: no ascending numbers from 1.
+    """
+    ends = list(longest)
+    if not ends or ends[0] < 1 or sorted(set(ends)) != ends:
+        raise ConfigError(f"buckets={ends}: expected ascending numbers of words, from 1")
+    starts = [1, *(end + 1 for end in ends)]
+    spans = zip(starts, ends, strict=False)
+    named = [str(end) if start == end else f"{start} to {end}" for start, end in spans]
+    return [*named, f"{starts[-1]} or more"]

@@ -1,0 +1,232 @@
+"""`python -m tests.benchmarks.span_scores`: SQuAD scores beside a plain loop over the pairs.
+
+Exact match and F1 of Hebrew answers, as the official script computes them (`official_scores`, a
+restatement of its rules: both answers are normalised for either score) and as heron does; then
+heron's whole set, with a Hebrew profile and TLNLS. See README.md here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import statistics
+import string
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heron.errors import ConfigError, HeronError
+from heron.files import write_json
+from heron.languages import HEBREW
+from heron.metrics.span import mean_scores, span_scores
+from heron.metrics.span_pairs import overlap_scores, pair_up
+from heron.metrics.span_profiles import SQUAD, language_profile
+from heron.options import parse_options
+from heron.reporting.cells import Formatted, Table
+from heron.reporting.terminal import print_tables
+
+TARGET = 6  # times faster than the plain loop
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        few: how many predictions are scored first.
+        pairs: how many then.
+        rounds: every way runs so often; ratios are taken within a round.
+        data: folder that holds `parashoot/`; `HERON_DATA` where absent, else made-up words.
+        out: JSON file with every measurement.
+    """
+
+    few: int = 1000
+    pairs: int = 10_000
+    rounds: int = 5
+    data: Path | None = None
+    out: Path = Path("runs/benchmark_span_scores.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Predictions beside one gold answer each."""
+
+    predictions: list[str]
+    golds: list[list[str]]
+
+
+def read_answers(data: Path | None) -> list[tuple[str, int, int]]:
+    """Read ParaShoot's answers: context, start and end in characters; made-up ones without it."""
+    root = data or (Path(os.environ["HERON_DATA"]) if "HERON_DATA" in os.environ else None)
+    file = root / "parashoot" / "dev.json" if root else None
+    if file is None or not file.is_file():
+        return made_up_answers()
+    found = []
+    for row in json.loads(file.read_text(encoding="utf-8"))["data"]:
+        start, text = row["answers"]["answer_start"][0], row["answers"]["text"][0]
+        found.append((row["context"], start, start + len(text)))
+    return found
+
+
+def made_up_answers(count: int = 220) -> list[tuple[str, int, int]]:
+    """Make up contexts of Hebrew letters with as many answers."""
+    random = np.random.default_rng(0)
+    letters = list(HEBREW.alphabet)
+    found = []
+    for _ in range(count):
+        words = ["".join(random.choice(letters, random.integers(2, 8))) for _ in range(80)]
+        context = " ".join(words)
+        first = int(random.integers(70))
+        start = len(" ".join(words[:first])) + (first > 0)
+        found.append((context, start, start + len(" ".join(words[first : first + 4]))))
+    return found
+
+
+def make_sample(answers: Sequence[tuple[str, int, int]], pairs: int, seed: int = 0) -> Sample:
+    """Predict as a trained system does: ParaShoot's shares of equal, partial and wrong answers.
+
+    Source: Keren and Levy 2021, Table 5.
+    """
+    random = np.random.default_rng(seed)
+    kinds = random.choice(5, pairs, p=[0.26, 0.14, 0.22, 0.04, 0.34])
+    rows = random.integers(len(answers), size=pairs)
+    predictions, golds = [], []
+    for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True):
+        context, start, end = answers[row]
+        golds.append([context[start:end]])
+        cut, more = (int(random.integers(1, most)) for most in (max(2, end - start), 40))
+        low, high = {
+            0: (start, end),
+            1: (start, end - cut),
+            2: (max(0, start - more), end + more),
+            3: (start + cut, end + more),
+            4: (end, end + more),
+        }[kind]
+        predictions.append(context[low:high])
+    return Sample(predictions, golds)
+
+
+def _normalise(answer: str) -> str:
+    dropped = set(string.punctuation)
+    kept = "".join(mark for mark in answer.lower() if mark not in dropped)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+
+
+def _f1(prediction: str, gold: str) -> float:
+    given, right = _normalise(prediction).split(), _normalise(gold).split()
+    shared = sum((Counter(given) & Counter(right)).values())
+    if shared == 0:
+        return 0.0
+    precision, recall = shared / len(given), shared / len(right)
+    return 2 * precision * recall / (precision + recall)
+
+
+def official_scores(sample: Sample) -> list[tuple[float, float]]:
+    """Score by the rules of SQuAD 1.1, pair by pair; returns each question's exact match and F1."""
+    return [
+        (
+            max(float(_normalise(prediction) == _normalise(gold)) for gold in golds),
+            max(_f1(prediction, gold) for gold in golds),
+        )
+        for prediction, golds in zip(sample.predictions, sample.golds, strict=True)
+    ]
+
+
+def heron_scores(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the same two scores, as `item_scores` does."""
+    pairs = pair_up(sample.predictions, sample.golds, squad_2=False)
+    return overlap_scores(SQUAD.tokens(pairs.texts), pairs)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one call in processor seconds, which other processes disturb least."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(sample: Sample, rounds: int) -> dict[str, list[float]]:
+    """Time every way once a round, in processor seconds.
+
+    Raises:
+        HeronError: the scores differ.
+    """
+    theirs, ours = np.array(official_scores(sample)).T, np.stack(heron_scores(sample))
+    if not np.array_equal(theirs, ours):
+        raise HeronError("the plain loop and heron score differently")
+    profiles = [language_profile(HEBREW)]
+    times: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        spent = {
+            "official_loop": seconds(lambda: official_scores(sample)),
+            "heron": seconds(
+                lambda: mean_scores(
+                    dict(zip(("exact_match", "f1"), heron_scores(sample), strict=True))
+                )
+            ),
+            "heron_all": seconds(lambda: span_scores(sample.predictions, sample.golds, profiles)),
+        }
+        for name, value in spent.items():
+            times.setdefault(name, []).append(value)
+    return times
+
+
+def ratios(times: dict[str, list[float]], name: str) -> float:
+    """Take the median of the ratios within rounds."""
+    return statistics.median(
+        base / spent for base, spent in zip(times["official_loop"], times[name], strict=True)
+    )
+
+
+def result_table(times: dict[int, dict[str, list[float]]]) -> Table:
+    """Show the median milliseconds and how many times faster than the plain loop each way is."""
+    rows = [
+        (
+            pairs,
+            name,
+            Formatted(1000 * statistics.median(spent), ".1f"),
+            Formatted(ratios(ways, name), ".1f"),
+        )
+        for pairs, ways in times.items()
+        for name, spent in ways.items()
+    ]
+    columns = ("pairs", "way", "processor ms", "times faster")
+    return Table("Exact match and F1 of Hebrew answers", columns, tuple(rows))
+
+
+def verdict(times: dict[int, dict[str, list[float]]]) -> str:
+    """Say whether the target is reached for every number of pairs."""
+    least = min(ratios(ways, "heron") for ways in times.values())
+    said = "reached" if least >= TARGET else "missed"
+    return f"target: {TARGET} times as fast as the plain loop: {said} ({least:.1f})"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and write; returns the exit code."""
+    try:
+        options = parse_options(Options, arguments)
+        if min(options.few, options.pairs, options.rounds) < 1:
+            raise ConfigError("few, pairs and rounds: expected 1 or more")
+        answers = read_answers(options.data)
+        samples = (make_sample(answers, size) for size in (options.few, options.pairs))
+        times = {len(one.golds): measure(one, options.rounds) for one in samples}
+    except HeronError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 2
+    print_tables([result_table(times)])
+    print(verdict(times))
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    write_json(options.out, {"versions": versions, "seconds": times})
+    print(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""Slices of a run's answers: nothing is lost, and scores are those of the slice's questions."""
+
+import numpy as np
+import pytest
+
+from heron.analysis.answered import Answered, interval_of, score
+from heron.analysis.span_breakdown import BY, overlap_table, span_breakdown
+from heron.analysis.span_figures import scores_figure
+from heron.data.config import Columns, DataConfig
+from heron.data.examples import Example, Span
+from heron.errors import ConfigError
+from heron.metrics.span import span_scores
+from heron.reporting.cells import Interval
+from small_answers import CLASSES, CONTEXT, KINDS
+
+
+def config(*labels):
+    columns = Columns(text="context", text_pair="question")
+    return DataConfig(
+        name="q",
+        language="he",
+        task="qa",
+        format="squad_json",
+        label_order=[*labels],
+        columns=columns,
+    )
+
+
+def span(text):
+    start = CONTEXT.index(text)
+    return Span(start, start + len(text))
+
+
+def answered(number, question, gold, given, side=None):
+    spans = (span(gold),) if gold else ()
+    group = f"a{number % 3}"
+    example = Example(f"q{number}", CONTEXT, question, spans, group=group, side=side or {})
+    place = span(given) if given else None
+    return Answered(example, (gold,) if gold else (), given, place, 0.5 if given else None, ())
+
+
+@pytest.fixture
+def split():
+    rows = [answered(n, *KINDS[n % 5], side={"source": "ab"[n % 2]}) for n in range(32)]
+    return score(rows, config("answer"))
+
+
+def by_name(found):
+    return {one.name: one for one in found.slices}
+
+
+@pytest.mark.parametrize("by", [*BY, "source"])
+def test_slices_hold_every_question_once_and_average_to_the_whole(split, by):
+    found = span_breakdown(by, split)
+    rows = np.concatenate([one.rows_M for one in found.slices])
+    assert sorted(rows.tolist()) == list(range(32))
+    for name in ("exact_match", "f1", "he_exact_match", "he_f1", "tlnls"):
+        means = [getattr(one.scores[name], "value", one.scores[name]) for one in found.slices]
+        sizes = [len(one.rows_M) for one in found.slices]
+        assert np.average(means, weights=sizes) == pytest.approx(split.scores[name].mean())
+
+
+def test_a_slices_score_is_that_of_its_questions_alone(split):
+    where = by_name(span_breakdown("question_word", split))["where"]
+    rows = [split.rows[row] for row in where.rows_M]
+    assert {row.example.text_pair for row in rows} == {"לאן נסע דוד?", "מאיפה יצא?"}
+    expected = span_scores([row.text for row in rows], [row.golds for row in rows])["f1"]
+    assert where.scores["f1"].value == pytest.approx(expected)
+    assert where.scores["f1"].low < expected < where.scores["f1"].high
+
+
+def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
+    table = overlap_table(split)
+    assert [row[0] for row in table.rows] == list(CLASSES)
+    assert [row[2] for row in table.rows] == [7, 7, 6, 6, 6]
+    assert sum(row[3].value for row in table.rows) == pytest.approx(1.0)
+    assert table.rows[0][4] is None
+    assert sum(row[4].value for row in table.rows[1:]) == pytest.approx(1.0)
+    assert table.rows[1][4].value == pytest.approx(7 / 25)
+
+
+def test_a_question_word_counts_behind_a_preposition_too(split):
+    counts = {one.name: len(one.rows_M) for one in span_breakdown("question_word", split).slices}
+    assert counts == {"who": 12, "when": 7, "where": 13}
+
+
+def test_lengths_are_put_into_buckets_of_words(split):
+    lengths = {one.name: len(one.rows_M) for one in span_breakdown("answer_length", split).slices}
+    assert lengths == {"1": 19, "2 to 4": 13}
+    lengths = {one.name: len(one.rows_M) for one in span_breakdown("question_length", split).slices}
+    assert lengths == {"1 to 3": 26, "8 to 10": 6}
+
+
+def test_questions_without_an_answer_have_slices_of_their_own():
+    rows = [
+        answered(0, "מי?", "דוד", "דוד"),
+        answered(1, "מי?", "", ""),
+        answered(2, "מי?", "", "רות"),
+        answered(3, "מי?", "רות", ""),
+    ]
+    split = score(rows, config("answer", "no_answer"))
+    lengths = by_name(span_breakdown("answer_length", split))
+    assert lengths["(no answer)"].rows_M.tolist() == [1, 2]
+    assert lengths["1"].scores["no_answer_accuracy"] is None
+    kinds = {
+        name: one.rows_M.tolist()
+        for name, one in by_name(span_breakdown("overlap_class", split)).items()
+    }
+    assert kinds == {"equal": [0, 1], "missed": [3], "unanswerable": [2]}
+    assert [row[0] for row in overlap_table(split).rows][-2:] == ["missed", "unanswerable"]
+
+
+def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():
+    split = score([answered(n, *KINDS[n % 5]) for n in range(4)], config("answer", "no_answer"))
+    (columns,) = [table.columns for table in span_breakdown("question_length", split).tables]
+    assert "no_answer_accuracy" in columns
+    assert not any(name.startswith("answerable_") for name in columns)
+
+
+def test_an_unknown_slice_names_what_there_is(split):
+    with pytest.raises(ConfigError, match="Did you mean 'question_word'"):
+        span_breakdown("question_words", split)
+
+
+def test_one_article_gives_a_mean_without_an_interval():
+    values = np.array([0.0, 1.0, np.nan])
+    assert interval_of(values, ["a", "a", "b"]) == 0.5
+    assert interval_of(values[2:], ["b"]) is None
+    found = interval_of(np.array([0.0, 1.0, 1.0, 0.0]), ["a", "b", "c", "d"])
+    assert isinstance(found, Interval)
+    assert found.low < found.value == 0.5 < found.high
+
+
+def test_slices_are_drawn_with_and_without_intervals(split):
+    rows = [answered(n, *KINDS[n % 5]) for n in range(2)]
+    for one in (split, score(rows, config("answer"))):
+        found = span_breakdown("question_word", one)
+        assert scores_figure(found, "title", 0.5).startswith(b"\x89PNG")

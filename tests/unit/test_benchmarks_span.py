@@ -1,0 +1,50 @@
+"""The benchmark of span scores: the sample is Table 5's, and differing scores are no benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import span_scores as benchmark
+from heron.errors import HeronError
+from heron.files import read_json
+from heron.metrics.span import span_scores
+
+
+def test_made_up_predictions_are_right_as_often_as_a_trained_systems() -> None:
+    answers = benchmark.made_up_answers()
+    assert all(context[start:end] for context, start, end in answers)
+    sample = benchmark.make_sample(answers, 2000)
+    scores = span_scores(sample.predictions, sample.golds)
+    assert scores["exact_match"] == pytest.approx(0.26, abs=0.03)
+    assert scores["exact_match"] < scores["f1"] < 0.66
+
+
+def test_ways_that_score_differently_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = benchmark.make_sample(benchmark.made_up_answers(5), 20)
+    monkeypatch.setattr(benchmark, "official_scores", lambda one: [(1.0, 0.5)] * 20)
+    with pytest.raises(HeronError, match="score differently"):
+        benchmark.measure(sample, 1)
+
+
+def test_the_verdict_is_for_the_slowest_number_of_pairs() -> None:
+    def ways(ratio: float) -> dict[str, list[float]]:
+        return {"official_loop": [1.0, 2.0, 9.0], "heron": [1 / ratio, 2 / ratio, 9.0]}
+
+    assert "reached (6.5)" in benchmark.verdict({10: ways(6.5), 20: ways(9)})
+    assert "missed (5.0)" in benchmark.verdict({10: ways(6.5), 20: ways(5)})
+
+
+def test_the_command_prints_ratios_and_keeps_every_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HERON_DATA", raising=False)
+    out = tmp_path / "kept.json"
+    assert benchmark.main(["few=20", "pairs=40", "rounds=2", f"out={out}"]) == 0
+    assert "times faster" in capsys.readouterr().out
+    kept = read_json(out)["seconds"]
+    assert set(kept) == {"20", "40"}
+    assert all(len(spent) == 2 for ways in kept.values() for spent in ways.values())
+    assert benchmark.main(["pairs=0"]) == 2
+    assert "expected 1 or more" in capsys.readouterr().err

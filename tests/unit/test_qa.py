@@ -1,0 +1,95 @@
+"""Questions from the command line to the answer: train, predict, evaluate, several runs as one."""
+
+import json
+
+import pytest
+from small_runs import TINY, heron, in_folder
+
+from heron.data.tables import read_table
+from heron.files import read_json
+from heron.runtime.run_folder import RunFolder
+
+WORDS = (
+    "data=chronicle_qa",
+    "data.generator.size=200",
+    "data.generator.unanswerable=0.3",
+    "data.label_order=[answer,no_answer]",
+    "encoder.max_length=64",
+    "encoder.stride=16",
+    "optim.accumulate=2",
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two tiny runs that differ in their seed."""
+    folder = tmp_path_factory.mktemp("qa")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+        for seed in (0, 1):
+            words = (*TINY, *in_folder(folder), *WORDS, f"seed={seed}", f"run.job=seed{seed}")
+            assert heron("train", *words) == 0
+    return [RunFolder(folder / "runs" / "chronicle_qa-qa" / f"seed{seed}") for seed in (0, 1)]
+
+
+def test_a_run_leaves_scores_answers_and_dynamics(runs):
+    scores = read_json(runs[0].scores)["test"]
+    for name in ("exact_match", "f1", "he_f1", "tlnls", "no_answer_accuracy", "threshold"):
+        assert name in scores
+    assert scores["f1_low"] <= scores["f1"] <= scores["f1_high"]
+    rows = read_table(runs[0].predictions("test")).rows
+    for row in rows:
+        if row["prediction"]:
+            assert row["text"][row["start"] : row["end"]] == row["prediction"]
+            assert json.loads(row["n_best"])[0]["text"] == row["prediction"]
+        else:
+            assert row["no_answer"] > scores["threshold"]
+    assert sorted(p.name for p in runs[0].path.glob("dynamics/*")) == [
+        "epoch=0.parquet",
+        "epoch=1.parquet",
+    ]
+
+
+def test_a_file_of_questions_is_answered(runs, tmp_path):
+    context = "המורה רותי הגיעה לחיפה ביום שני. אחר כך נסעה דליה לרמלה."
+    questions = tmp_path / "questions.jsonl"
+    rows = [{"guid": str(n), "context": context, "question": "לאן נסעה דליה?"} for n in range(3)]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert heron("predict", f"run={runs[0].path}", f"input={questions}") == 0
+    answered = read_table(tmp_path / "questions.predictions.csv").rows
+    assert [row["guid"] for row in answered] == ["0", "1", "2"]
+    assert len({row["answer"] for row in answered}) == 1
+    for row in answered:
+        if row["answer"]:
+            assert context[int(row["start"]) : int(row["end"])] == row["answer"]
+
+
+def test_one_question_is_answered_on_the_command_line(runs, capsys):
+    context, question = "רותי הגיעה לחיפה ביום שני.", "מי הגיעה לחיפה?"
+    assert heron("predict", f"run={runs[0].path}", f"context={context}", f"question={question}") == 0
+    first, *candidates = capsys.readouterr().out.splitlines()
+    assert first == "(no answer)" or first in context
+    assert all(line.split(maxsplit=2)[2] in context for line in candidates)
+
+
+def test_a_run_scores_the_same_when_it_is_evaluated(runs, tmp_path):
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={runs[0].path}", f"out={out}") == 0
+    again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
+    assert {k: v for k, v in again.items()} == pytest.approx(before)
+
+
+def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={runs[0].path},{runs[0].path}", f"out={out}") == 0
+    again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
+    assert again["f1"] == pytest.approx(before["f1"])
+
+
+def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys):
+    other = tmp_path / "other"
+    words = (*TINY, *in_folder(tmp_path), *WORDS, "encoder.stride=8", "run.job=other")
+    assert heron("train", *words) == 0
+    other = tmp_path / "runs" / "chronicle_qa-qa" / "other"
+    assert heron("evaluate", f"run={runs[0].path},{other}") == 2
+    assert "encoder.stride" in capsys.readouterr().err
