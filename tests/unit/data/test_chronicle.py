@@ -229,7 +229,7 @@ def test_files_are_named_and_hold_the_promised_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"task": "summary"}, "nli, qa, relation"),
+        ({"task": "poetry"}, "nli, qa, relation, summarization"),
         ({"language": "hebrew"}, "he, ro"),
         ({"size": 99}, "size=99"),
         ({"size": 1_000_001}, "size=1000001"),

@@ -15,6 +15,9 @@ from heron.data.chronicle.pointing import Pointing, unmark
 from heron.data.chronicle.questions import Question
 from heron.data.chronicle.world import Event
 
+# Verbs for what happens to people: nobody decides to lose a letter.
+UNINTENDED = ("lose", "find", "receive")
+
 
 class Asker(Pointing):
     """Tells texts with their answers marked, and asks questions; subclasses are languages."""

@@ -16,7 +16,9 @@ from heron.data.chronicle.linking import links
 from heron.data.chronicle.passage import passages
 from heron.data.chronicle.plot import Story, draw_story
 from heron.data.chronicle.relation import pairs
-from heron.data.chronicle.settings import NLI, QA, TELLERS, ChronicleConfig
+from heron.data.chronicle.settings import NLI, QA, SUMMARIZATION, TELLERS, ChronicleConfig
+from heron.data.chronicle.summarising import SUMMARISERS
+from heron.data.chronicle.summary import summarise
 from heron.data.chronicle.telling import Told
 from heron.files import atomic_open
 
@@ -41,7 +43,8 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
         `true_label`; for `nli` also `reasoning` (see `Claim.reasoning`) or `phrase`. A row of
         `qa` holds `guid`, `document`, `context`, `question`, `answer` and `answer_start` (in
         characters; both null where there is no answer), `kind` (who, when, where, how_many, why)
-        and `candidates` (how many answers of this type the context holds).
+        and `candidates` (how many answers of this type the context holds). A row of
+        `summarization` holds `guid`, `document`, `article` and `summary`.
     """
     train, validation = round(config.size * 0.7), round(config.size * 0.1)
     sizes = {
@@ -66,8 +69,8 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
 
 def _rows(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
     """Yield rows of ever new documents until the caller has enough."""
-    if config.task == QA:
-        yield from _questions(config, documents)
+    if config.task in (QA, SUMMARIZATION):
+        yield from (_questions if config.task == QA else _articles)(config, documents)
         return
     wanted = _Mix(config)
     for row, side in (_inferences if config.task == NLI else _relations)(config, documents):
@@ -148,6 +151,17 @@ def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[di
                 "kind": row.kind,
                 "candidates": row.candidates,
             }
+
+
+def _articles(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
+    """An article is a document of its own; stories of which little can be summed up are left."""
+    for number in documents:
+        name = _name(config, number)
+        plan = Random(f"{config.seed}/article/{number}")
+        story = draw_story(plan, sentences=config.premise_sentences)
+        row = summarise(story, SUMMARISERS[config.language], plan, _wording(config, number))
+        if row:
+            yield {"guid": name, "document": name, "article": row.article, "summary": row.summary}
 
 
 def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:

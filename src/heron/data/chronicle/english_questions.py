@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from heron.data.chronicle import english_words as words
-from heron.data.chronicle.asking import Asker
+from heron.data.chronicle.asking import UNINTENDED, Asker
 from heron.data.chronicle.english import English
 from heron.data.chronicle.world import AGENTS, Entity, Event
 
@@ -33,7 +33,7 @@ class EnglishAsker(Asker, English):
             return
         does = f"{self.full(event.subject)} {base}"
         if event.subject.kind in AGENTS and self.coin():
-            verb = "decide" if form == "why" else "manage"
+            verb = "decide" if form == "why" and base not in UNINTENDED else "manage"
             does = f"{self.full(event.subject)} {verb} to {base}"
         if form == "town":
             preposition = words.VERBS[base].partition("|")[2]

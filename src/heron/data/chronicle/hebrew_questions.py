@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from heron.data.chronicle import hebrew_words as words
-from heron.data.chronicle.asking import Asker
+from heron.data.chronicle.asking import UNINTENDED, Asker
 from heron.data.chronicle.hebrew import Hebrew
 from heron.data.chronicle.world import AGENTS, Entity, Event
 
@@ -53,7 +53,8 @@ class HebrewAsker(Asker, Hebrew):
         """Ask when, where or why."""
         asked = self.rng.choice(self.asks[form])
         yield f"{asked} {self.present(event)} {self.full(event.subject)} {self.complements(event)}"
-        if event.subject.kind in AGENTS:
+        by_choice = form != "why" or event.frame.name not in UNINTENDED
+        if event.subject.kind in AGENTS and by_choice:
             verbs = ("בחר", "החליט") if form == "why" else _MANAGED
             yield f"{asked} {self.managed(event, verbs)} {self.complements(event)}"
             if form == "why":

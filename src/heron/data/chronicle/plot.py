@@ -133,16 +133,18 @@ class Story:
 
 
 def draw_story(
-    rng: Random, more: Mapping[str, float] | None = None, counted: float = 0.25
-) -> Story:
-    """Draw a story of four to seven sentences; equal generators give equal stories.
+    rng: Random, more: Mapping[str, float] | None = None, counted: float = 0.25,
+    sentences: tuple[int, int] = (4, 7),
+) -> Story:  # fmt: skip
+    """Draw a story; equal generators give equal stories.
 
     Args:
         rng: draws everything.
         more: weights of patterns that are to be drawn more or less often than usual.
         counted: share of documents of which there are several.
+        sentences: how many there are, at least and at most.
     """
-    return _Plotter(rng, {**_WEIGHTS, **(more or {})}, counted).story()
+    return _Plotter(rng, {**_WEIGHTS, **(more or {})}, counted).story(sentences)
 
 
 def settles(before: Sequence[int | None], direction: int, after: Sequence[int | None]) -> bool:
@@ -195,8 +197,8 @@ class _Plotter:
     def draw(self, kind: str, size: int, number: int) -> list[Entity]:
         return [Entity(kind, word) for word in self.rng.sample(range(size), number)]
 
-    def story(self) -> Story:
-        length = self.rng.randint(4, 7)
+    def story(self, lengths: tuple[int, int]) -> Story:
+        length = self.rng.randint(*lengths)
         names = self.rng.choices(list(self.weights), list(self.weights.values()), k=length)
         links = [Link("start")]
         for before, after in pairwise(names):

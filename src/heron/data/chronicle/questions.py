@@ -88,14 +88,15 @@ class Questions:
         if not forms:
             return None
         form = self.rng.choice(forms)
-        ways = self.rng.sample(_WAYS, len(_WAYS))
-        found = (way(self, form) for way in ways)
-        event = next(filter(None, found), None)
-        if event is None:
-            return None
-        if form == "how_many" and event.object:
-            event = replace(event, object=replace(event.object, count=2))
-        return Question(form, event, None, self.candidates(form), doer=form != "who")
+        for way in self.rng.sample(_WAYS, len(_WAYS)):
+            if event := way(self, form):
+                if form == "how_many" and event.object:
+                    event = replace(event, object=replace(event.object, count=2))
+                # Only where someone else did it does the answer hang on who is named; elsewhere
+                # naming the subject must not tell that there is no answer.
+                doer = way is Questions.by_another
+                return Question(form, event, None, self.candidates(form), doer)
+        return None
 
     def denied(self, form: str) -> Event | None:
         """Choose an event of which the passage says that it did not happen."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from heron.data.chronicle import romanian_words as words
-from heron.data.chronicle.asking import Asker
+from heron.data.chronicle.asking import UNINTENDED, Asker
 from heron.data.chronicle.romanian import Romanian, _oblique
 from heron.data.chronicle.vocabulary import fields
 from heron.data.chronicle.world import AGENTS, DOCUMENT, HAPPENING, PERSON, Entity, Event
@@ -41,7 +41,8 @@ class RomanianAsker(Asker, Romanian):
     def circumstance(self, form: str, event: Event, doer: bool) -> Iterator[str]:
         """Ask when, where or why."""
         asked = self.rng.choice(self.asks[form])
-        verb = self.was_to(event, "decis" if form == "why" else "reușit")
+        chosen = form == "why" and event.frame.name not in UNINTENDED
+        verb = self.was_to(event, "decis" if chosen else "reușit")
         yield f"{asked} {verb} {self.full(event.subject)} {self.subjunctive(event)}"
         if self.passive_differs(event):
             yield f"{asked} {self.passive(event)} {self.by(event, doer)}"

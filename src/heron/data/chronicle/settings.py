@@ -15,12 +15,14 @@ from heron.data.chronicle.telling import Teller
 from heron.data.chronicle.world import LABELS
 from heron.errors import ConfigError, nearest
 
-RELATION, NLI, QA = TASKS = ("relation", "nli", "qa")
+RELATION, NLI, QA, SUMMARIZATION = TASKS = ("relation", "nli", "qa", "summarization")
 ANSWER, NO_ANSWER = "answer", "no_answer"
 LABEL_SETS = {"three": THREE, "four": FOUR}
 TELLERS: dict[str, type[Teller]] = {"he": Hebrew, "ro": Romanian, "en": English}
 _SMALLEST, _LARGEST = 100, 1_000_000
 _LONGEST = 1_000  # sentences of a premise
+# Sentences of one story: so many that they can be summed up, and no more than can be marked.
+_SHORTEST_ARTICLE, _LONGEST_ARTICLE = 8, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class ChronicleConfig:
     """What to generate; equal configurations give identical bytes.
 
     Args:
-        task: `relation`, `nli` or `qa` (extractive question answering).
+        task: `relation`, `nli`, `qa` (extractive question answering) or `summarization`.
         language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
         size: rows in all splits together, exactly; 100 to 1,000,000.
         seed: of the stories, their wording and the noise.
@@ -39,7 +41,8 @@ class ChronicleConfig:
             contrastive, entailment, reasoning and neutral.
         premise_sentences: of `nli` with `three`, and of `qa`; fewest and most sentences of a
             premise, or of a context. Beyond one story (four to seven sentences), they are several
-            stories one after the other.
+            stories one after the other. Of `summarization`, of an article, which is one story of
+            8 to 80 sentences.
         keep_phrases: of `nli` with `four`; leave the linking phrase in the second sentence.
         casing_artefact: of `nli` with `four`; where a phrase was removed, everything after the
             first letter is in lower case, as in RoNLI. Hebrew has no case.
@@ -73,6 +76,8 @@ class ChronicleConfig:
     @property
     def labels(self) -> tuple[str, ...]:
         """The classes, in the order that `class_weights` follow; of `qa`, what rows can have."""
+        if self.task == SUMMARIZATION:
+            return ()
         if self.task == QA:
             return (ANSWER, NO_ANSWER) if self.unanswerable else (ANSWER,)
         return LABEL_SETS[self.label_set] if self.task == NLI else LABELS
@@ -88,23 +93,38 @@ class ChronicleConfig:
         for key in ("label_noise", "unanswerable", "rivals"):
             if not 0 <= getattr(self, key) <= 1:
                 yield f"{key}={getattr(self, key)} is not a fraction between 0 and 1"
-        if self.task == QA:
-            yield from self._not_for_qa()
+        if self.task in (QA, SUMMARIZATION):
+            yield from self._not_without_labels()
+        if self.task == SUMMARIZATION and _is_range(self.premise_sentences):
+            yield from self._wrong_article(*self.premise_sentences)
         if not _is_range(self.premise_sentences):
             yield (
                 f"premise_sentences={list(self.premise_sentences)} are not two numbers from 1 to "
                 f"{_LONGEST}, the fewest and the most sentences of a premise"
             )
-        weighed = self.task != QA and not unknown.keys() & {"task", "label_set"}
+        weighed = self.task not in (QA, SUMMARIZATION) and not unknown.keys() & {
+            "task",
+            "label_set",
+        }
         if self.class_weights is not None and weighed:
             yield self._wrong_weights(self.class_weights)
 
-    def _not_for_qa(self) -> Iterator[str]:
-        """Refuse what disturbs labels, which questions have not."""
+    def _not_without_labels(self) -> Iterator[str]:
+        """Refuse what disturbs labels, which questions and articles have not."""
+        task = self.task
         if self.label_noise:
-            yield f"label_noise={self.label_noise} is not for task=qa, whose rows have no label"
+            yield f"label_noise={self.label_noise} is not for task={task}, whose rows have no label"
         if self.class_weights is not None:
-            yield "class_weights are not for task=qa; unanswerable sets the share without an answer"
+            instead = "; unanswerable sets the share without an answer" if task == QA else ""
+            yield f"class_weights are not for task={task}{instead}"
+
+    def _wrong_article(self, least: int, most: int) -> Iterator[str]:
+        """Name lengths that leave nothing to sum up, or that a story cannot have."""
+        wanted = f"premise_sentences=[{least}, {most}]: an article of task=summarization has"
+        if least < _SHORTEST_ARTICLE:
+            yield f"{wanted} at least {_SHORTEST_ARTICLE} sentences"
+        if most > _LONGEST_ARTICLE:
+            yield f"{wanted} at most {_LONGEST_ARTICLE} sentences"
 
     def _wrong_weights(self, weights: tuple[float, ...]) -> str:
         labels = self.labels
