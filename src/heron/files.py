@@ -14,6 +14,7 @@ from typing import IO, Any
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
 _hashes: dict[Version, str] = {}
+_locks: list[IO[Any]] = []  # held by this process
 
 
 @contextmanager
@@ -85,7 +86,8 @@ def fingerprint(*parts: Any) -> str:
 def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
-    The operating system releases it when the process ends, however it ends.
+    The operating system releases it when the process ends, however it ends. Processes that this one
+    forks meanwhile (a loader's workers) have no part in it.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -94,4 +96,17 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
+        _locks.append(file)
+        try:
+            yield
+        finally:
+            _locks.remove(file)
+
+
+def _drop_locks() -> None:
+    """Close the parent's locks in a forked process: one that outlives it would still hold them."""
+    for file in _locks:
+        file.close()
+
+
+os.register_at_fork(after_in_child=_drop_locks)
