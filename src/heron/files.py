@@ -21,7 +21,8 @@ _locks: list[IO[Any]] = []  # held by this process
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
-    Readers never see a half-written file, and after an error the old content is still there.
+    Readers never see a half-written file, and after an error the old content is still there. An
+    error of the system's (a full disk) names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,8 +36,10 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
             os.fsync(file.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)
         raise
 
 
