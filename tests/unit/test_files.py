@@ -122,3 +122,12 @@ def test_a_forked_process_leaves_its_parent_s_lock_alone(tmp_path):
         child.join()
         with pytest.raises(BlockingIOError), locked(tmp_path / "lock", wait=False):
             pass
+
+
+def test_an_error_of_the_disk_names_the_file_that_was_to_be_written(tmp_path):
+    def fill() -> None:
+        with atomic_open(tmp_path / "a.txt"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*a\.txt'"):
+        fill()

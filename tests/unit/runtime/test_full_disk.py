@@ -1,4 +1,4 @@
-"""A disk that is really full: a tmpfs of a few hundred kilobytes, in a mount namespace of its own."""
+"""A disk that is really full: a tmpfs of some hundred kilobytes, which only the runs see."""
 
 from __future__ import annotations
 

@@ -180,7 +180,12 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
 @pytest.mark.slow
 @pytest.mark.real  # the first job waits for `INIT_SECONDS`
 def test_a_sweep_of_isolated_jobs_waits_once_for_a_server_that_is_not_there(tmp_path: Path) -> None:
-    words = (*in_folder(tmp_path), "data.generator.size=160", "task.bootstrap=0", "baseline=majority")
+    words = (
+        *in_folder(tmp_path),
+        "data.generator.size=160",
+        "task.bootstrap=0",
+        "baseline=majority",
+    )
     words += ("logger=wandb", "logger.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
     # Another process: the server that jobs are forked from keeps the environment it began with.
     ran = subprocess.run(
