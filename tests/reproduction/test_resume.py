@@ -173,13 +173,12 @@ def test_run_stopped_twice_ends_as_one_that_never_was(
             try:
                 run_job(config, folder)
             except Stopped:
-                assert folder.state() in ("interrupted", "absent", "running")
+                assert folder.state() != "failed"
     forget()
     run_job(config, folder)
     assert differences(folder, expected) == []
-    assert len(list(Path(config.paths.runs).rglob("scores.json"))) == 1 + (
-        setting == "learnt curriculum"
-    )
+    learns = setting == "learnt curriculum"
+    assert len(list(Path(config.paths.runs).rglob("scores.json"))) == 1 + learns
 
 
 def differences(folder: RunFolder, expected: RunFolder) -> list[str]:
