@@ -14,13 +14,15 @@ from typing import IO, Any
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
 _hashes: dict[Version, str] = {}
+_locks: list[IO[Any]] = []  # held by this process
 
 
 @contextmanager
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
-    Readers never see a half-written file, and after an error the old content is still there.
+    Readers never see a half-written file, and after an error the old content is still there. An
+    error of the system's (a full disk) names `path`.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,8 +36,10 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
             os.fsync(file.fileno())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)
         raise
 
 
@@ -85,7 +89,8 @@ def fingerprint(*parts: Any) -> str:
 def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
-    The operating system releases it when the process ends, however it ends.
+    The operating system releases it when the process ends, however it ends. Processes that this one
+    forks meanwhile (a loader's workers) have no part in it.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -94,4 +99,17 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
+        _locks.append(file)
+        try:
+            yield
+        finally:
+            _locks.remove(file)
+
+
+def _drop_locks() -> None:
+    """Close the parent's locks in a forked process: one that outlives it would still hold them."""
+    for file in _locks:
+        file.close()
+
+
+os.register_at_fork(after_in_child=_drop_locks)

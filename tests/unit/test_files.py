@@ -96,3 +96,38 @@ def test_a_lock_lets_one_process_in_at_a_time(tmp_path):
     for process in processes:
         process.join(30)
     assert (tmp_path / "counter").read_text() == "4"
+
+
+def test_a_process_forked_under_a_lock_has_no_part_in_it(tmp_path):
+    """A loader's workers may outlive a killed run for seconds, which can go on at once."""
+    context = multiprocessing.get_context("fork")
+    begun, over = context.Event(), context.Event()
+    with locked(tmp_path / "lock"):
+        child = context.Process(target=lambda: (begun.set(), over.wait(60)))
+        child.start()
+        assert begun.wait(30)
+    try:
+        with locked(tmp_path / "lock", wait=False):
+            assert child.is_alive()
+    finally:
+        over.set()
+        child.join()
+
+
+def test_a_forked_process_leaves_its_parent_s_lock_alone(tmp_path):
+    context = multiprocessing.get_context("fork")
+    with locked(tmp_path / "lock"):
+        child = context.Process(target=lambda: None)
+        child.start()
+        child.join()
+        with pytest.raises(BlockingIOError), locked(tmp_path / "lock", wait=False):
+            pass
+
+
+def test_an_error_of_the_disk_names_the_file_that_was_to_be_written(tmp_path):
+    def fill() -> None:
+        with atomic_open(tmp_path / "a.txt"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*a\.txt'"):
+        fill()

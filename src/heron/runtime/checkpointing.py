@@ -13,7 +13,9 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
+from pytorch_lightning.plugins.io import TorchCheckpointIO
 
+from heron.files import atomic_open
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
@@ -22,12 +24,36 @@ from heron.schema import TrainerConfig
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
+class WholeFiles(TorchCheckpointIO):
+    """Writes every checkpoint beside its place and moves it there: the one before stays until then.
+
+    Lightning writes to the system's temporary folder and copies from there: where the disk is full,
+    half of a checkpoint would be left, nothing of the one before, and no room for `status.json`.
+    """
+
+    def save_checkpoint(
+        self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
+    ) -> None:
+        """Write a checkpoint.
+
+        Raises:
+            OSError: the disk is full, or another reason of the system's, with the path.
+        """
+        with atomic_open(path, "wb") as file:
+            try:
+                torch.save(checkpoint, file)
+            except RuntimeError as error:
+                # "unexpected pos": torch ends its archive although a write has failed.
+                if isinstance(error.__context__, OSError):
+                    raise error.__context__ from None
+                raise
+
+
 class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, and within one by the clock or by steps.
 
     Lightning stores model, optimizer, schedule and loops; this adds the random states and the
-    rows of `metrics.csv`. Each save replaces the file in one move: a kill during a save leaves
-    the one before.
+    rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`).
 
     Args:
         folder: the run folder.
@@ -99,12 +125,8 @@ class LastCheckpoint(Checkpoint):
         return time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
 
     def _save(self, trainer: pl.Trainer) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.history.write()
-        temporary = self.path.with_suffix(".tmp")
-        trainer.save_checkpoint(temporary)
-        if trainer.is_global_zero:
-            os.replace(temporary, self.path)
+        trainer.save_checkpoint(self.path)
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step
 

@@ -45,7 +45,12 @@ class History(Logger):
 
     def finalize(self, status: str) -> None:
         """Write the file when training ends, however it ends."""
-        self.write()
+        try:
+            self.write()
+        except OSError:
+            # After a failure, which this must not hide: a full disk was told already.
+            if status == "success":
+                raise
 
     def write(self) -> None:
         """Write all rows; columns in order of appearance, empty where a row has no value."""

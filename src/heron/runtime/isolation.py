@@ -67,11 +67,12 @@ class JobProcess:
     Args:
         job: what to run; its folder exists.
         n_jobs: how many run side by side and share the cores.
+
+    `clock` counts from the fork: the server's own start is no job's time.
     """
 
     def __init__(self, job: Job, n_jobs: int = 1):
         self.job = job
-        self.clock = Clock()
         self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), notices.said()
@@ -79,7 +80,8 @@ class JobProcess:
             target=_work, args=(job, n_jobs, os.getcwd(), known, theirs), name=job.folder.path.name
         )
         with _no_main():
-            self._process.start()
+            self._process.start()  # waits until the server has imported what it needs
+        self.clock = Clock()
         theirs.close()
 
     @property

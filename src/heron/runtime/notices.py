@@ -10,11 +10,21 @@ from heron.secrets import redact
 _said: set[str] = set()
 
 
-def say(what: str) -> None:
-    """Print a warning on standard error, unless this command has said it before."""
-    if what not in _said:
+def say(what: str, about: str | None = None) -> None:
+    """Print a warning on standard error, unless this command has said it before.
+
+    Args:
+        what: the warning.
+        about: what makes two warnings the same, where it is not their text.
+    """
+    if not has_said(about or what):
         print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
-    _said.add(what)
+    _said.add(about or what)
+
+
+def has_said(about: str) -> bool:
+    """Tell whether this command has said a warning; other jobs of the sweep count."""
+    return about in _said
 
 
 def said() -> set[str]:

@@ -34,10 +34,17 @@ class EpochLines(pl.Callback):
         self._started = time.monotonic()
         self._losses: list[Tensor] = []
 
+    def state_dict(self) -> dict[str, Any]:
+        """Keep the losses of the epoch so far: a resumed run's line means them all."""
+        return {"losses": [float(loss) for loss in self._losses]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on within the epoch."""
+        self._losses = [torch.tensor(loss) for loss in state_dict["losses"]]
+
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Start the clock."""
         self._started = time.monotonic()
-        self._losses = []
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -47,10 +54,11 @@ class EpochLines(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over the batches), score and seconds."""
+        losses, self._losses = self._losses, []
         if not trainer.is_global_zero:
             return
         shown = {
-            "train loss": torch.stack(self._losses).mean() if self._losses else None,
+            "train loss": torch.stack(losses).mean() if losses else None,
             "validation loss": trainer.callback_metrics.get("validation/loss"),
             self.monitor.replace("/", " "): trainer.callback_metrics.get(self.monitor),
         }

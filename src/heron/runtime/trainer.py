@@ -17,7 +17,7 @@ from transformers.utils.logging import disable_progress_bar
 from heron.data.datamodule import DataModule
 from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
-from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint
+from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, WholeFiles, best_checkpoint
 from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.run_folder import RunFolder
@@ -54,6 +54,7 @@ def build_trainer(
         deterministic=settings.deterministic,
         logger=[history, *_wandb(config, folder)],
         callbacks=callbacks,
+        plugins=[WholeFiles()],
         default_root_dir=folder.path,
         enable_model_summary=False,
         enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),

@@ -16,12 +16,12 @@ from pytorch_lightning.loggers import WandbLogger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from heron.files import read_json, write_json
-from heron.runtime.notices import say
+from heron.runtime.notices import has_said, say
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.wandb_record import artifacts, identity, record_config, summary
 from heron.schema import Config
 
-INIT_SECONDS = 20.0  # a server that does not answer costs every job so much
+INIT_SECONDS = 20.0  # a server that does not answer costs a command so much
 FINISH_SECONDS = 120.0  # for what is not uploaded yet when the run ends
 
 # The folders of the jobs at work: a curriculum's first run and stages are trained inside another.
@@ -74,7 +74,10 @@ def _is_other_process() -> bool:
 
 
 def _open(config: Config, folder: RunFolder) -> Any:
-    """Call `wandb.init`; offline where the server refuses or does not answer."""
+    """Call `wandb.init`; offline where the server refuses or does not answer.
+
+    One job of a command waits for that, and the jobs after it do not try.
+    """
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
@@ -98,14 +101,17 @@ def _open(config: Config, folder: RunFolder) -> Any:
         "settings": settings,
         **identity(config, folder, first_run),
     }
+    unreachable = f"W&B cannot be reached for {config.logger.project}"
+    mode = "offline" if has_said(unreachable) else config.logger.mode
     try:
-        run = wandb.init(mode=config.logger.mode, **words)  # type: ignore[arg-type]
+        run = wandb.init(mode=mode, **words)  # type: ignore[arg-type]
     except wandb.Error as error:
         why = str(error).partition("\n")[0].replace(str(words["id"]), "<id>")
         say(
-            f"W&B cannot be reached ({why}); runs are recorded on disk instead, and "
+            f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
             "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
-            "logger.mode=offline does not try"
+            "logger.mode=offline does not try",
+            about=unreachable,
         )
         wandb.teardown()  # its service still holds the id
         run = wandb.init(mode="offline", **words)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 from heron.runtime.history import History
 
 
@@ -34,3 +36,14 @@ def test_rows_survive_a_new_logger_when_they_travel_in_a_checkpoint(tmp_path: Pa
     after.log_metrics({"train/loss": 1.0}, step=2)
     after.write()
     assert (tmp_path / "metrics.csv").read_text() == "step,train/loss\n1,2.0\n2,1.0\n"
+
+
+def test_a_disk_that_is_full_when_a_training_fails_does_not_hide_the_failure(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    history = History(tmp_path / "file" / "metrics.csv")
+    history.log_metrics({"train/loss": 1.0}, 0)
+    history.finalize("failed")
+    with pytest.raises(OSError, match="file"):
+        history.finalize("success")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from heron import files
 from heron.files import read_json
-from heron.runtime import notices
+from heron.runtime import isolation, notices
 from heron.runtime.isolation import start_server
 from small_sweeps import (
     jobs_of,
@@ -96,6 +99,25 @@ def test_server_touches_no_device_and_has_no_thread_that_a_fork_would_lose() -> 
     assert len([name for name in names if not name.startswith("jemalloc")]) == 1
     opened = [os.path.realpath(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
     assert not [path for path in opened if path.startswith(("/dev/nvidia", "/dev/dri"))]
+
+
+def test_the_server_s_start_is_no_job_s_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Time left is told by what the jobs took: seconds too many once are minutes in a grid."""
+    process, waited = type(isolation._context.Process()), 2.0
+    start = process.start
+
+    def start_late(self: Any) -> None:
+        time.sleep(waited)
+        start(self)
+
+    monkeypatch.setattr(process, "start", start_late)
+    began = time.monotonic()
+    assert sweep(tmp_path, "baseline=majority", n=1) == 0
+    took = time.monotonic() - began
+    (told,) = re.findall(r"done in ([\d.]+) s", capsys.readouterr().out)
+    assert float(told) <= took - waited + 0.1
 
 
 def test_a_job_may_learn_more_than_a_pipe_holds(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import socket
 import subprocess
 import sys
@@ -151,8 +153,16 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
 ) -> None:
     monkeypatch.setenv("WANDB_BASE_URL", endpoint)
     monkeypatch.setattr(wandb_logger, "INIT_SECONDS", 2.0)
-    # In one process: each of its own has the shortened wait not, and its own warning.
+    init, modes = wandb.init, list[str]()
+
+    def note(*, mode: str, **words: Any) -> Any:
+        modes.append(mode)
+        return init(mode=mode, **words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(wandb, "init", note)
+    # In one process: what is replaced here would not reach others.
     assert fast_job(tmp_path, "logger.mode=online", "-m", "seed=0,1") == 0
+    assert modes == ["online", "offline", "offline"], "the second job does not try again"
     said = capfd.readouterr().err
     assert said.count("W&B cannot be reached") == 1
     assert "wandb sync" in said
@@ -165,6 +175,31 @@ def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
         scores = read_json(folder.scores)
         assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
         assert "baseline:majority" in run.tags
+
+
+@pytest.mark.slow
+@pytest.mark.real  # the first job waits for `INIT_SECONDS`
+def test_a_sweep_of_isolated_jobs_waits_once_for_a_server_that_is_not_there(tmp_path: Path) -> None:
+    words = (
+        *in_folder(tmp_path),
+        "data.generator.size=160",
+        "task.bootstrap=0",
+        "baseline=majority",
+    )
+    words += ("logger=wandb", "logger.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
+    # Another process: the server that jobs are forked from keeps the environment it began with.
+    ran = subprocess.run(
+        [sys.executable, "-m", "heron", "train", *words],
+        env={**os.environ, "WANDB_BASE_URL": "http://127.0.0.1:9"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert ran.stdout.count("W&B cannot be reached") == 1
+    first, *others = (float(seconds) for seconds in re.findall(r"done in ([\d.]+) s", ran.stdout))
+    assert first > wandb_logger.INIT_SECONDS > max(others)
+    assert len(recorded_runs(tmp_path / "runs")) == 3
 
 
 class _BreaksLater(BaseHTTPRequestHandler):
