@@ -1,6 +1,6 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
-Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences.
+Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences, C classes.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ class Batch:
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
         pooled_XP: what a frozen encoder and the pooling made of the rows (or of their windows),
             float32, where it is stored (`models/feature_cache.py`); tokens are left out then.
+        whole_C: labelled rows per class, int64, of the planned batch that this one is a share of,
+            where batches are divided between processes (`data/sharing.py`).
+        stands_in: its rows only keep a process without a share of its own in step.
     """
 
     tokens_BL: Tensor
@@ -42,6 +45,8 @@ class Batch:
     labels_R: Tensor
     rows_R: Tensor
     pooled_XP: Tensor | None = None
+    whole_C: Tensor | None = None
+    stands_in: bool = False
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
@@ -49,9 +54,9 @@ class Batch:
         moved = {
             name: tensor.to(device, non_blocking=non_blocking)
             for name, tensor in tensors.items()
-            if tensor is not None
+            if isinstance(tensor, Tensor)
         }
-        return Batch(**moved)
+        return replace(self, **moved)
 
     def turned(self) -> Batch:
         """Exchange event 1 and event 2 of every row."""
@@ -109,6 +114,10 @@ class Collator:
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in the order in which a batch holds them."""
         return _ranges(self.units.sequences_U, units_U)[0]
+
+    def labels(self, units_U: np.ndarray) -> np.ndarray:
+        """List the labels of some units' rows, in the order in which a batch holds them."""
+        return np.asarray(self.features.labels_R[_ranges(self.units.rows_U, units_U)[0]])
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         features = self.features

@@ -13,6 +13,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 
+from heron import ranks
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
@@ -47,12 +48,16 @@ class Predictions:
 def predict_split(
     trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
 ) -> Predictions:
-    """Run a split through the model, in order of length, and put the rows back in order."""
+    """Run a split through the model, in order of length, and put the rows back in order.
+
+    Of several processes each predicts its share of every batch; all get the whole.
+    """
     features = data.features[split]
     outputs: Any = trainer.predict(module, data.evaluation_loader(split)) if len(features) else []
     logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
     for output in outputs or []:
         logits_RC[output.rows_R] = output.logits_RC.cpu()
+    logits_RC = ranks.sum_over_ranks(logits_RC)  # zero where another process has predicted
     # Features are sorted by sequence; people join files by position as well as by guid.
     rows = {guid: row for row, guid in enumerate(features.guids)}
     examples = [example for example in data.examples[split] if example.guid in rows]

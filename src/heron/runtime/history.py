@@ -8,6 +8,7 @@ from typing import Any
 
 from pytorch_lightning.loggers import Logger
 
+from heron import ranks
 from heron.files import atomic_open
 
 
@@ -45,7 +46,8 @@ class History(Logger):
 
     def finalize(self, status: str) -> None:
         """Write the file when training ends, however it ends."""
-        self.write()
+        if ranks.is_first():
+            self.write()
 
     def write(self) -> None:
         """Write all rows; columns in order of appearance, empty where a row has no value."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytorch_lightning as pl
 
+from heron import ranks
 from heron.audit.known import warnings
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
@@ -23,7 +24,12 @@ from heron.runtime.checkpointing import load_weights, resume_from
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.curriculum import build_curriculum, first_run
 from heron.runtime.describe import describe
-from heron.runtime.evaluation import predict_split, prediction_columns, score_predictions
+from heron.runtime.evaluation import (
+    Predictions,
+    predict_split,
+    prediction_columns,
+    score_predictions,
+)
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
@@ -55,6 +61,8 @@ def run_job(
         ConfigError: the folder holds a run with another configuration.
         BusyError: another process is working on it.
     """
+    if not ranks.is_first():
+        return _follow(config, folder, overrides)
     try:
         with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
@@ -71,16 +79,8 @@ def read_scores(folder: RunFolder) -> Scores:
 def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     quiet()
     claim(config, folder)
-    done = folder.state() == "done"
-    try:
-        sources = source_hashes(config)
-    except DataError:
-        if done:  # the data may be gone by now; the scores are not
-            return read_scores(folder)
-        raise
-    if done or folder.last.is_file():
-        check_sources(sources, folder)
-    if done:
+    sources = _sources(config, folder)
+    if ranks.from_first(sources is None):
         return read_scores(folder)
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
@@ -97,7 +97,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     )
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
-            scores = _train_and_score(config, folder)
+            scores = _train_and_score(config, folder, overrides)
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
@@ -105,43 +105,77 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     return scores
 
 
-def _train_and_score(config: Config, folder: RunFolder) -> Scores:
+def _follow(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+    """Do what the first of several processes does, without a lock and without writing."""
+    quiet()
+    if ranks.from_first(False):
+        return read_scores(folder)
+    with interruptible():
+        return _train_and_score(config, folder, overrides)
+
+
+def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
+    """Hash what the run is made from; None if the run is done already."""
+    done = folder.state() == "done"
+    try:
+        sources = source_hashes(config)
+    except DataError:
+        if done:  # the data may be gone by now; the scores are not
+            return None
+        raise
+    if done or folder.last.is_file():
+        check_sources(sources, folder)
+    return None if done else sources
+
+
+def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     if config.stages:
         return run_stages(config, folder, run_job)
-    _warn(config, folder)
+    if ranks.is_first():
+        _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    typed = read_json(folder.status)["overrides"]
-    first = first_run(config, partial(run_job, wait=True), typed)
-    pl.seed_everything(config.seed, workers=True, verbose=False)
-    data = DataModule(config)
-    if config.curriculum.name != "none":
-        data.curriculum = build_curriculum(config, data, first)
-    folder.update_status(data=describe(data.examples, data.dropped, data.features))
+    first = first_run(config, partial(run_job, wait=True), overrides)
+    with ranks.first_alone():  # caches that it fills are there for the others
+        pl.seed_everything(config.seed, workers=True, verbose=False)
+        data = DataModule(config)
+        if config.curriculum.name != "none":
+            data.curriculum = build_curriculum(config, data, first)
+        module = build_module(config, data)
+    if ranks.is_first():
+        folder.update_status(data=describe(data.examples, data.dropped, data.features))
 
-    module = build_module(config, data)
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)
     trainer.fit(
         module,
         datamodule=data,
-        ckpt_path=resume_from(folder),
+        ckpt_path=ranks.from_first(resume_from(folder) if ranks.is_first() else None),
         weights_only=True,
     )
     if config.trainer.select == "best":
         load_weights(module, folder.best)
 
     scores: Scores = {}
-    for split, features in data.features.items():
+    for split in data.features:
         if split != TRAIN:
             predictions = predict_split(trainer, module, data, split)
-            columns = prediction_columns(predictions, data.examples[split], config)
-            write_table(folder.predictions(split), columns)
-            scores[split] = score_predictions(predictions, config)
-            scores[split]["refused"] = len(features.refused)
-    write_json(folder.scores, scores)
-    if config.run.export:
-        _export(config, folder, module, data)
+            if ranks.is_first():
+                scores[split] = _score(config, folder, data, split, predictions)
+    if ranks.is_first():
+        write_json(folder.scores, scores)
+        if config.run.export:
+            _export(config, folder, module, data)
+    return ranks.from_first(scores)
+
+
+def _score(
+    config: Config, folder: RunFolder, data: DataModule, split: str, predictions: Predictions
+) -> dict[str, float]:
+    columns = prediction_columns(predictions, data.examples[split], config)
+    write_table(folder.predictions(split), columns)
+    scores = score_predictions(predictions, config)
+    scores["refused"] = len(data.features[split].refused)
     return scores
 
 

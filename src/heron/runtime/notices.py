@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from heron import ranks
 from heron.secrets import redact
 
 _said: set[str] = set()
@@ -12,7 +13,7 @@ _said: set[str] = set()
 
 def say(what: str) -> None:
     """Print a warning on standard error, unless this command has said it before."""
-    if what not in _said:
+    if what not in _said and ranks.is_first():
         print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(what)
 

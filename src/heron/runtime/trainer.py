@@ -14,13 +14,15 @@ import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from transformers.utils.logging import disable_progress_bar
 
+from heron import ranks
 from heron.data.datamodule import DataModule
 from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
-from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, best_checkpoint
+from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, OwnNumbers, best_checkpoint
 from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.strategy import build_strategy
 from heron.schema import Config
 
 
@@ -31,7 +33,10 @@ def build_trainer(
     settings = config.trainer
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    callbacks: list[pl.Callback] = [
+        OwnNumbers(config.seed),
+        LastCheckpoint(folder, settings, history),
+    ]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
@@ -46,8 +51,7 @@ def build_trainer(
     return pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy=settings.strategy,
+        **_devices(config),
         precision=precision(settings.precision),  # type: ignore[arg-type]
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
@@ -63,6 +67,16 @@ def build_trainer(
         reload_dataloaders_every_n_epochs=1,
         use_distributed_sampler=False,
     )
+
+
+def _devices(config: Config) -> dict[str, Any]:
+    """Say on what to train; a process without others trains on one device."""
+    alone = ranks.ranks() == 1
+    return {
+        "devices": 1 if alone else config.trainer.devices,
+        "num_nodes": 1 if alone else config.trainer.num_nodes,
+        "strategy": build_strategy(config),
+    }
 
 
 class StopEarly(EarlyStopping):
@@ -135,6 +149,7 @@ def quiet() -> None:
         "dataloader is not resumable",  # `RestOfPlan` is
         "Checkpoint directory",  # a resumed run's is not empty
         "Total length of `list`",  # a run without a validation split
+        "sync_dist=True",  # scores are those of all processes already
     ):
         warnings.filterwarnings("ignore", f".*{message}.*")
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.optim import AdamW
 
+from heron import ranks
 from heron.data.collate import Batch
 from heron.errors import HeronError
 from heron.models.encoder import Encoder
@@ -29,7 +30,8 @@ class StepOutput:
     """What one forward pass leaves for the recorder, the scores and the predictions.
 
     Args:
-        loss: mean over the batch's rows, or None without labels.
+        loss: mean over the batch's rows, or None without labels. Of a divided batch, such that the
+            mean over the processes is the whole batch's loss, and so with the gradients.
         logits_RC: float32.
         labels_R: class ids, or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
@@ -93,7 +95,8 @@ class TaskModule(pl.LightningModule):
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
         self.latest = output.to(output.loss.device)
-        self.log("train/loss", output.loss.detach(), prog_bar=True, batch_size=len(batch))
+        shared = ranks.ranks() > 1
+        self.log("train/loss", self.latest.loss, prog_bar=True, sync_dist=shared)
         return output.loss
 
     def predict_step(self, batch: Batch, batch_idx: int) -> StepOutput:
