@@ -111,9 +111,10 @@ class Recorder(pl.Callback):
     def _evaluate(self, trainer: pl.Trainer, module: Any) -> None:
         """Look at every row without dropout, in order of length."""
         module.eval()
-        with torch.no_grad(), trainer.precision_plugin.forward_context():
+        with torch.no_grad():
             for batch in self.data.evaluation_loader(TRAIN):
-                self.add(module, module.step(batch.to(module.device)))
+                # By way of the strategy: of a sharded model, nobody has the whole.
+                self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
         module.train()
 
     def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:

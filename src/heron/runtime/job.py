@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytorch_lightning as pl
+from pytorch_lightning.strategies import FSDPStrategy
 
 from heron import ranks
 from heron.audit.known import warnings
@@ -36,7 +37,13 @@ from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
-from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_run
+from heron.runtime.trainer import (
+    build_trainer,
+    interruptible,
+    prediction_trainer,
+    quiet,
+    wandb_run,
+)
 from heron.schema import Config
 from heron.tasks.base import TaskModule
 
@@ -153,6 +160,10 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         ckpt_path=ranks.from_first(resume_from(folder) if ranks.is_first() else None),
         weights_only=True,
     )
+    if isinstance(trainer.strategy, FSDPStrategy):  # what it leaves are parts of a model
+        module = build_module(config, data)
+        load_weights(module, folder.last)
+        trainer = prediction_trainer(config, folder)
     if config.trainer.select == "best":
         load_weights(module, folder.best)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,14 +27,11 @@ from heron.runtime.states import try_update
 from heron.schema import Config
 
 JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
-ALIVE = "alive.lock"
+ALIVE, SAID = "alive.lock", "launcher.txt"  # in the scratch folder
+_KILLED = {"state": "failed", "retry": True}
 _SECONDS = 5.0  # for processes that are told to end at once
-# What a process says whose neighbour is gone: never the cause of anything.
-_LEFT_ALONE = re.compile(
-    r"connection (?:closed|reset|refused|was)|broken pipe|recvvalue|remote process|network error"
-    r"|failed to recv|socket",
-    re.IGNORECASE,
-)
+# What a process says whose neighbour is gone: seldom the cause of anything.
+_LEFT_ALONE = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
 
 def count_ranks(config: Config) -> int:
@@ -94,7 +92,7 @@ class RanksProcess(JobProcess):
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         command += ["--local-addr=127.0.0.1", f"--nproc-per-node={devices}"]
         command += ["-m", "heron.runtime.rank"]
-        with open(self._scratch / "launcher.txt", "wb") as said:
+        with open(self._scratch / SAID, "wb") as said:
             self._launcher = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -150,10 +148,11 @@ class RanksProcess(JobProcess):
             return
         self._is_closed = True
         self._launcher.wait()
-        code, ends = self.exit_code, self._ends()
+        bad = self.exit_code not in (DONE, BUSY)
+        cause = self._cause() if bad else {}
         self._alive.close()  # whoever is still there ends now
-        if code not in (DONE, BUSY):
-            self._note_end(ends)
+        if bad:
+            self._note(cause)
         self._open.close()
 
     def _ends(self) -> list[dict[str, Any]]:
@@ -164,39 +163,45 @@ class RanksProcess(JobProcess):
             return []
         return sorted(found, key=lambda end: float(end["time"]))
 
-    def _note_end(self, ends: list[dict[str, Any]]) -> None:
+    def _note(self, cause: dict[str, Any]) -> None:
         folder, until = self.job.folder, time.monotonic() + _SECONDS
         while True:
             try:
                 with locked(folder.lock, wait=False):
                     if folder.state() != "done":
-                        try_update(folder, **self._cause(ends))
+                        try_update(folder, **cause)
                     return
             except BlockingIOError:  # by the first process, for a moment
                 if time.monotonic() > until:
                     return
                 time.sleep(0.05)
 
-    def _cause(self, ends: list[dict[str, Any]]) -> dict[str, Any]:
+    def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job."""
+        ends = self._ends()
         told: dict[str, Any] = ends[0]["failure"] if ends else {}
         if self._asked_to_end:
-            error = {"state": "interrupted", "error": "KeyboardInterrupt: ", "retry": True}
-            return {**told, **error}
-        if told and not _LEFT_ALONE.search(told["error"]):
+            return {**told, "state": "interrupted", "error": "KeyboardInterrupt: ", "retry": True}
+        if told and not was_left_alone(told["error"]):
             return told
-        said = (self._scratch / "launcher.txt").read_text("utf-8", errors="replace")
-        codes = re.findall(r"exitcode\s*:\s*(-?\d+)", said)
-        how = f"exit code {codes[-1]}" if codes else f"launcher's exit code {self.exit_code}"
-        if codes and codes[-1] == "-9":
-            how = "by SIGKILL, perhaps because memory ran out"
+        said = (self._scratch / SAID).read_text("utf-8", errors="replace")
+        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", said)]
+        codes.append(self._launcher.returncode)
+        # By the launcher itself where one has failed: SIGTERM.
+        killed = [code for code in codes if code < 0 and code != -signal.SIGTERM]
+        if told and not killed:
+            return told
+        how = f"exit code {codes[0]}"
+        if killed:
+            memory = ", perhaps because memory ran out" if -killed[0] == signal.SIGKILL else ""
+            how = f"by {signal.Signals(-killed[0]).name}{memory}"
         error = f"Killed: {how} (one of {self.job.config.trainer.devices} processes)"
-        return {
-            "state": "failed",
-            "error": error,
-            "traceback": said.splitlines()[-20:],
-            "retry": True,
-        }
+        return {**_KILLED, "error": error, "traceback": said.splitlines()[-20:]}
+
+
+def was_left_alone(error: str) -> bool:
+    """Tell from an error's text whether it may only say that another process has ended."""
+    return bool(_LEFT_ALONE.search(error))
 
 
 def describe(job: Job, scratch: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -17,7 +18,7 @@ from heron.errors import ConfigError, HeronError
 from heron.files import locked, write_json
 from heron.runtime.claim import BusyError
 from heron.runtime.isolation import BUSY, DONE, FAILED, INTERRUPTED, Job, print_to
-from heron.runtime.launch import ALIVE, JOB, count_ranks
+from heron.runtime.launch import ALIVE, JOB, count_ranks, was_left_alone
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, failure
 from heron.secrets import redact, redacted
@@ -73,7 +74,9 @@ def run_part(job: Job) -> tuple[int, BaseException | None]:
     except KeyboardInterrupt as error:
         return INTERRUPTED, error
     except Exception as error:
-        if isinstance(error, HeronError | OSError):
+        if was_left_alone(str(error)):
+            print(f"heron train: process {ranks.rank()} lost the others", file=sys.stderr)
+        elif isinstance(error, HeronError | OSError):
             print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
         else:
             print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
@@ -108,6 +111,7 @@ def _end_with_parent(scratch: Path) -> None:
 
     def watch() -> None:
         with locked(scratch / ALIVE):
+            shutil.rmtree(scratch, ignore_errors=True)  # nobody else will
             os._exit(FAILED)
 
     threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 from transformers.modeling_layers import GradientCheckpointingLayer
@@ -14,15 +15,19 @@ from heron.errors import ConfigError
 from heron.schema import Config
 
 
-def build_strategy(config: Config) -> Strategy | str:
+def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
     """Choose Lightning's strategy for this process; one process needs none.
+
+    Args:
+        config: `trainer.strategy` says which.
+        sharded: false gives every device the whole model, whatever the configuration says.
 
     Raises:
         ConfigError: `trainer.strategy=fsdp` without GPUs.
     """
     if ranks.ranks() == 1:
         return "auto"
-    if config.trainer.strategy != "fsdp":
+    if config.trainer.strategy != "fsdp" or not sharded:
         # Nothing changes a model's buffers; to send them before every forward pass would only
         # cost time.
         return DDPStrategy(forward_sync_buffers=False)
@@ -38,3 +43,11 @@ def fsdp_settings() -> dict[str, Any]:
         "auto_wrap_policy": ModuleWrapPolicy({GradientCheckpointingLayer}),
         "state_dict_type": "full",
     }
+
+
+class ShardedPrecision(FSDPPrecision):
+    """Precision of a sharded model; a `Batch` has integers and is frozen, so nothing is cast."""
+
+    def convert_input(self, data: Any) -> Any:
+        """Leave a batch as it is."""
+        return data

@@ -12,6 +12,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import EarlyStopping
+from pytorch_lightning.strategies import FSDPStrategy
 from transformers.utils.logging import disable_progress_bar
 
 from heron import ranks
@@ -22,7 +23,7 @@ from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, OwnNumbers, b
 from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.strategy import build_strategy
+from heron.runtime.strategy import ShardedPrecision, build_strategy
 from heron.schema import Config
 
 
@@ -52,7 +53,6 @@ def build_trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
         **_devices(config),
-        precision=precision(settings.precision),  # type: ignore[arg-type]
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
         deterministic=settings.deterministic,
@@ -69,13 +69,34 @@ def build_trainer(
     )
 
 
-def _devices(config: Config) -> dict[str, Any]:
-    """Say on what to train; a process without others trains on one device."""
-    alone = ranks.ranks() == 1
+def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
+    """Assemble a Trainer that only predicts; every device has the whole model."""
+    bars = progress_bar(config.trainer.progress)
+    return pl.Trainer(
+        accelerator=config.trainer.accelerator,
+        **_devices(config, sharded=False),
+        deterministic=config.trainer.deterministic,
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=folder.path,
+    )
+
+
+def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
+    """Say where to run, and in which precision; a process without others runs on one device."""
+    alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
+    strategy = build_strategy(config, sharded)
+    is_sharded = isinstance(strategy, FSDPStrategy)
     return {
         "devices": 1 if alone else config.trainer.devices,
         "num_nodes": 1 if alone else config.trainer.num_nodes,
-        "strategy": build_strategy(config),
+        "strategy": strategy,
+        "precision": None if is_sharded else name,
+        "plugins": [ShardedPrecision(name)] if is_sharded else None,  # type: ignore[arg-type]
     }
 
 

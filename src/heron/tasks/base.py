@@ -11,6 +11,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from torch import Tensor
+from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim import AdamW
 
 from heron import ranks
@@ -66,6 +67,8 @@ class TaskModule(pl.LightningModule):
         self.head = head
         self.total_steps = total_steps
         self.latest: StepOutput | None = None
+        # A strategy may cut parameters into flat parts, before the optimizer is built.
+        self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
 
     def step(self, batch: Batch) -> StepOutput:
         """Run one batch forward."""
@@ -110,7 +113,9 @@ class TaskModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Build AdamW and its schedule, which moves once per optimizer step."""
-        optimizer: AdamW = build_optimizer(self.encoder, self.head, self.config.optim)
+        optimizer: AdamW = build_optimizer(
+            self.encoder, self.head, self.config.optim, self.matrices
+        )
         schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
@@ -121,5 +126,10 @@ class TaskModule(pl.LightningModule):
         gradient_clip_algorithm: str | None = None,
     ) -> None:
         """Clip by norm; Lightning refuses fused AdamW under autocast, but bf16 needs no scaler."""
-        if gradient_clip_val:
+        if not gradient_clip_val:
+            return
+        whole = self.trainer.strategy.model
+        if isinstance(whole, FullyShardedDataParallel):  # no process has all gradients
+            whole.clip_grad_norm_(gradient_clip_val)
+        else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
