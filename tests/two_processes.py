@@ -20,17 +20,27 @@ from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 
 TESTS = Path(__file__).parent
+RUNS = "HERON_TEST_RUNS"
+SHARDED = "HERON_TEST_SHARDED"
 
 
-def run_in_two(runs: Mapping[Path, Config], seconds: float = 170.0) -> None:
-    """Train each run, in two processes that torch's launcher starts once for all."""
+def run_in_two(runs: Mapping[Path, Config], sharded: bool = False, seconds: float = 170) -> None:
+    """Train each run in two processes, which torch's launcher starts once for all.
+
+    Args:
+        runs: configurations, by run folder; those for one process will do.
+        sharded: as `trainer.strategy=fsdp` does, on CPUs.
+        seconds: until they are ended.
+    """
     written = [(to_yaml(config), str(folder)) for folder, config in runs.items()]
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--local-addr=127.0.0.1", "--nproc-per-node=2", str(Path(__file__))]
     paths = os.pathsep.join([str(TESTS), *sys.path])
-    environment = {**os.environ, "PYTHONPATH": paths, "HERON_TEST_RUNS": json.dumps(written)}
+    environment = {**os.environ, "PYTHONPATH": paths, RUNS: json.dumps(written)}
+    if sharded:
+        environment[SHARDED] = "1"
     done = subprocess.run(command, env=environment, capture_output=True, timeout=seconds)
-    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()[-4000:]
 
 
 def main() -> None:
@@ -38,11 +48,49 @@ def main() -> None:
     from heron.runtime.job import run_job
 
     ranks.join("cpu")
-    for text, folder in json.loads(os.environ["HERON_TEST_RUNS"]):
+    for text, folder in json.loads(os.environ[RUNS]):
         config = from_yaml(text)
         config.trainer.devices = 2
+        if SHARDED in os.environ:
+            shard_on_cpus()
+            config.trainer.strategy = "fsdp"
         run_job(config, RunFolder(Path(folder)))
     ranks.leave()
+
+
+def shard_on_cpus() -> None:
+    """Let FSDP run where there is no GPU; torch and Lightning ask for one, and need none.
+
+    What differs from `heron.runtime.strategy`: the device, and that whole weights are not sent to
+    the CPU, where they are already (torch would read what it has freed).
+    """
+    import pytorch_lightning.strategies.fsdp as lightning
+    from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
+    from torch.distributed.fsdp.api import FullOptimStateDictConfig
+
+    import heron.runtime.trainer
+    from heron.runtime import strategy
+
+    class CpuStrategy(lightning.FSDPStrategy):
+        def _setup_model(self, model: torch.nn.Module) -> torch.nn.Module:
+            return FullyShardedDataParallel(model, device_id=torch.device("cpu"), **self.kwargs)
+
+    def whole(module: Any, world_size: int, rank0_only: bool = True) -> Any:
+        settings: dict[str, Any] = {"offload_to_cpu": False, "rank0_only": rank0_only}
+        return FullyShardedDataParallel.state_dict_type(
+            module,
+            StateDictType.FULL_STATE_DICT,
+            FullStateDictConfig(**settings),
+            FullOptimStateDictConfig(**settings),
+        )
+
+    def build(config: Config, sharded: bool = True) -> Any:
+        if not sharded:
+            return strategy.build_strategy(config, sharded)
+        return CpuStrategy(**strategy.fsdp_settings())
+
+    lightning._get_full_state_dict_context = whole
+    heron.runtime.trainer.build_strategy = build
 
 
 def weights(folder: RunFolder) -> dict[str, torch.Tensor]:
@@ -57,13 +105,19 @@ def furthest(one: Mapping[str, torch.Tensor], two: Mapping[str, torch.Tensor]) -
     return max(float((one[name] - two[name]).abs().max()) for name in one)
 
 
-def numbers(path: Path) -> dict[str, np.ndarray]:
-    """Read a table's columns as float64 where they are numbers, else as objects."""
-    columns: dict[str, Any] = pq.read_table(path).to_pydict()
-    return {name: _numeric(values) for name, values in columns.items()}
+def files(folder: RunFolder) -> list[str]:
+    """List all that a run has left, by path."""
+    found = [path for path in folder.path.rglob("*") if path.is_file()]
+    return sorted(str(path.relative_to(folder.path)) for path in found)
 
 
-def _numeric(values: list[Any]) -> np.ndarray:
+def table(path: Path) -> dict[str, np.ndarray]:
+    """Read a table's columns, those of numbers (and of lists of them) as float64."""
+    columns: dict[str, list[Any]] = pq.read_table(path).to_pydict()
+    return {name: _column(values) for name, values in columns.items()}
+
+
+def _column(values: list[Any]) -> np.ndarray:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
