@@ -356,6 +356,7 @@ class RunConfig:
         resume: go on from `last.ckpt`, skip what is done; false starts over.
         export: write `model/` in Hugging Face form.
         isolate: train every job in a process of its own; null does so in sweeps, not for one run.
+            A job on several devices always has its own.
         n_jobs: jobs of a sweep side by side; they share the processor's cores.
         retry: which jobs of a sweep that ended badly the same command trains again: `cut`
             (stopped, killed, out of memory, disk full) or `failed` (all).

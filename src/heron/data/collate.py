@@ -6,6 +6,7 @@ Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences,
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,11 +51,11 @@ class Batch:
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
-        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved = {
-            name: tensor.to(device, non_blocking=non_blocking)
-            for name, tensor in tensors.items()
-            if isinstance(tensor, Tensor)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {
+            name: value.to(device, non_blocking=non_blocking)
+            for name, value in values.items()
+            if isinstance(value, Tensor)
         }
         return replace(self, **moved)
 

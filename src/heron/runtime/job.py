@@ -14,7 +14,7 @@ from heron.audit.known import warnings
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
-from heron.errors import DataError
+from heron.errors import ConfigError, DataError
 from heron.files import locked, read_json, write_json
 from heron.models.encoder import Encoder
 from heron.models.export import export
@@ -32,6 +32,7 @@ from heron.runtime.evaluation import (
     score_predictions,
 )
 from heron.runtime.history import History
+from heron.runtime.launch import count_ranks
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
@@ -65,9 +66,15 @@ def run_job(
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
 
     Raises:
-        ConfigError: the folder holds a run with another configuration.
+        ConfigError: the folder holds a run with another configuration, or the run needs more
+            processes than there are.
         BusyError: another process is working on it.
     """
+    if count_ranks(config) != ranks.ranks():
+        raise ConfigError(
+            f"trainer.devices={config.trainer.devices} needs {count_ranks(config)} processes, "
+            f"this is one of {ranks.ranks()}: start the run by `heron train`"
+        )
     if not ranks.is_first():
         return _follow(config, folder, overrides)
     try:

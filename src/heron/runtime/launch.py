@@ -51,7 +51,8 @@ def check_start(config: Config, isolate: bool) -> None:
     """Make sure that this command can start what a run needs.
 
     Raises:
-        ConfigError: the run needs several processes, but is to share this one, or several machines.
+        ConfigError: the run needs several processes, but is to share this one, or it needs several
+            machines.
     """
     settings = config.trainer
     if count_ranks(config) > 1 and not isolate:

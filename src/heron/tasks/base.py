@@ -99,7 +99,13 @@ class TaskModule(pl.LightningModule):
             )
         self.latest = output.to(output.loss.device)
         shared = ranks.ranks() > 1
-        self.log("train/loss", self.latest.loss, prog_bar=True, sync_dist=shared)
+        self.log(
+            "train/loss",
+            output.loss.detach(),
+            prog_bar=True,
+            batch_size=len(batch),
+            sync_dist=shared,
+        )
         return output.loss
 
     def predict_step(self, batch: Batch, batch_idx: int) -> StepOutput:
