@@ -33,6 +33,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train experiment=trc/ess seed=1 trainer.max_epochs=3
   heron train -m head=ess,emp,seq_cls seed=0,1       six runs and a table
   heron train -m experiment=ronli/grid run.n_jobs=2  two jobs side by side
+  heron train experiment=trc/ess trainer=ddp         two devices: every batch is divided
   heron train experiment=trc/window encoder=onlplab/alephbert-base paths.data=DIR
   heron train -m data=ronli_dev baseline=cbow_svm baseline.C=0.1,1,10
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all

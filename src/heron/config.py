@@ -72,6 +72,7 @@ CHOICES = {
     "curriculum.embeddings": ("pretrained", "trained"),
     "trainer.select": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
+    "trainer.strategy": ("auto", "ddp", "fsdp"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
     "run.retry": ("cut", "failed"),
     "logger.mode": ("offline", "online", "disabled"),
@@ -96,6 +97,7 @@ _AT_LEAST = {
     "trainer.max_epochs": 1,
     "trainer.max_steps": 1,
     "trainer.devices": 1,
+    "trainer.num_nodes": 1,
     "trainer.patience": 1,
     "trainer.checkpoint_steps": 1,
     "trainer.threads": 1,
@@ -281,11 +283,7 @@ def _check_scratch(encoder: EncoderConfig) -> None:
 
 def _check_combination(config: Config) -> None:
     head = config.head
-    if config.trainer.devices != 1:
-        raise ConfigError(
-            f"trainer.devices={config.trainer.devices}: heron trains on one device so far; its "
-            "batch plans are not divided between processes yet"
-        )
+    _check_devices(config)
     _check_task(config)
     _check_multipliers(config)
     if config.baseline.name != "none":
@@ -306,6 +304,21 @@ def _check_combination(config: Config) -> None:
         raise ConfigError(
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
+        )
+
+
+def _check_devices(config: Config) -> None:
+    trainer = config.trainer
+    several = trainer.devices * trainer.num_nodes > 1
+    if several and trainer.accelerator in ("mps", "tpu"):
+        raise ConfigError(
+            f"trainer.devices={trainer.devices}: several devices need trainer.accelerator=cpu or "
+            f"cuda, not {trainer.accelerator}"
+        )
+    if trainer.strategy == "fsdp" and (not several or trainer.accelerator == "cpu"):
+        raise ConfigError(
+            "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to their "
+            "number, or trainer.strategy=auto"
         )
 
 

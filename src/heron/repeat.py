@@ -11,9 +11,12 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.config import all_keys, as_dict, from_yaml, resolve
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError, HeronError, nearest
 from heron.files import read_json
+from heron.runtime.isolation import Job
+from heron.runtime.launch import count_ranks
 from heron.runtime.run_folder import RunFolder, open_run, run_path
+from heron.runtime.sweep import Sweep
 from heron.schema import Config
 
 FLAG = "run.from="
@@ -40,14 +43,25 @@ def run(arguments: Sequence[str]) -> int:
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
     print(f"heron train: {after.path}, as {before.path}", flush=True)
-    # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
-    from heron.runtime.job import run_job
-
     after.path.mkdir(parents=True, exist_ok=True)
-    scores = run_job(config, after, list(arguments))
+    scores = _train(Job(config, after, list(arguments)))
     for line in compare(before, after, scores):
         print(line)
     return 0
+
+
+def _train(job: Job) -> Mapping[str, Any]:
+    """Train in this process, or in those that its devices need; returns the scores."""
+    if count_ranks(job.config) == 1:
+        # Lightning and transformers take seconds to import; a mistake should not wait for them.
+        from heron.runtime.job import run_job
+
+        return run_job(job.config, job.folder, job.overrides)
+    (outcome,) = Sweep([job], isolate=True).run()
+    if outcome.state != "done":
+        raise HeronError(f"{job.folder.path}: {outcome.error}")
+    scores: Mapping[str, Any] = read_json(job.folder.scores)
+    return scores
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:

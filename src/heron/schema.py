@@ -228,9 +228,14 @@ class TrainerConfig:
         select: `best` (by `monitor`, needs a validation split) or `last` epoch.
         patience: epochs without a better `monitor` before stopping; null never stops early.
         precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.
+        devices: processes on each machine, each with a device of its own (or its cores); every
+            batch is divided between them, so their number does not change what a step computes.
+        num_nodes: machines; above 1, `torchrun` starts the run on each.
+        strategy: `auto`, `ddp` (every device has the whole model) or `fsdp` (each has a part of it;
+            GPUs only).
         checkpoint_minutes: a kill loses at most this much work; epochs are always kept.
         checkpoint_steps: the same, counted in optimizer steps; null leaves it to the clock.
-        threads: CPU threads; null leaves it to torch.
+        threads: CPU threads of each process; null leaves it to torch.
         deterministic: bit-identical repeats on one machine.
         progress: show a progress bar; null: when the output is a terminal.
     """
@@ -242,6 +247,7 @@ class TrainerConfig:
     patience: int | None = None
     accelerator: str = "auto"
     devices: int = 1
+    num_nodes: int = 1
     strategy: str = "auto"
     precision: str = "auto"
     checkpoint_minutes: float = 5.0
@@ -358,6 +364,7 @@ class RunConfig:
         resume: go on from `last.ckpt`, skip what is done; false starts over.
         export: write `model/` in Hugging Face form.
         isolate: train every job in a process of its own; null does so in sweeps, not for one run.
+            A job on several devices always has its own.
         n_jobs: jobs of a sweep side by side; they share the processor's cores.
         retry: which jobs of a sweep that ended badly the same command trains again: `cut`
             (stopped, killed, out of memory, disk full) or `failed` (all).

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron import repeat
+from heron import ranks, repeat
 from heron.composition import Composition, compose_and_run
 from heron.config import resolve
-from heron.errors import HeronError
+from heron.errors import ConfigError, HeronError
 from heron.runtime.isolation import DONE, Job
+from heron.runtime.launch import count_ranks
 from heron.runtime.notices import begin
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.runtime.sweep import Outcome, Sweep, run_here
@@ -42,9 +43,12 @@ def run(arguments: Sequence[str]) -> int:
     first = plan.jobs[0] if plan.jobs else None
     if first is None:
         return 2 if plan.refused else 0
+    if ranks.launched():
+        return _run_by_hand(plan)
     isolate = first.config.run.isolate
-    if len(found) > 1 or isolate:
-        return _run_sweep(plan, len(found) > 1 if isolate is None else isolate)
+    apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
+    if apart or isolate:
+        return _run_sweep(plan, apart if isolate is None else isolate)
     code = run_here(first)
     if code == DONE:
         _report(first.folder.path)
@@ -69,6 +73,20 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             plan.jobs.append(Job(config, folder, composition.overrides))
         folders.add(folder.path)
     return plan
+
+
+def _run_by_hand(plan: Plan) -> int:
+    """Train in processes that somebody has started with `torchrun`, each of which comes here."""
+    if len(plan.jobs) != 1 or plan.refused:
+        raise ConfigError("torchrun starts the processes of one run; a sweep starts its own")
+    from heron.runtime.rank import leave_at_once, run_by_hand
+
+    (job,) = plan.jobs
+    code = run_by_hand(job)
+    if code == DONE and ranks.is_first():
+        _report(job.folder.path)
+    leave_at_once(0 if code == DONE else 2)
+    raise AssertionError
 
 
 def _run_sweep(plan: Plan, isolate: bool) -> int:

@@ -1,11 +1,12 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
-Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences.
+Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences, C classes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -33,6 +34,10 @@ class Batch:
         answers_B2: of questions: first and last token of the gold answer in each sequence, see
             `Features.answers_S2`, int64.
         context_BL: of questions: whether a token lies in the text that holds the answer, bool.
+        whole_C: labelled rows per class, int64, of the planned batch that this one is a share of,
+            where batches are divided between processes (`data/sharing.py`).
+        whole_sequences: how many sequences that planned batch has.
+        stands_in: its rows only keep a process without a share of its own in step.
     """
 
     tokens_BL: Tensor
@@ -47,16 +52,19 @@ class Batch:
     pooled_XP: Tensor | None = None
     answers_B2: Tensor | None = None
     context_BL: Tensor | None = None
+    whole_C: Tensor | None = None
+    whole_sequences: int | None = None
+    stands_in: bool = False
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
-        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved = {
-            name: tensor.to(device, non_blocking=non_blocking)
-            for name, tensor in tensors.items()
-            if tensor is not None
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {
+            name: value.to(device, non_blocking=non_blocking)
+            for name, value in values.items()
+            if isinstance(value, Tensor)
         }
-        return Batch(**moved)
+        return replace(self, **moved)
 
     def turned(self) -> Batch:
         """Exchange event 1 and event 2 of every row."""
@@ -117,6 +125,10 @@ class Collator:
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in the order in which a batch holds them."""
         return _ranges(self.units.sequences_U, units_U)[0]
+
+    def labels(self, units_U: np.ndarray) -> np.ndarray:
+        """List the labels of some units' rows, in the order in which a batch holds them."""
+        return np.asarray(self.features.labels_R[_ranges(self.units.rows_U, units_U)[0]])
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         features = self.features

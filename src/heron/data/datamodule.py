@@ -13,6 +13,7 @@ import pytorch_lightning as pl
 import torch
 from torch.utils.data import DataLoader, Sampler
 
+from heron import ranks
 from heron.config import as_dict
 from heron.data.batching import copies, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
@@ -27,6 +28,7 @@ from heron.data.features import (
     require_none_refused,
 )
 from heron.data.other_sets import data_set, load_run_data
+from heron.data.sharing import SharingCollator
 from heron.data.sources import locate
 from heron.data.tokenization import build_features
 from heron.dynamics.curriculum import Curriculum
@@ -37,6 +39,9 @@ from heron.schema import Config
 
 class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches.
+
+    Plans are those of the whole training; where it has several processes, each loads its share of
+    every batch.
 
     Args:
         config: the run's configuration.
@@ -146,6 +151,9 @@ class DataModule(pl.LightningDataModule):
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
         collate: Any = Collator(self.features[split], pad_id, vectors_XP)
+        if ranks.ranks() > 1:
+            classes = len(self.config.data.label_order)
+            collate = SharingCollator(collate, classes, ranks.rank(), ranks.ranks())
         return DataLoader(
             plan,  # type: ignore[arg-type]  # a sequence of batches is all that is needed
             batch_size=None,

@@ -175,7 +175,7 @@ class QuestionReader:
         elif not answers and not (
             NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
         ):
-            fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop leaves it out"
+            fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop drops it"
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
 

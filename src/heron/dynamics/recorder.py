@@ -14,6 +14,7 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
+from heron import ranks
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
@@ -32,6 +33,7 @@ class Recorder(pl.Callback):
     with dropout on, as published for dataset cartography; under `evaluation`, those of a pass of
     its own at the end of the record. Rows that a record sees more than once (oversampling) are
     averaged, and their visits counted. Arrays are allocated once; a step costs one indexed add.
+    Every process of a training records its share of the rows; the first writes their sums.
 
     Args:
         folder: the run folder.
@@ -53,15 +55,15 @@ class Recorder(pl.Callback):
     def state_dict(self) -> dict[str, Any]:
         """Keep the part of the record that is done, for an exact resume."""
         losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
+        own = None if self.sums_NK is None else self.sums_NK.clone(), self.visits_N.clone()
         return {
-            "sums": self.sums_NK,
-            "visits": self.visits_N,
+            "records": ranks.gather(own),  # of all processes: rank 0 alone writes the checkpoint
             "losses": None if losses is None else torch.from_numpy(losses),
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on within the record."""
-        self.sums_NK, self.visits_N = state_dict["sums"], state_dict["visits"]
+        self.sums_NK, self.visits_N = state_dict["records"][ranks.rank()]
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
@@ -95,7 +97,7 @@ class Recorder(pl.Callback):
             self._evaluate(trainer, module)
         if self.sums_NK is None:
             return
-        sums_NK, visits_N = self._of_all_processes(trainer)
+        sums_NK, visits_N = map(ranks.sum_over_ranks, (self.sums_NK, self.visits_N))
         means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
         if trainer.is_global_zero:
             self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)
@@ -106,24 +108,13 @@ class Recorder(pl.Callback):
         self.sums_NK.zero_()
         self.visits_N.zero_()
 
-    def _of_all_processes(self, trainer: pl.Trainer) -> tuple[Tensor, Tensor]:
-        """Add up what every process has seen; rows are divided between them."""
-        assert self.sums_NK is not None
-        if trainer.world_size == 1:
-            return self.sums_NK, self.visits_N
-        device = trainer.strategy.root_device
-        sums, visits = (
-            trainer.strategy.reduce(tensor.to(device), reduce_op="sum").cpu()
-            for tensor in (self.sums_NK, self.visits_N)
-        )
-        return sums, visits
-
     def _evaluate(self, trainer: pl.Trainer, module: Any) -> None:
         """Look at every row without dropout, in order of length."""
         module.eval()
-        with torch.no_grad(), trainer.precision_plugin.forward_context():
+        with torch.no_grad():
             for batch in self.data.evaluation_loader(TRAIN):
-                self.add(module, module.step(batch.to(module.device)))
+                # By way of the strategy: of a sharded model, nobody has the whole.
+                self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
         module.train()
 
     def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import torch
 from torch import nn
@@ -14,20 +14,32 @@ from heron.models.encoder import Encoder
 from heron.schema import OptimConfig
 
 
-def build_optimizer(encoder: Encoder, head: nn.Module, config: OptimConfig) -> AdamW:
+def build_optimizer(
+    encoder: Encoder, head: nn.Module, config: OptimConfig, matrices: Container[int] | None = None
+) -> AdamW:
     """Group the trainable parameters by learning rate and weight decay.
 
     Biases and normalisation weights (vectors) never decay; with `layer_decay` < 1, a layer that
     is k layers below the head learns at `lr * layer_decay ** k`.
+
+    Args:
+        encoder: its trainable parameters, at `lr`.
+        head: its parameters, at `head_lr`.
+        config: see `OptimConfig`.
+        matrices: ids of the parameters that decay, where their present shape does not tell.
     """
+
+    def decays(parameter: nn.Parameter) -> bool:
+        return parameter.ndim > 1 if matrices is None else id(parameter) in matrices
+
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     depths = _depths(encoder)
     for name, parameter in encoder.named_parameters():
         rate = config.lr * config.layer_decay ** depths(name)
-        _add(groups, parameter, rate, config.weight_decay)
+        _add(groups, parameter, rate, config.weight_decay if decays(parameter) else 0.0)
     head_lr = config.lr if config.head_lr is None else config.head_lr
     for parameter in head.parameters():
-        _add(groups, parameter, head_lr, config.weight_decay)
+        _add(groups, parameter, head_lr, config.weight_decay if decays(parameter) else 0.0)
     return AdamW(
         [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()],
         betas=(config.betas[0], config.betas[1]),
@@ -89,7 +101,7 @@ def _add(
     decay: float,
 ) -> None:
     if parameter.requires_grad:
-        groups.setdefault((rate, decay if parameter.ndim > 1 else 0.0), []).append(parameter)
+        groups.setdefault((rate, decay), []).append(parameter)
 
 
 def _depths(encoder: Encoder) -> Callable[[str], int]:

@@ -146,6 +146,15 @@ class Candidates:
     none_B: Tensor
     total_B: Tensor
 
+    def first(self, windows: int) -> Candidates:
+        """Keep the first windows alone."""
+        return Candidates(
+            self.scores_BN[:windows],
+            self.spans_BN2[:windows],
+            self.none_B[:windows],
+            self.total_B[:windows],
+        )
+
     def to(self, device: torch.device | str) -> Candidates:
         """Copy every tensor to a device, without gradients."""
         return Candidates(

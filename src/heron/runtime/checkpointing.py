@@ -15,6 +15,7 @@ import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
+from heron import ranks
 from heron.files import atomic_open
 from heron.runtime.history import History
 from heron.runtime.notices import say
@@ -53,7 +54,8 @@ class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, and within one by the clock or by steps.
 
     Lightning stores model, optimizer, schedule and loops; this adds the random states and the
-    rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`).
+    rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
+    processes, the random states of all are in it.
 
     Args:
         folder: the run folder.
@@ -71,12 +73,12 @@ class LastCheckpoint(Checkpoint):
 
     def state_dict(self) -> dict[str, Any]:
         """Capture the random states and the history."""
-        return {"random": _random_state(), "history": self.history.rows}
+        return {"random": ranks.gather(_random_state()), "history": self.history.rows}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take the history back now, the random states when the first batch starts."""
         self.history.rows = list(state_dict["history"])
-        self._random = state_dict["random"]
+        self._random = state_dict["random"][ranks.rank()]
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
@@ -122,13 +124,36 @@ class LastCheckpoint(Checkpoint):
     def _is_due(self, step: int) -> bool:
         if self.config.checkpoint_steps is not None:
             return step - self._saved_step >= self.config.checkpoint_steps
-        return time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
+        if ranks.ranks() > 1 and step % LOG_EVERY != LOG_EVERY // 2:
+            return False  # processes ask each other: not after every step
+        due = time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
+        return ranks.from_first(due)
 
     def _save(self, trainer: pl.Trainer) -> None:
-        self.history.write()
+        if ranks.is_first():
+            self.history.write()
         trainer.save_checkpoint(self.path)
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step
+
+
+class OwnNumbers(pl.Callback):
+    """Gives every process its own random numbers, or all would drop the same units.
+
+    The first keeps those of a training in one process. A resumed run takes its stored ones.
+
+    Args:
+        seed: the run's.
+    """
+
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Seed all processes but the first; models are built, with equal weights."""
+        if ranks.rank():
+            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
+            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
 
 
 def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint:

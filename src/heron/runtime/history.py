@@ -8,6 +8,7 @@ from typing import Any
 
 from pytorch_lightning.loggers import Logger
 
+from heron import ranks
 from heron.files import atomic_open
 
 
@@ -45,6 +46,8 @@ class History(Logger):
 
     def finalize(self, status: str) -> None:
         """Write the file when training ends, however it ends."""
+        if not ranks.is_first():
+            return
         try:
             self.write()
         except OSError:

@@ -72,8 +72,7 @@ class JobProcess:
     """
 
     def __init__(self, job: Job, n_jobs: int = 1):
-        self.job = job
-        self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
+        self._begin(job)
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), notices.said()
         self._process = _context.Process(
@@ -83,6 +82,16 @@ class JobProcess:
             self._process.start()  # waits until the server has imported what it needs
         self.clock = Clock()
         theirs.close()
+
+    def _begin(self, job: Job) -> None:
+        self.job = job
+        self.clock = Clock()
+        self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
+
+    @property
+    def sentinel(self) -> int:
+        """What `multiprocessing.connection.wait` waits for."""
+        return self._process.sentinel
 
     @property
     def pid(self) -> int:
@@ -143,7 +152,7 @@ class JobProcess:
 
 def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
     """Wait until one of the jobs ends, at most `seconds`; hear what they have learnt."""
-    connection.wait([each._process.sentinel for each in processes], seconds)
+    connection.wait([each.sentinel for each in processes], seconds)
     for process in processes:
         process.receive()
 
@@ -174,7 +183,7 @@ def _work(
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
-    _print_to(job.folder.log)
+    print_to(job.folder.log)
     remember_hashes(known[0])
     notices.take_over(known[1])
     code = _run(job, n_jobs)
@@ -212,7 +221,7 @@ def _run(job: Job, n_jobs: int) -> int:
     return DONE
 
 
-def _print_to(log: Path) -> None:
+def print_to(log: Path) -> None:
     """Send everything that this process prints, C libraries included, to the end of a file."""
     sys.stdout.flush()
     sys.stderr.flush()

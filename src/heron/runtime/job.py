@@ -7,12 +7,14 @@ from functools import partial
 from pathlib import Path
 
 import pytorch_lightning as pl
+from pytorch_lightning.strategies import FSDPStrategy
 
+from heron import ranks
 from heron.audit.known import warnings
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
-from heron.errors import DataError
+from heron.errors import ConfigError, DataError
 from heron.files import locked, read_json, write_json
 from heron.models.encoder import Encoder
 from heron.models.export import export
@@ -25,14 +27,21 @@ from heron.runtime.curriculum import build_curriculum, first_run
 from heron.runtime.describe import describe
 from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
+from heron.runtime.launch import count_ranks
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
-from heron.runtime.trainer import build_trainer, interruptible, quiet, wandb_run
+from heron.runtime.trainer import (
+    build_trainer,
+    interruptible,
+    prediction_trainer,
+    quiet,
+    wandb_run,
+)
 from heron.schema import Config
-from heron.tasks.base import TaskModule
+from heron.tasks.base import Predictions, TaskModule
 
 Scores = dict[str, dict[str, float]]
 
@@ -52,9 +61,17 @@ def run_job(
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
 
     Raises:
-        ConfigError: the folder holds a run with another configuration.
+        ConfigError: the folder holds a run with another configuration, or the run needs more
+            processes than there are.
         BusyError: another process is working on it.
     """
+    if count_ranks(config) != ranks.ranks():
+        raise ConfigError(
+            f"trainer.devices={config.trainer.devices} needs {count_ranks(config)} processes, "
+            f"this is one of {ranks.ranks()}: start the run by `heron train`"
+        )
+    if not ranks.is_first():
+        return _follow(config, folder, overrides)
     try:
         with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
@@ -71,16 +88,8 @@ def read_scores(folder: RunFolder) -> Scores:
 def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     quiet()
     claim(config, folder)
-    done = folder.state() == "done"
-    try:
-        sources = source_hashes(config)
-    except DataError:
-        if done:  # the data may be gone by now; the scores are not
-            return read_scores(folder)
-        raise
-    if done or folder.last.is_file():
-        check_sources(sources, folder)
-    if done:
+    sources = _sources(config, folder)
+    if ranks.from_first(sources is None):
         return read_scores(folder)
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
@@ -97,7 +106,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     )
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
-            scores = _train_and_score(config, folder)
+            scores = _train_and_score(config, folder, overrides)
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
@@ -105,45 +114,83 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     return scores
 
 
-def _train_and_score(config: Config, folder: RunFolder) -> Scores:
+def _follow(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+    """Do what the first of several processes does, without a lock and without writing."""
+    quiet()
+    if ranks.from_first(False):
+        return read_scores(folder)
+    with interruptible():
+        return _train_and_score(config, folder, overrides)
+
+
+def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
+    """Hash what the run is made from; None if the run is done already."""
+    done = folder.state() == "done"
+    try:
+        sources = source_hashes(config)
+    except DataError:
+        if done:  # the data may be gone by now; the scores are not
+            return None
+        raise
+    if done or folder.last.is_file():
+        check_sources(sources, folder)
+    return None if done else sources
+
+
+def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     if config.stages:
         return run_stages(config, folder, run_job)
-    _warn(config, folder)
+    if ranks.is_first():
+        _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    typed = read_json(folder.status)["overrides"]
-    first = first_run(config, partial(run_job, wait=True), typed)
-    pl.seed_everything(config.seed, workers=True, verbose=False)
-    data = DataModule(config)
-    if config.curriculum.name != "none":
-        data.curriculum = build_curriculum(config, data, first)
-    folder.update_status(data=describe(data.examples, data.dropped, data.features))
+    first = first_run(config, partial(run_job, wait=True), overrides)
+    with ranks.first_alone():  # caches that it fills are there for the others
+        pl.seed_everything(config.seed, workers=True, verbose=False)
+        data = DataModule(config)
+        if config.curriculum.name != "none":
+            data.curriculum = build_curriculum(config, data, first)
+        module = build_module(config, data)
+    if ranks.is_first():
+        folder.update_status(data=describe(data.examples, data.dropped, data.features))
 
-    module = build_module(config, data)
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)
     trainer.fit(
         module,
         datamodule=data,
-        ckpt_path=resume_from(folder),
+        ckpt_path=ranks.from_first(resume_from(folder) if ranks.is_first() else None),
         weights_only=True,
     )
+    if isinstance(trainer.strategy, FSDPStrategy):  # what it leaves are parts of a model
+        module = build_module(config, data)
+        load_weights(module, folder.last)
+        trainer = prediction_trainer(config, folder)
     if config.trainer.select == "best":
         load_weights(module, folder.best)
 
     scores: Scores = {}
-    for split, features in data.features.items():
+    for split in data.features:
         if split != TRAIN:
             predictions = predict_split(trainer, module, data, split)
             if split == VALIDATION:
                 predictions = module.settle(predictions)
-            columns = predictions.columns(data.examples[split], config)
-            write_table(folder.predictions(split), columns)
-            scores[split] = predictions.scores(config)
-            scores[split]["refused"] = len(features.refused)
-    write_json(folder.scores, scores)
-    if config.run.export:
-        _export(config, folder, module, data)
+            if ranks.is_first():
+                scores[split] = _score(config, folder, data, split, predictions)
+    if ranks.is_first():
+        write_json(folder.scores, scores)
+        if config.run.export:
+            _export(config, folder, module, data)
+    return ranks.from_first(scores)
+
+
+def _score(
+    config: Config, folder: RunFolder, data: DataModule, split: str, predictions: Predictions
+) -> dict[str, float]:
+    columns = predictions.columns(data.examples[split], config)
+    write_table(folder.predictions(split), columns)
+    scores = predictions.scores(config)
+    scores["refused"] = len(data.features[split].refused)
     return scores
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from heron import ranks
 from heron.secrets import redact
 
 _said: set[str] = set()
@@ -17,7 +18,7 @@ def say(what: str, about: str | None = None) -> None:
         what: the warning.
         about: what makes two warnings the same, where it is not their text.
     """
-    if not has_said(about or what):
+    if not has_said(about or what) and ranks.is_first():
         print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(about or what)
 

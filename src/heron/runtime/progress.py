@@ -11,6 +11,8 @@ import torch
 from pytorch_lightning.callbacks import RichProgressBar
 from torch import Tensor
 
+from heron import ranks
+
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
     """Make the progress bar.
@@ -54,11 +56,11 @@ class EpochLines(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over the batches), score and seconds."""
-        losses, self._losses = self._losses, []
+        loss = self._mean_loss()
         if not trainer.is_global_zero:
             return
         shown = {
-            "train loss": torch.stack(losses).mean() if losses else None,
+            "train loss": loss,
             "validation loss": trainer.callback_metrics.get("validation/loss"),
             self.monitor.replace("/", " "): trainer.callback_metrics.get(self.monitor),
         }
@@ -68,3 +70,10 @@ class EpochLines(pl.Callback):
         seconds = time.monotonic() - self._started
         epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
         print("  ".join([epoch, *values, f"{seconds:.0f} s"]), flush=True)
+
+    def _mean_loss(self) -> Tensor | None:
+        """Average over the batches, and over the processes that have divided them."""
+        losses, self._losses = self._losses, []
+        if not losses:
+            return None
+        return ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()

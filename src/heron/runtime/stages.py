@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from heron import ranks
 from heron.config import from_yaml, resolve_stages, to_yaml
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
@@ -61,8 +62,9 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         every |= {f"{name}/{split}": scores for split, scores in last.items()}
         before = inner
     assert before is not None
-    _take_over(before, folder)
-    write_json(folder.scores, {**last, **every})
+    if ranks.is_first():
+        _take_over(before, folder)
+        write_json(folder.scores, {**last, **every})
     return {**last, **every}
 
 

@@ -27,6 +27,7 @@ from heron.runtime.isolation import (
     start_server,
     wait_for_any,
 )
+from heron.runtime.launch import check_start, count_ranks, start_job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, is_elsewhere, note_failure, try_update
 from heron.secrets import redact
@@ -68,12 +69,14 @@ class Sweep:
     def __init__(self, jobs: Sequence[Job], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
         if n_jobs > 1 and not isolate:
             raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
+        for job in jobs:
+            check_start(job.config, isolate)
         self.jobs, self.isolate, self.n_jobs, self.retry = jobs, isolate, n_jobs, retry
         self.outcomes: list[Outcome] = []
 
     def run(self) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
-        if self.isolate:
+        if self.isolate and any(count_ranks(job.config) == 1 for job in self.jobs):
             start_server()
         todo = [job for job in self.jobs if self._is_left(job)]
         self._say_what_is_kept()
@@ -135,7 +138,7 @@ class Sweep:
                     if is_held(job.folder):
                         yield job, BUSY, 0.0
                     else:
-                        working.append(JobProcess(job, self.n_jobs))
+                        working.append(start_job(job, self.n_jobs))
                 wait_for_any(working, _POLL)
                 for process in list(working):
                     code = process.exit_code  # before the last lines are read

@@ -12,15 +12,24 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import EarlyStopping
+from pytorch_lightning.strategies import FSDPStrategy
 from transformers.utils.logging import disable_progress_bar
 
+from heron import ranks
 from heron.data.datamodule import DataModule
 from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
-from heron.runtime.checkpointing import LOG_EVERY, LastCheckpoint, WholeFiles, best_checkpoint
+from heron.runtime.checkpointing import (
+    LOG_EVERY,
+    LastCheckpoint,
+    OwnNumbers,
+    WholeFiles,
+    best_checkpoint,
+)
 from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.strategy import ShardedPrecision, build_strategy
 from heron.schema import Config
 
 
@@ -31,7 +40,10 @@ def build_trainer(
     settings = config.trainer
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    callbacks: list[pl.Callback] = [LastCheckpoint(folder, settings, history)]
+    callbacks: list[pl.Callback] = [
+        OwnNumbers(config.seed),
+        LastCheckpoint(folder, settings, history),
+    ]
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
@@ -46,15 +58,12 @@ def build_trainer(
     return pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy=settings.strategy,
-        precision=precision(settings.precision),  # type: ignore[arg-type]
+        **_devices(config),
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
         deterministic=settings.deterministic,
         logger=[history, *_wandb(config, folder)],
         callbacks=callbacks,
-        plugins=[WholeFiles()],
         default_root_dir=folder.path,
         enable_model_summary=False,
         enable_progress_bar=any(isinstance(c, pl.callbacks.ProgressBar) for c in callbacks),
@@ -64,6 +73,37 @@ def build_trainer(
         reload_dataloaders_every_n_epochs=1,
         use_distributed_sampler=False,
     )
+
+
+def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
+    """Assemble a Trainer that only predicts; every device has the whole model."""
+    bars = progress_bar(config.trainer.progress)
+    return pl.Trainer(
+        accelerator=config.trainer.accelerator,
+        **_devices(config, sharded=False),
+        deterministic=config.trainer.deterministic,
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=folder.path,
+    )
+
+
+def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
+    """Say where to run, and in which precision; a process without others runs on one device."""
+    alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
+    strategy = build_strategy(config, sharded)
+    is_sharded = isinstance(strategy, FSDPStrategy)
+    return {
+        "devices": 1 if alone else config.trainer.devices,
+        "num_nodes": 1 if alone else config.trainer.num_nodes,
+        "strategy": strategy,
+        "precision": None if is_sharded else name,
+        "plugins": [WholeFiles(), *([ShardedPrecision(name)] if is_sharded else [])],  # type: ignore[arg-type]
+    }
 
 
 class StopEarly(EarlyStopping):
@@ -136,6 +176,7 @@ def quiet() -> None:
         "dataloader is not resumable",  # `RestOfPlan` is
         "Checkpoint directory",  # a resumed run's is not empty
         "Total length of `list`",  # a run without a validation split
+        "sync_dist=True",  # scores are those of all processes already
     ):
         warnings.filterwarnings("ignore", f".*{message}.*")
 

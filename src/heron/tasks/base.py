@@ -11,8 +11,10 @@ from typing import Any, Protocol
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
+from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim import AdamW
 
+from heron import ranks
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
@@ -30,7 +32,11 @@ class Output(Protocol):
 
     @property
     def loss(self) -> Tensor | None:
-        """Mean over the batch, or None without labels."""
+        """Mean over the batch, or None without labels.
+
+        Of a divided batch, such that the mean over the processes is the whole batch's loss, and so
+        with the gradients.
+        """
 
     @property
     def labels_R(self) -> Tensor:
@@ -81,6 +87,8 @@ class TaskModule(pl.LightningModule):
         self.head = head
         self.total_steps = total_steps
         self.latest: Output | None = None
+        # A strategy may cut parameters into flat parts, before the optimizer is built.
+        self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
 
     def logits(self, batch: Batch) -> Any:
         """Score what can be predicted, in the task's own form; means of several are logits too."""
@@ -138,7 +146,14 @@ class TaskModule(pl.LightningModule):
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
         self.latest = output.to(output.loss.device)
-        self.log("train/loss", output.loss.detach(), prog_bar=True, batch_size=len(batch))
+        shared = ranks.ranks() > 1
+        self.log(
+            "train/loss",
+            output.loss.detach(),
+            prog_bar=True,
+            batch_size=len(batch),
+            sync_dist=shared,
+        )
         return output.loss
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Output:
@@ -152,7 +167,9 @@ class TaskModule(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Build AdamW and its schedule, which moves once per optimizer step."""
-        optimizer: AdamW = build_optimizer(self.encoder, self.head, self.config.optim)
+        optimizer: AdamW = build_optimizer(
+            self.encoder, self.head, self.config.optim, self.matrices
+        )
         schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
@@ -163,5 +180,10 @@ class TaskModule(pl.LightningModule):
         gradient_clip_algorithm: str | None = None,
     ) -> None:
         """Clip by norm; Lightning refuses fused AdamW under autocast, but bf16 needs no scaler."""
-        if gradient_clip_val:
+        if not gradient_clip_val:
+            return
+        whole = self.trainer.strategy.model
+        if isinstance(whole, FullyShardedDataParallel):  # no process has all gradients
+            whole.clip_grad_norm_(gradient_clip_val)
+        else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)

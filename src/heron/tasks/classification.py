@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from heron import ranks
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
@@ -88,25 +89,23 @@ class ClassificationModule(TaskModule):
 
     def output(self, logits: Tensor, batch: Batch) -> StepOutput:
         """Make of logits_RC what predictions are collected from."""
-        loss = self._loss(logits, batch.labels_R)
-        return StepOutput(loss, logits, batch.labels_R, batch.rows_R)
+        return _output(self._loss(logits, batch), logits, batch)
 
     def step(self, batch: Batch) -> StepOutput:
         """Encode, classify, and take the mean loss over the labelled rows."""
         if batch.pooled_XP is not None:
             logits_RC = self.head.classify(batch.pooled_XP, batch)
-            loss = self._loss(logits_RC, batch.labels_R)
-            return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
+            return _output(self._loss(logits_RC, batch), logits_RC, batch)
         states_BLD = self.encoder(batch)
         logits_RC = self.head(states_BLD, batch)
-        loss = self._loss(logits_RC, batch.labels_R)
+        loss = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
             # Columns in the order of the inverted labels: the same label is right both ways.
             turned_RC = self.head(states_BLD, batch.turned())[:, self.inverse_C]
-            turned_loss = self._loss(turned_RC, batch.labels_R)
+            turned_loss = self._loss(turned_RC, batch)
             loss = None if loss is None or turned_loss is None else (loss + turned_loss) / 2
             logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2
-        return StepOutput(loss, logits_RC, batch.labels_R, batch.rows_R)
+        return _output(loss, logits_RC, batch)
 
     def observe(self, output: Output) -> Tensor:
         """Keep gold probability, correctness, margin and logits; see `TaskModule.observe`."""
@@ -120,17 +119,27 @@ class ClassificationModule(TaskModule):
         correct_R = (logits_RC.argmax(dim=1) == gold_R1[:, 0]).float()
         return torch.cat([torch.stack([p_gold_R, correct_R, margin_R], dim=1), logits_RC], dim=1)
 
-    def _loss(self, logits_RC: Tensor, labels_R: Tensor) -> Tensor | None:
-        """Take the mean cross-entropy over the labelled rows; None where there are none."""
-        if not bool((labels_R != UNLABELLED).any()):
+    def _loss(self, logits_RC: Tensor, batch: Batch) -> Tensor | None:
+        """Take the mean cross-entropy over the labelled rows; None where there are none.
+
+        Of a divided batch: this process's sum over the whole batch's number of rows (or sum of
+        class weights), times the number of processes, because they average their gradients.
+        """
+        counts_C = batch.whole_C
+        if not bool((batch.labels_R != UNLABELLED).any() if counts_C is None else counts_C.any()):
             return None
-        return F.cross_entropy(
+        loss = F.cross_entropy(
             logits_RC,
-            labels_R,
+            batch.labels_R,
             weight=self.weights_C,
             ignore_index=UNLABELLED,
+            reduction="mean" if counts_C is None else "sum",
             label_smoothing=self.config.optim.label_smoothing,
         )
+        if counts_C is None:
+            return loss
+        weighed = counts_C if self.weights_C is None else counts_C * self.weights_C
+        return loss * ranks.ranks() / weighed.sum()
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Count the batch; scores are computed once, over the whole split."""
@@ -139,7 +148,8 @@ class ClassificationModule(TaskModule):
         predicted_R = output.logits_RC.argmax(dim=1)
         self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
         assert output.loss is not None  # validation splits are labelled
-        rows = int(labelled_R.sum())
+        # So weighed, the mean over batches is the same, however a batch is divided.
+        rows = int(labelled_R.sum() if batch.whole_C is None else batch.whole_C.sum())
         self.log("validation/loss", output.loss, prog_bar=True, batch_size=rows, sync_dist=True)
 
     def on_validation_epoch_end(self) -> None:
@@ -151,3 +161,9 @@ class ClassificationModule(TaskModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
         """See `TaskModule.collect`."""
         return collect_labels(outputs, data, split)
+
+
+def _output(loss: Tensor | None, logits_RC: Tensor, batch: Batch) -> StepOutput:
+    """Report a batch's rows; none of rows that only stand in."""
+    rows = 0 if batch.stands_in else len(batch)
+    return StepOutput(loss, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])

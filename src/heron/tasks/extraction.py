@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from heron import ranks
 from heron.data.collate import Batch
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
@@ -50,6 +51,31 @@ class SpanOutput:
         candidates = None if self.candidates is None else self.candidates.to(device)
         return SpanOutput(loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates)
 
+    def without_rows(self) -> SpanOutput:
+        """Report nothing but the loss, for a batch whose rows only stand in."""
+        observed_R3 = None if self.observed_R3 is None else self.observed_R3[:0]
+        candidates = None if self.candidates is None else self.candidates.first(0)
+        return SpanOutput(
+            self.loss,
+            self.labels_R[:0],
+            self.rows_R[:0],
+            self.owners_B[:0],
+            observed_R3,
+            candidates,
+        )
+
+
+def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
+    """Average the windows' losses.
+
+    Of a divided batch: this process's sum over the whole batch's number of windows, times the
+    number of processes, because they average their gradients.
+    """
+    if batch.whole_sequences is None:
+        return loss_B.mean()
+    counted = 0.0 if batch.stands_in else ranks.ranks() / batch.whole_sequences
+    return loss_B.sum() * counted
+
 
 class ExtractionModule(TaskModule):
     """Cross-entropy of the answer's first and last token in every window; scores of whole splits.
@@ -74,15 +100,17 @@ class ExtractionModule(TaskModule):
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
         loss, observed_R3, candidates = None, None, None
         if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
-            log_p_B, loss = self._likelihood(logits, batch)
+            log_p_B, loss_B = self._likelihood(logits, batch)
+            loss = _mean_over_windows(loss_B, batch)
             with torch.no_grad():
                 observed_R3 = self._observed(logits, log_p_B, batch)
         if not self.training:
             task = self.config.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
-        return SpanOutput(
+        output = SpanOutput(
             loss, batch.labels_R, batch.rows_R, batch.owners_B, observed_R3, candidates
         )
+        return output.without_rows() if batch.stands_in else output
 
     def step(self, batch: Batch) -> SpanOutput:
         """Run one batch forward."""
@@ -102,7 +130,7 @@ class ExtractionModule(TaskModule):
         return output.observed_R3
 
     def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Compute the log probability of each window's answer, [B], and the loss."""
+        """Compute the log probability of each window's answer, and its loss; [B] both."""
         assert batch.answers_B2 is not None
         first_B, last_B = batch.answers_B2.unbind(dim=1)
         smoothing = self.config.optim.label_smoothing
@@ -113,7 +141,7 @@ class ExtractionModule(TaskModule):
             ]
             spread_B = (self._mean(start_BL, batch) + self._mean(end_BL, batch)) / 2
             loss_B = -(1 - smoothing) * log_p_B / 2 - smoothing * spread_B
-            return log_p_B, loss_B.mean()
+            return log_p_B, loss_B
         # All pairs of a start and an end compete, "not here" among them.
         longest = int((last_B - first_B).max()) + 1
         flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
@@ -123,7 +151,7 @@ class ExtractionModule(TaskModule):
         real_BX = all_BX > NEVER / 2
         log_all_BX = (all_BX - all_BX.logsumexp(dim=1, keepdim=True)).masked_fill(~real_BX, 0.0)
         spread_B = log_all_BX.sum(dim=1) / real_BX.sum(dim=1)
-        return log_p_B, (-(1 - smoothing) * log_p_B - smoothing * spread_B).mean()
+        return log_p_B, -(1 - smoothing) * log_p_B - smoothing * spread_B
 
     @staticmethod
     def _mean(log_p_BL: Tensor, batch: Batch) -> Tensor:
@@ -173,9 +201,9 @@ class ExtractionModule(TaskModule):
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Keep the batch's candidates; scores are computed once, over the whole split."""
         output = self.step(batch)
-        self.validated.append(output)
+        self.validated.append(output.to("cpu"))
         if output.loss is not None:
-            windows = len(output.owners_B)
+            windows = batch.whole_sequences or len(output.owners_B)
             self.log(
                 "validation/loss", output.loss, prog_bar=True, batch_size=windows, sync_dist=True
             )
@@ -183,7 +211,8 @@ class ExtractionModule(TaskModule):
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
-        predictions = self.collect(self.validated, data, VALIDATION).tuned()
+        outputs = [output for part in ranks.gather(self.validated) for output in part]
+        predictions = self.collect(outputs, data, VALIDATION).tuned()
         self.validated = []
         scores = predictions.scores(self.config, intervals=False)
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})

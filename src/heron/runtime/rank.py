@@ -1,0 +1,121 @@
+"""One of the processes of a job on several devices; `heron.runtime.launch` starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+from heron import ranks
+from heron.config import from_yaml
+from heron.errors import ConfigError, HeronError
+from heron.files import locked, write_json
+from heron.runtime.claim import BusyError
+from heron.runtime.isolation import BUSY, DONE, FAILED, INTERRUPTED, Job, print_to
+from heron.runtime.launch import ALIVE, JOB, count_ranks, was_left_alone
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import Clock, failure
+from heron.secrets import redact, redacted
+
+
+def main() -> int:
+    """Run this process's part of the job that the environment describes; returns the exit code."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    job, scratch = read_job(os.environ.pop(JOB))
+    _end_with_parent(scratch)
+    print_to(job.folder.log)
+    job.config.run.resume = True  # the parent has cleared the folder where that was asked for
+    number, clock = int(os.environ["RANK"]), Clock()
+    if number:
+        _mute()
+    code, error = run_part(job)
+    if error is not None:
+        end = {"code": code, "time": time.time(), "failure": failure(error, clock.seconds())}
+        write_json(scratch / f"rank={number}.json", redacted(end))
+    return code
+
+
+def run_by_hand(job: Job) -> int:
+    """Run a job in the processes that somebody has started with `torchrun`; returns the exit code.
+
+    Raises:
+        ConfigError: there are not as many as the configuration says.
+    """
+    wanted, there = count_ranks(job.config), ranks.launched()
+    if wanted != there:
+        raise ConfigError(
+            f"torchrun has started {there} processes, but trainer.devices="
+            f"{job.config.trainer.devices} and trainer.num_nodes={job.config.trainer.num_nodes} "
+            f"make {wanted}: set them to --nproc-per-node and --nnodes"
+        )
+    if int(os.environ["RANK"]):
+        _mute()
+    code, _ = run_part(job)
+    return code
+
+
+def run_part(job: Job) -> tuple[int, BaseException | None]:
+    """Meet the other processes, train with them; returns the exit code and what went wrong."""
+    try:
+        print(f"heron train: {job.folder.path}", flush=True)
+        ranks.join(job.config.trainer.accelerator)
+        from heron.runtime.job import run_job
+
+        run_job(job.config, job.folder, job.overrides)
+        ranks.leave()
+    except BusyError as error:
+        return BUSY, error
+    except KeyboardInterrupt as error:
+        return INTERRUPTED, error
+    except Exception as error:
+        if was_left_alone(str(error)):
+            print(f"heron train: process {ranks.rank()} lost the others", file=sys.stderr)
+        elif isinstance(error, HeronError | OSError):
+            print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
+        else:
+            print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
+        return FAILED, error
+    return DONE, None
+
+
+def read_job(text: str) -> tuple[Job, Path]:
+    """Read what `launch.describe` wrote: the job, and the scratch folder."""
+    value = json.loads(text)
+    folder = RunFolder(Path(value["folder"]))
+    return Job(from_yaml(value["config"]), folder, value["overrides"]), Path(value["scratch"])
+
+
+def leave_at_once(code: int) -> None:
+    """End this process without waiting for others, who may be gone."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _mute() -> None:
+    """Print nothing to standard output: the first process says it all."""
+    sys.stdout.flush()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _end_with_parent(scratch: Path) -> None:
+    """End when the process that has started all this lets go of its lock, or is gone."""
+
+    def watch() -> None:
+        with locked(scratch / ALIVE):
+            shutil.rmtree(scratch, ignore_errors=True)  # nobody else will
+            os._exit(FAILED)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
+
+
+if __name__ == "__main__":
+    leave_at_once(main())

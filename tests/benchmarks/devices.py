@@ -1,0 +1,135 @@
+"""`python -m tests.benchmarks.devices`: one run on one device and on two, by `heron train`.
+
+The same training on the built-in corpus, without dropout and in full precision, in one process with
+one thread and in two with one each. What differs is the order of additions. See README.md here.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from heron.files import read_json, write_json
+from heron.options import parse_options
+from heron.runtime.run_folder import RunFolder
+
+from .processes import ROOT, environment, wide_console
+
+NEAR = 1e-5  # a weight's or a score's difference that the order of additions may make
+_SETTINGS = (
+    "encoder.dropout=0", "head.dropout=0", "trainer.precision=32-true", "trainer.accelerator=cpu",
+    "trainer.progress=false", "trainer.select=last", "task.bootstrap=0", "run.sweep=devices",
+)  # fmt: skip
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        rows: of the corpus.
+        epochs: passes over it.
+        overrides: further settings, such as `head=window`.
+        out: JSON file with what was measured.
+    """
+
+    rows: int = 2000
+    epochs: int = 2
+    overrides: tuple[str, ...] = ()
+    out: Path = Path("runs/benchmark_devices.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One way to train.
+
+    Args:
+        devices: processes.
+        steps: optimizer steps.
+        job: seconds from the job's start to its end, without imports.
+        command: seconds of the whole command, report included.
+    """
+
+    devices: int
+    steps: int
+    job: float
+    command: float
+
+
+def run(arguments: Sequence[str], console: Console) -> int:
+    """Train both ways, print the comparison; returns 1 where they differ by more than rounding."""
+    options = parse_options(Options, arguments)
+    with tempfile.TemporaryDirectory() as made:
+        measured, folders = [], []
+        for devices in (1, 2):
+            console.print(f"{devices} device{'s' if devices > 1 else ''} ...")
+            folders.append(RunFolder(Path(made) / "runs" / "devices" / f"{devices}"))
+            measured.append(_train(options, devices, folders[-1]))
+        weights = [torch.load(each.last, weights_only=True)["state_dict"] for each in folders]
+        apart = {
+            "weights": furthest(*weights),
+            "scores": furthest(*(read_json(each.scores) for each in folders)),
+        }
+    console.print(table(measured))
+    for what, distance in apart.items():
+        console.print(f"largest difference of {what}: {distance:.1e}")
+    same = max(apart.values()) < NEAR and measured[0].steps == measured[1].steps
+    console.print("the same training" if same else f"NOT the same training (limit {NEAR})")
+    write_json(options.out, {"apart": apart, "measured": [asdict(each) for each in measured]})
+    return 0 if same else 1
+
+
+def furthest(one: Any, two: Any) -> float:
+    """Compute the largest difference between numbers or tensors, in mappings of one form.
+
+    Raises:
+        ValueError: their keys differ.
+    """
+    if not isinstance(one, Mapping):
+        return float(abs(one - two).max()) if torch.is_tensor(one) else abs(one - two)
+    if one.keys() != two.keys():
+        raise ValueError(f"different keys: {sorted(one.keys() ^ two.keys())}")
+    return max(furthest(one[key], two[key]) for key in one)
+
+
+def table(measured: Sequence[Measurement]) -> Table:
+    """Lay the measurements out."""
+    shown = Table("devices", "steps", "job, s", "command, s")
+    for each in measured:
+        cells = (f"{each.devices}", f"{each.steps}", f"{each.job:.1f}", f"{each.command:.1f}")
+        shown.add_row(*cells)
+    return shown
+
+
+def _train(options: Options, devices: int, folder: RunFolder) -> Measurement:
+    made = folder.path.parents[2]
+    words = [
+        *_SETTINGS, *options.overrides, f"data.generator.size={options.rows}",
+        f"trainer.max_epochs={options.epochs}", f"trainer.devices={devices}",
+        f"paths.runs={made}/runs", f"paths.cache={made}/cache{devices}",
+        f"run.job={folder.path.name}",
+    ]  # fmt: skip
+    command = [sys.executable, "-m", "heron", "train", *words]
+    started = time.perf_counter()
+    # heron divides these threads between the processes of a run.
+    subprocess.run(
+        command, cwd=ROOT, env=environment(devices), check=True, stdout=subprocess.DEVNULL
+    )
+    seconds = time.perf_counter() - started
+    spent = json.loads(folder.ledger.read_text())["total"]["steps"]
+    return Measurement(devices, spent, read_json(folder.status)["seconds"], seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:], wide_console()))
