@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ class Options:
 
     rows: int = 2000
     epochs: int = 2
-    overrides: tuple[str, ...] = ()
+    overrides: list[str] = field(default_factory=list)
     out: Path = Path("runs/benchmark_devices.json")
 
 
