@@ -135,7 +135,7 @@ def _fractions(items: npt.NDArray, shared: npt.NDArray, lengths: npt.NDArray) ->
     for column, measure in enumerate(MEASURES):
         fewer = 1 if measure == "rouge2" else 0
         counts = shared.reshape(-1, 3)[:, column]
-        precision, recall = (counts / np.maximum(lengths.reshape(-1, 2) - fewer, 1).T)
+        precision, recall = counts / np.maximum(lengths.reshape(-1, 2) - fewer, 1).T
         f = harmonic_mean(precision, recall)
         # Sorted by item, then by falling F: an item's first pair is its best one.
         order = np.lexsort((-f, items))

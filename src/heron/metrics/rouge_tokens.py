@@ -34,6 +34,7 @@ Stem = Callable[[str], str]
 
 PROFILES = ("xlsum", "heron")
 _STEMMED_FROM = 4  # characters; the fork leaves shorter tokens as they are
+_DROPPED_AT_ENDS = ".,:;!?()[]"
 _MOST_WORDS = 2_000_000  # in one vocabulary, some 300 MB; then it begins anew
 
 # `str.split` parts words at these control characters; the fork deletes them, so words join.
@@ -113,7 +114,7 @@ _QUOTES_AND_DASHES = str.maketrans(
 )
 # A quotation mark inside a word that another one closes (ל"שקוף") is no gershayim; but it is one
 # before a single last letter (צה"ל" at the end of a quotation).
-_OPENING_QUOTE = re.compile(r'(?<=\w)"(?=\w{2,}")')
+_OPENING_QUOTE = re.compile(r'(?<=\w)"(?=\w{2,}[.,:;!?]*")')
 _DIGITS_MEET_LETTERS = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
@@ -193,7 +194,10 @@ class _Words(dict[str, tuple[int, ...]]):
         self._number = number
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        self[word] = numbers = self._number(word)
+        # Both profiles drop these at a word's ends: most new words are known ones with a comma.
+        core = word.strip(_DROPPED_AT_ENDS)
+        numbers = self._number(word) if len(core) == len(word) else self[core]
+        self[word] = numbers
         return numbers
 
 
@@ -213,3 +217,8 @@ def vocabulary(profile: str, language: Language, stem: Stem | None = None) -> Vo
     if len(found) > _MOST_WORDS:
         found.clear()
     return found
+
+
+def forget() -> None:
+    """Let go of all shared vocabularies and their memory."""
+    _shared.cache_clear()
