@@ -174,6 +174,7 @@ def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, dict[str, li
     scorers |= {
         "heron, first pass": heron,
         "heron": heron,
+        "heron profile, first pass": partial(heron, profile="heron"),
         "heron profile": partial(heron, profile="heron"),
     }
     times: dict[str, dict[str, list[float]]] = {}

@@ -33,13 +33,13 @@ Ids = Sequence[int]
 MEASURES = ("rouge1", "rouge2", "rougeL")
 
 
-def shared_ngrams(shorter: Iterable[Hashable], longer: Iterable[Hashable]) -> int:
+def shared_ngrams(first: Iterable[Hashable], second: Iterable[Hashable]) -> int:
     """Count the n-grams that two texts have in common, each as often as both have it."""
     left: dict[Hashable, int] = {}
-    for ngram in shorter:
+    for ngram in first:
         left[ngram] = left.get(ngram, 0) + 1
     shared = 0
-    for ngram in filter(left.__contains__, longer):
+    for ngram in filter(left.__contains__, second):
         if left[ngram]:
             left[ngram] -= 1
             shared += 1
@@ -66,12 +66,26 @@ def longest_common_subsequence(shorter: Ids, longer: Ids) -> int:
 
 def shared_counts(first: Ids, second: Ids) -> tuple[int, int, int]:
     """Count shared unigrams, shared bigrams and the longest common subsequence's words."""
-    shorter, longer = (first, second) if len(first) <= len(second) else (second, first)
-    unigrams = shared_ngrams(shorter, longer)
-    if not unigrams:
+    common = set(first).intersection(second)
+    if not common:
         return 0, 0, 0
-    bigrams = shared_ngrams(pairwise(shorter), pairwise(longer))
-    return unigrams, bigrams, longest_common_subsequence(shorter, longer)
+    # Most words of two texts are not shared: only the others can make a match of any kind.
+    left, left_pairs = _only(first, common)
+    right, right_pairs = _only(second, common)
+    if len(left) > len(right):
+        left, right = right, left
+    # A word that stands once in one of the texts is shared once.
+    alone = len(left) == len(common)
+    unigrams = len(left) if alone else shared_ngrams(left, right)
+    bigrams = shared_ngrams(left_pairs, right_pairs) if left_pairs and right_pairs else 0
+    return unigrams, bigrams, longest_common_subsequence(left, right)
+
+
+def _only(ids: Ids, kept: set[int]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Take the tokens that are in `kept`, and the pairs of neighbours that both are."""
+    places = [place for place, token in enumerate(ids) if token in kept]
+    pairs = [(ids[place], ids[after]) for place, after in pairwise(places) if after == place + 1]
+    return [ids[place] for place in places], pairs
 
 
 def harmonic_mean(precision: Floats, recall: Floats) -> Floats:
@@ -171,7 +185,7 @@ def rouge_scores(
     """
     if not predictions:
         raise DataError(Problem("rouge", "no predictions", "a mean needs at least one"))
-    means = {}
+    means: dict[str, float] = {}
     for profile in profiles:
         scores = rouge(predictions, references, profile, language, stem)
         suffix = "" if profile == "xlsum" else f"_{profile}"

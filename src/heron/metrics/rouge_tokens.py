@@ -23,7 +23,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from itertools import chain
 
 from heron.errors import ConfigError, nearest
 from heron.languages.language import Language
@@ -35,10 +34,9 @@ Stem = Callable[[str], str]
 PROFILES = ("xlsum", "heron")
 _STEMMED_FROM = 4  # characters; the fork leaves shorter tokens as they are
 _DROPPED_AT_ENDS = ".,:;!?()[]"
+_SEVERAL = -1
 _MOST_WORDS = 2_000_000  # in one vocabulary, some 300 MB; then it begins anew
 
-# `str.split` parts words at these control characters; the fork deletes them, so words join.
-_DELETED_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
     "\U0002b740-\U0002ceaf\U0002f800-\U0002fa1f"
@@ -127,6 +125,12 @@ def _heron_word(word: str, language: Language) -> list[str]:
     return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))
 
 
+def _stemmed_word(word: str, cut: Callable[[str], list[str]], stem: Stem) -> list[str]:
+    """Cut a word, and leave its longer tokens' stems; empty ones go."""
+    stems = (stem(token) if len(token) >= _STEMMED_FROM else token for token in cut(word))
+    return [token for token in stems if token]
+
+
 class Vocabulary:
     """Cuts texts by one profile and numbers their tokens; remembers every word it has cut.
 
@@ -142,63 +146,81 @@ class Vocabulary:
     def __init__(self, profile: str, language: Language, stem: Stem | None = None):
         if profile not in PROFILES:
             raise ConfigError(f"profile={profile}: no way to cut.{nearest(profile, PROFILES)}")
+        cut = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
+        self._cut = cut if stem is None else partial(_stemmed_word, cut=cut, stem=stem)
         self.profile = profile
-        self._cut = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
-        self._stem = stem
         self.clear()
 
     def clear(self) -> None:
         """Forget all words and numbers."""
-        self._numbers: dict[str, int] = {}
-        self._spellings: list[str] = []
-        self._at_start: dict[int, int] = {}
-        self._words = _Words(self._number)
+        self._numbers = _Numbers()
+        self._words = _Words(self._cut, self._numbers)
 
     def __len__(self) -> int:
         """Count the distinct words, not tokens, seen so far."""
         return len(self._words)
 
-    def _number(self, word: str) -> tuple[int, ...]:
-        return tuple(map(self._number_token, self._cut(word)))
-
-    def _number_token(self, token: str) -> int:
-        if self._stem and len(token) >= _STEMMED_FROM:
-            token = self._stem(token)
-        if token in self._numbers:
-            return self._numbers[token]
-        number = self._numbers[token] = len(self._spellings)
-        self._spellings.append(token)
-        if token.startswith(_ESCAPED_SPACE):
-            self._at_start[number] = self._number_token(token.removeprefix(_ESCAPED_SPACE))
-        return number
-
     def ids(self, text: str) -> list[int]:
         """Cut `text`; equal tokens have equal numbers, within this vocabulary."""
-        if self.profile == "xlsum" and any(char in text for char in _DELETED_SPACES):
-            text = text.lower().translate(dict.fromkeys(map(ord, _DELETED_SPACES)))
-        ids = list(chain.from_iterable(map(self._words.__getitem__, text.split())))
-        if self._at_start and ids:
+        # Only at spaces: of other white space the fork deletes some, which a word's cut decides.
+        words = text.split(" ")
+        ids = list(map(self._words.__getitem__, words))
+        place = 0
+        for word in filter(self._words.several.__contains__, words):
+            place = ids.index(_SEVERAL, place)
+            ids[place : place + 1] = self._words.several[word]
+        if self._numbers.at_start and ids:
             # Nothing precedes the first token, so there is no space to escape.
-            ids[0] = self._at_start.get(ids[0], ids[0])
+            ids[0] = self._numbers.at_start.get(ids[0], ids[0])
         return ids
 
     def tokens(self, text: str) -> list[str]:
         """Cut `text`, spelt out: for a look at what is compared."""
-        return [self._spellings[number] for number in self.ids(text)]
+        return [self._numbers.spellings[number] for number in self.ids(text)]
 
 
-class _Words(dict[str, tuple[int, ...]]):
-    """The numbers of a word's tokens; a new word is cut when it is first asked for."""
+class _Words(dict[str, int]):
+    """The number of a word's only token; a new word is cut when it is first asked for.
 
-    def __init__(self, number: Callable[[str], tuple[int, ...]]):
-        self._number = number
+    Words of no token or several are `_SEVERAL`, and their numbers in `several`.
+    """
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
+    def __init__(self, cut: Callable[[str], list[str]], numbers: _Numbers):
+        self._cut, self._numbers = cut, numbers
+        self.several: dict[str, list[int]] = {}
+
+    def __missing__(self, word: str) -> int:
         # Both profiles drop these at a word's ends: most new words are known ones with a comma.
         core = word.strip(_DROPPED_AT_ENDS)
-        numbers = self._number(word) if len(core) == len(word) else self[core]
-        self[word] = numbers
-        return numbers
+        if len(core) < len(word):
+            number = self[core]
+            if number == _SEVERAL:
+                self.several[word] = self.several[core]
+        elif len(tokens := self._cut(word)) == 1:
+            number = self._numbers[tokens[0]]
+        else:
+            number = _SEVERAL
+            self.several[word] = [self._numbers[token] for token in tokens]
+        self[word] = number
+        return number
+
+
+class _Numbers(dict[str, int]):
+    """Each token's number, given when it is first asked for.
+
+    `spellings` leads back; `at_start` leads from a mark on an escaped space to the mark by itself.
+    """
+
+    def __init__(self) -> None:
+        self.spellings: list[str] = []
+        self.at_start: dict[int, int] = {}
+
+    def __missing__(self, token: str) -> int:
+        self[token] = number = len(self.spellings)
+        self.spellings.append(token)
+        if token.startswith(_ESCAPED_SPACE):
+            self.at_start[number] = self[token.removeprefix(_ESCAPED_SPACE)]
+        return number
 
 
 @cache

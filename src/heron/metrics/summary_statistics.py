@@ -145,7 +145,9 @@ def summary_statistics(
                 shares.setdefault(name, []).append(share)
     columns = {name: np.array(pairs, dtype=np.float64).T for name, pairs in shares.items()}
     summary_length, article_length = columns["compression"]
-    found = {name: average_share(*column, average) for name, column in columns.items()}
+    found = {
+        name: average_share(parts, wholes, average) for name, (parts, wholes) in columns.items()
+    }
     found["compression"] = 1 - found["compression"]
     return {
         **found,
