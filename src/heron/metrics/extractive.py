@@ -124,12 +124,15 @@ def _joined(known: Sequence[Ids], places: Sequence[int]) -> list[int]:
 
 
 def _target_f(predicted: Ids, wanted: Ids, target: str) -> float:
-    """Compute what the oracle maximises; F of counts is 2 shared / (predicted + wanted)."""
+    """Compute what the oracle maximises; F of counts is 2 shared / (predicted + wanted).
+
+    Rounded, so that of equal sentences the first one wins, not the rounding error.
+    """
     unigrams, bigrams, subsequence = shared_counts(predicted, wanted)
     if not unigrams:
         return 0.0
     total = len(predicted) + len(wanted)
     if target == "rouge1":
-        return 2 * unigrams / total
+        return round(2 * unigrams / total, 12)
     fewer = max(len(predicted) - 1, 1) + max(len(wanted) - 1, 1)
-    return 2 / 3 * ((unigrams + subsequence) / total + bigrams / fewer)
+    return round(2 / 3 * ((unigrams + subsequence) / total + bigrams / fewer), 12)

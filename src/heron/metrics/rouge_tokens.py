@@ -23,6 +23,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, partial
+from itertools import islice
 
 from heron.errors import ConfigError, nearest
 from heron.languages.language import Language
@@ -148,13 +149,13 @@ class Vocabulary:
             raise ConfigError(f"profile={profile}: no way to cut.{nearest(profile, PROFILES)}")
         cut = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
         self._cut = cut if stem is None else partial(_stemmed_word, cut=cut, stem=stem)
-        self.profile = profile
+        self._spellings: list[str] = []
         self.clear()
 
     def clear(self) -> None:
         """Forget all words and numbers."""
-        self._numbers = _Numbers()
-        self._words = _Words(self._cut, self._numbers)
+        self._words = _Words(self._cut)
+        self._spellings.clear()
 
     def __len__(self) -> int:
         """Count the distinct words, not tokens, seen so far."""
@@ -163,31 +164,37 @@ class Vocabulary:
     def ids(self, text: str) -> list[int]:
         """Cut `text`; equal tokens have equal numbers, within this vocabulary."""
         # Only at spaces: of other white space the fork deletes some, which a word's cut decides.
-        words = text.split(" ")
-        ids = list(map(self._words.__getitem__, words))
+        words, known = text.split(" "), self._words
+        ids = list(map(known.__getitem__, words))
         place = 0
-        for word in filter(self._words.several.__contains__, words):
+        for word in filter(known.several.__contains__, words):
             place = ids.index(_SEVERAL, place)
-            ids[place : place + 1] = self._words.several[word]
-        if self._numbers.at_start and ids:
+            ids[place : place + 1] = known.several[word]
+        if known.at_start and ids:
             # Nothing precedes the first token, so there is no space to escape.
-            ids[0] = self._numbers.at_start.get(ids[0], ids[0])
+            ids[0] = known.at_start.get(ids[0], ids[0])
         return ids
 
     def tokens(self, text: str) -> list[str]:
         """Cut `text`, spelt out: for a look at what is compared."""
-        return [self._numbers.spellings[number] for number in self.ids(text)]
+        ids, numbers = self.ids(text), self._words.numbers
+        new = islice(reversed(numbers), len(numbers) - len(self._spellings))
+        self._spellings.extend(reversed(list(new)))
+        return [self._spellings[number] for number in ids]
 
 
 class _Words(dict[str, int]):
     """The number of a word's only token; a new word is cut when it is first asked for.
 
-    Words of no token or several are `_SEVERAL`, and their numbers in `several`.
+    Words of no token or several are `_SEVERAL` here, and their numbers in `several`. `numbers` has
+    each token's number, in order; `at_start` leads from a mark on an escaped space to the mark.
     """
 
-    def __init__(self, cut: Callable[[str], list[str]], numbers: _Numbers):
-        self._cut, self._numbers = cut, numbers
+    def __init__(self, cut: Callable[[str], list[str]]):
+        self._cut = cut
+        self.numbers: dict[str, int] = {}
         self.several: dict[str, list[int]] = {}
+        self.at_start: dict[int, int] = {}
 
     def __missing__(self, word: str) -> int:
         # Both profiles drop these at a word's ends: most new words are known ones with a comma.
@@ -196,30 +203,18 @@ class _Words(dict[str, int]):
             number = self[core]
             if number == _SEVERAL:
                 self.several[word] = self.several[core]
-        elif len(tokens := self._cut(word)) == 1:
-            number = self._numbers[tokens[0]]
+        elif len(tokens := self._cut(word)) == 1 and tokens[0][0] != _ESCAPED_SPACE[0]:
+            number = self.numbers.setdefault(tokens[0], len(self.numbers))
         else:
             number = _SEVERAL
-            self.several[word] = [self._numbers[token] for token in tokens]
+            self.several[word] = list(map(self._number, tokens))
         self[word] = number
         return number
 
-
-class _Numbers(dict[str, int]):
-    """Each token's number, given when it is first asked for.
-
-    `spellings` leads back; `at_start` leads from a mark on an escaped space to the mark by itself.
-    """
-
-    def __init__(self) -> None:
-        self.spellings: list[str] = []
-        self.at_start: dict[int, int] = {}
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self.spellings)
-        self.spellings.append(token)
+    def _number(self, token: str) -> int:
+        number = self.numbers.setdefault(token, len(self.numbers))
         if token.startswith(_ESCAPED_SPACE):
-            self.at_start[number] = self[token.removeprefix(_ESCAPED_SPACE)]
+            self.at_start[number] = self._number(token.removeprefix(_ESCAPED_SPACE))
         return number
 
 

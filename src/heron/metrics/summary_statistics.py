@@ -11,8 +11,9 @@ documents more weight (for compression: 1 − mean |summary| / mean |article|). 
 widely, so a figure without its kind of average means little. A document with nothing to count
 (a summary shorter than n, an empty article) is left out of that mean.
 
-What a token is, is the caller's choice: `by_words`, or `by_morphology` for a language whose words
-hold several morphemes.
+What a token is, is the caller's choice: `by_words`, `by_whitespace` as simple scripts do (more
+looks novel then, as a comma makes another word), or `by_morphology` for a language whose words hold
+several morphemes.
 
 Legend: N documents.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.
@@ -44,6 +45,11 @@ _AT_ONCE = 256  # documents
 def by_words(texts: Sequence[str]) -> list[Tokens]:
     """Cut texts into words without capitals or punctuation."""
     return [folded_words(text) for text in texts]
+
+
+def by_whitespace(texts: Sequence[str]) -> list[Tokens]:
+    """Cut texts at white space only: punctuation and capitals make other words."""
+    return [text.split() for text in texts]
 
 
 def by_morphology(morphology: Morphology) -> Segment:

@@ -13,6 +13,7 @@ from heron.languages.morphology import Simplemma
 from heron.metrics.summary_statistics import (
     average_share,
     by_morphology,
+    by_whitespace,
     by_words,
     novel_ngrams,
     repeated_ngrams,
@@ -99,6 +100,12 @@ def test_words_are_heron_words_and_a_morphology_finds_more_of_them_in_the_articl
     lemmas = summary_statistics(articles, summaries, by_morphology(Simplemma(HEBREW)))
     assert words["novel_1"] == pytest.approx(1 / 3)
     assert lemmas["novel_1"] == 0
+
+
+def test_between_spaces_punctuation_makes_another_word():
+    pair = ["Unu, doi."], ["unu doi"]
+    assert summary_statistics(*pair)["novel_1"] == 0
+    assert summary_statistics(*pair, by_whitespace)["novel_1"] == 1
 
 
 def test_any_number_of_documents_gives_each_its_weight():
