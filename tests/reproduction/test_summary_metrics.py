@@ -1,4 +1,4 @@
-"""Real Hebrew articles and summaries: HeSum's statistics come out, and extracts keep their order."""
+"""Real Hebrew summaries: HeSum's statistics come out, and the oracle stands above the lead."""
 
 import json
 import os
