@@ -1,0 +1,236 @@
+"""`python -m tests.benchmarks.rouge`: ROUGE-1, 2 and L beside the fork that Hebrew papers use.
+
+The same pairs scored by heron and by two rivals: the fork's algorithm in its plainest form (every
+character looked up, n-grams in a `Counter`, the whole table for the longest common subsequence) and
+the fork itself, where `multilingual_rouge` or the original `rouge_score` of XL-Sum is installed.
+All scores are compared in the same run. See README.md here.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import random
+import statistics
+import sys
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from heron.errors import ConfigError, HeronError
+from heron.files import write_json
+from heron.languages import HEBREW
+from heron.metrics import rouge_tokens
+from heron.metrics.rouge import MEASURES, rouge
+from heron.options import parse_options
+from heron.reporting.cells import Formatted, Table
+from heron.reporting.terminal import print_tables
+
+Pair = tuple[str, str]
+Scorer = Callable[[Sequence[Pair]], np.ndarray]
+
+SUMMARY, ARTICLE = 33, 1427  # words, as in HeSum
+TARGETS = {"short": 15, "article": 20}
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        data: JSON lines with `article` and `summary`; words are drawn from a made-up vocabulary
+            where there is no file.
+        pairs: of two texts of 33 words.
+        articles: pairs of 1,427 words and 33.
+        rounds: every scorer runs so often; ratios are taken within a round.
+        out: JSON file with every measurement.
+    """
+
+    data: Path = Path("no-file")
+    pairs: int = 1000
+    articles: int = 100
+    rounds: int = 3
+    out: Path = Path("runs/benchmark_rouge.json")
+
+
+def make_words(count: int = 200_000, seed: int = 0) -> list[str]:
+    """Make up running text: Hebrew letters, Zipf's law, punctuation after every eighth word."""
+    chance = random.Random(seed)
+    spelt = ["".join(chance.choices(HEBREW.alphabet, k=chance.randint(2, 7))) for _ in range(60000)]
+    ranks = np.random.default_rng(seed).zipf(1.15, 2 * count)
+    words = [spelt[rank - 1] for rank in ranks if rank <= len(spelt)][:count]
+    return [word + chance.choice(",.:") if chance.random() < 1 / 8 else word for word in words]
+
+
+def read_words(path: Path) -> list[str]:
+    """Read all articles as one running text."""
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [word for row in rows for word in row["article"].split()]
+
+
+def cut(words: Sequence[str], lengths: tuple[int, int], count: int, seed: int) -> list[Pair]:
+    """Draw pairs of stretches of so many words each."""
+    chance = random.Random(seed)
+
+    def stretch(length: int) -> str:
+        start = chance.randrange(len(words) - length)
+        return " ".join(words[start : start + length])
+
+    return [(stretch(lengths[0]), stretch(lengths[1])) for _ in range(count)]
+
+
+def heron(pairs: Sequence[Pair], profile: str = "xlsum") -> np.ndarray:
+    """Score with heron; float64 `[pairs, 3]`."""
+    scores = rouge([left for left, _ in pairs], [right for _, right in pairs], profile, HEBREW)
+    return np.stack([scores[measure] for measure in MEASURES], -1)
+
+
+def plain_tokens(text: str) -> list[str]:
+    """Cut like the fork: character by character, no word looked up."""
+    spaced, last = "", "Z"
+    for char in text.lower():
+        category = unicodedata.category(char)[0]
+        if char in "\t\n\r" or category == "Z" or (category == "P" or char in "$+<=>^`|~"):
+            spaced, last = spaced + " ", "Z"
+        elif category != "C":
+            joined = category == "M" or (category == last and category in "LN")
+            spaced += char if joined else " " + char
+            last = last if category == "M" else category
+    return spaced.split()
+
+
+def _f(shared: int, left: int, right: int) -> float:
+    precision, recall = shared / max(left, 1), shared / max(right, 1)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0
+
+
+def _plain_ngrams(left: list[str], right: list[str], n: int) -> float:
+    counts = [
+        Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+        for tokens in (left, right)
+    ]
+    shared = sum(min(counts[0][ngram], counts[1][ngram]) for ngram in counts[1])
+    return _f(shared, counts[0].total(), counts[1].total())
+
+
+def _plain_subsequence(left: list[str], right: list[str]) -> float:
+    table = [[0] * (len(left) + 1) for _ in range(len(right) + 1)]
+    for i in range(1, len(right) + 1):
+        for j in range(1, len(left) + 1):
+            if right[i - 1] == left[j - 1]:
+                table[i][j] = table[i - 1][j - 1] + 1
+            else:
+                table[i][j] = max(table[i - 1][j], table[i][j - 1])
+    return _f(table[-1][-1], len(left), len(right))
+
+
+def plain(pairs: Sequence[Pair]) -> np.ndarray:
+    """Score in the plainest way."""
+    scores = []
+    for pair in pairs:
+        left, right = map(plain_tokens, pair)
+        ngrams = (_plain_ngrams(left, right, n) for n in (1, 2))
+        scores.append((*ngrams, _plain_subsequence(left, right)))
+    return np.array(scores)
+
+
+def find_fork() -> Scorer | None:
+    """Find the fork in this environment; google's `rouge_score` of the same name is not it."""
+    for name in ("multilingual_rouge", "rouge_score"):
+        try:
+            module = import_module(f"{name}.rouge_scorer")
+        except ImportError:
+            continue
+        if hasattr(module, "MultiTokenizer"):
+            scorer = module.RougeScorer(list(MEASURES))
+            return lambda pairs: np.array(
+                [
+                    [score.fmeasure for score in scorer.score(right, left).values()]
+                    for left, right in pairs
+                ]
+            )
+    return None
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one call in processor seconds, which other processes disturb least."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(sizes: dict[str, list[Pair]], rounds: int) -> dict[str, dict[str, list[float]]]:
+    """Time every scorer once a round: by size and scorer, processor seconds per 1,000 pairs."""
+    scorers: dict[str, Scorer] = {"plain": plain}
+    if fork := find_fork():
+        scorers["fork"] = fork
+    scorers |= {
+        "heron, first pass": heron,
+        "heron": heron,
+        "heron profile, first pass": partial(heron, profile="heron"),
+        "heron profile": partial(heron, profile="heron"),
+    }
+    times: dict[str, dict[str, list[float]]] = {}
+    for _ in range(rounds):
+        for size, pairs in sizes.items():
+            rouge_tokens.forget()
+            for name, scorer in scorers.items():
+                spent = seconds(partial(scorer, pairs)) * 1000 / len(pairs)
+                times.setdefault(size, {}).setdefault(name, []).append(spent)
+    for size, pairs in sizes.items():
+        for name in {"plain", "fork"} & set(scorers):
+            furthest = abs(scorers[name](pairs[:50]) - heron(pairs[:50])).max()
+            print(f"{size}: heron and {name} differ by at most {furthest:.1g}")
+    return times
+
+
+def result_table(size: str, times: dict[str, list[float]]) -> Table:
+    """Show medians, and the medians of the ratios within rounds."""
+    rivals = [name for name in ("plain", "fork") if name in times]
+    rows = []
+    for name, spent in times.items():
+        ratios = [
+            statistics.median(a / b for a, b in zip(times[rival], spent, strict=True))
+            for rival in rivals
+        ]
+        shown = (Formatted(ratio, ".1f") for ratio in ratios)
+        rows.append((name, Formatted(statistics.median(spent), ".3f"), *shown))
+    title = f"{size} (target: {TARGETS[size]} times the fork)"
+    header = ("way", "s per 1,000 pairs", *(f"times {rival}" for rival in rivals))
+    return Table(title, header, tuple(rows))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and write; returns the exit code."""
+    try:
+        options = parse_options(Options, arguments)
+        if min(options.pairs, options.articles, options.rounds) < 1:
+            raise ConfigError("pairs, articles and rounds: expected 1 or more")
+    except HeronError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 2
+    words = read_words(options.data) if options.data.is_file() else make_words()
+    sizes = {
+        "short": cut(words, (SUMMARY, SUMMARY), options.pairs, 0),
+        "article": cut(words, (ARTICLE, SUMMARY), options.articles, 1),
+    }
+    times = measure(sizes, options.rounds)
+    print_tables([result_table(size, spent) for size, spent in times.items()])
+    if "fork" not in times["short"]:
+        print("The fork is not installed; `plain` restates it: pip install multilingual-rouge")
+    facts = {name: str(value) for name, value in asdict(options).items()}
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    write_json(options.out, {"options": facts, "versions": versions, "seconds": times})
+    print(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

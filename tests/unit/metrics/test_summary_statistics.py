@@ -1,0 +1,122 @@
+"""Statistics of summaries agree with sums done by hand, and are what their names say."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.errors import ConfigError, DataError
+from heron.languages import HEBREW
+from heron.languages.morphology import Simplemma
+from heron.metrics.summary_statistics import (
+    average_share,
+    by_morphology,
+    by_whitespace,
+    by_words,
+    novel_ngrams,
+    repeated_ngrams,
+    summary_statistics,
+)
+
+tokens = st.lists(st.sampled_from("abcd"), max_size=12)
+
+ARTICLES = ["a b c d e f g h", "a b"]
+SUMMARIES = ["a c c c", "a"]
+
+
+def test_shares_are_those_counted_by_hand():
+    # Of the first summary: a, c known; its bigrams ac, cc, cc all novel; 2 of 4 words repeat.
+    found = summary_statistics(ARTICLES, SUMMARIES)
+    assert found == {
+        "novel_1": 0.0,
+        "novel_2": 1.0,
+        "novel_3": 1.0,
+        "novel_4": 1.0,
+        "compression": (1 / 2 + 1 / 2) / 2,
+        "redundancy_1": (2 / 4 + 0) / 2,
+        "redundancy_2": 1 / 3,
+        "article_length": 5.0,
+        "summary_length": 2.5,
+        "article_vocabulary": 8.0,
+        "summary_vocabulary": 2.0,
+    }
+
+
+def test_pooled_documents_weigh_by_length():
+    found = summary_statistics(ARTICLES, SUMMARIES, average="corpus")
+    assert found["redundancy_1"] == 2 / 5
+    articles, summaries = ["a " * 100, "a " * 10], ["a " * 10, "a " * 5]
+    assert summary_statistics(articles, summaries)["compression"] == pytest.approx(1 - 0.3)
+    pooled = summary_statistics(articles, summaries, average="corpus")
+    assert pooled["compression"] == pytest.approx(1 - 15 / 110)
+
+
+def test_the_mean_over_documents_is_not_the_ratio_of_mean_lengths():
+    # As in HeSum: 33.2 words of 1,427.4 are 97.67 %, the mean over documents is 95.48 %.
+    lengths, summary_lengths = np.array([2500.0, 354.8]), np.array([33.2, 33.2])
+    pooled = 1 - average_share(summary_lengths, lengths, "corpus")
+    assert pooled == pytest.approx(0.9767, abs=5e-5)
+    assert 1 - average_share(summary_lengths, lengths) < pooled
+
+
+def test_types_count_once_and_tokens_as_often_as_they_stand():
+    assert novel_ngrams(list("ab"), list("axxy"), 1) == (2, 3)
+    assert novel_ngrams(list("ab"), list("axxy"), 1, "token") == (3, 4)
+    assert novel_ngrams(list("ab"), list("ba"), 2) == (1, 1)
+
+
+def test_repeated_ngrams_are_those_beyond_the_first():
+    assert repeated_ngrams(list("ababab"), 1) == (4, 6)
+    assert repeated_ngrams(list("ababab"), 2) == (3, 5)
+    assert repeated_ngrams([], 1) == (0, 0)
+
+
+@given(article=tokens, summary=tokens, n=st.integers(1, 4))
+def test_what_is_copied_is_not_novel_and_what_is_longer_is_no_less_so(article, summary, n):
+    for count in ("type", "token"):
+        novel, total = novel_ngrams(article, summary, n, count)
+        assert 0 <= novel <= total
+        assert novel_ngrams(article, article, n, count)[0] == 0
+        assert novel_ngrams([], summary, n, count) == (total, total)
+    # Every n-gram that the article has gives it two shorter ones.
+    if novel_ngrams(article, summary, n + 1)[0] == 0 and len(summary) > n:
+        assert novel_ngrams(article, summary, n)[0] == 0
+
+
+def test_documents_with_nothing_to_count_are_left_out():
+    found = summary_statistics(["a b", "c d"], ["x y", ""])
+    assert found["novel_1"] == 1.0
+    assert found["compression"] == pytest.approx((0 + 1) / 2)
+    assert math.isnan(found["novel_3"])
+    assert summary_statistics(["", "a b"], ["a", "a"])["compression"] == 0.5
+
+
+def test_words_are_heron_words_and_a_morphology_finds_more_of_them_in_the_article():
+    assert by_words(["Și בית־ספר, 3,5!"]) == [["și", "בית־ספר", "3,5"]]
+    articles, summaries = ["הבית נבנה בעיר"], ["בית נבנה בעיר"]
+    words = summary_statistics(articles, summaries)
+    lemmas = summary_statistics(articles, summaries, by_morphology(Simplemma(HEBREW)))
+    assert words["novel_1"] == pytest.approx(1 / 3)
+    assert lemmas["novel_1"] == 0
+
+
+def test_between_spaces_punctuation_makes_another_word():
+    pair = ["Unu, doi."], ["unu doi"]
+    assert summary_statistics(*pair)["novel_1"] == 0
+    assert summary_statistics(*pair, by_whitespace)["novel_1"] == 1
+
+
+def test_any_number_of_documents_gives_each_its_weight():
+    articles, summaries = ["a b c"] * 600, ["a"] * 300 + ["x"] * 300
+    assert summary_statistics(articles, summaries)["novel_1"] == 0.5
+
+
+def test_mistakes_are_named():
+    with pytest.raises(ConfigError, match=r"count=types.*Did you mean 'type'"):
+        summary_statistics(["a"], ["a"], count="types")
+    with pytest.raises(ConfigError, match=r"average=documents.*'document'"):
+        summary_statistics(["a"], ["a"], average="documents")
+    with pytest.raises(DataError, match="2 articles and 1 summaries"):
+        summary_statistics(["a", "b"], ["a"])
