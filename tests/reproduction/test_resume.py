@@ -35,6 +35,11 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 TASKS = {
     "relation": ("task=relation", "data=chronicle", "head=ess", "batching.tokens=600"),
     "nli": ("task=nli", "data=chronicle_nli", "head=cross", "batching.tokens=500"),
+    "qa": (
+        *("task=qa", "data=chronicle_qa", "head=span", "batching.tokens=700"),
+        *("data.generator.unanswerable=0.4", "data.label_order=[answer,no_answer]"),
+        *("encoder.max_length=96", "encoder.stride=24", "task.max_answer_tokens=12"),
+    ),
 }
 EVERYWHERE = (
     "data.generator.size=120",
