@@ -14,7 +14,7 @@ from heron.config import all_keys, as_dict, from_yaml, resolve
 from heron.errors import ConfigError, nearest
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder, open_run, run_path
-from heron.schema import Config
+from heron.schema import Config, SweeperConfig
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.
@@ -60,6 +60,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")
+    old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")

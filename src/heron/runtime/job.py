@@ -27,6 +27,7 @@ from heron.runtime.evaluation import predict_split, prediction_columns, score_pr
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
+from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
@@ -49,7 +50,8 @@ def run_job(
         wait: for another process that works on the run, instead of refusing.
 
     Returns:
-        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
+        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`; empty where the search that the
+        run is a trial of has ended it early.
 
     Raises:
         ConfigError: the folder holds a run with another configuration.
@@ -82,6 +84,8 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         check_sources(sources, folder)
     if done:
         return read_scores(folder)
+    if folder.state() == "pruned" and config.sweeper.trial is not None:
+        return {}
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
@@ -94,6 +98,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         heartbeat=heartbeat(),
         sources=sources,
         **provenance(),
+        **({"pruned": None} if "pruned" in status else {}),
     )
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
@@ -101,11 +106,13 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
-    folder.update_status(state="done", seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
-    return scores
+    state = "pruned" if scores is None else "done"
+    folder.update_status(state=state, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
+    return scores or {}
 
 
-def _train_and_score(config: Config, folder: RunFolder) -> Scores:
+def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
+    """Do the work; None where the run's search has ended the training early."""
     if config.stages:
         return run_stages(config, folder, run_job)
     _warn(config, folder)
@@ -128,6 +135,9 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores:
         ckpt_path=resume_from(folder),
         weights_only=True,
     )
+    if ended_early := pruned(trainer):
+        folder.update_status(pruned=ended_early)
+        return None
     if config.trainer.select == "best":
         load_weights(module, folder.best)
 
