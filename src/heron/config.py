@@ -282,7 +282,6 @@ def _check_combination(config: Config) -> None:
             "batch plans are not divided between processes yet"
         )
     _check_task(config)
-    _check_launcher(config)
     _check_sweeper(config)
     _check_multipliers(config)
     if config.baseline.name != "none":
@@ -306,14 +305,6 @@ def _check_combination(config: Config) -> None:
 def _is_validated(config: Config) -> bool:
     data = config.data
     return bool(data.generator or "validation" in data.files or data.validation.fraction)
-
-
-def _check_launcher(config: Config) -> None:
-    if not config.launcher.wait and config.launcher.name != "slurm":
-        raise ConfigError(
-            f"launcher.wait=false needs launcher=slurm: the workers of {config.launcher.name} end "
-            "with the command"
-        )
 
 
 def _check_sweeper(config: Config) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from heron import repeat
 from heron.composition import Composition, compose_and_run
 from heron.config import resolve
-from heron.errors import HeronError
+from heron.errors import ConfigError, HeronError
 from heron.runtime.isolation import DONE, Job
 from heron.runtime.ledger import Outcome
 from heron.runtime.notices import begin
@@ -102,6 +102,11 @@ def _run_sweep(
     settings = config.run
     isolate = several if settings.isolate is None else settings.isolate
     sweep = Sweep(queue, isolate, settings.n_jobs, settings.retry)
+    if config.launcher.name != "slurm" and not config.launcher.wait:
+        raise ConfigError(
+            f"launcher.wait=false needs launcher=slurm: the jobs of launcher={config.launcher.name}"
+            " end with the command"
+        )
     if config.launcher.name == "local":
         outcomes = sweep.run()
     else:

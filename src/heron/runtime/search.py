@@ -7,10 +7,10 @@ study is told of it by whoever looks first. A trial that was cut goes on when it
 
 from __future__ import annotations
 
-import copy
 import random
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -129,17 +129,24 @@ class Search:
         seed_sampler(self._study, self.settings)
         trial = self._study.ask(distributions(self.composer.space))
         values = point(self.composer.space, trial.params)
+        before = [
+            t.number for t in self._trials() if tuple(t.user_attrs.get("point", ())) == values
+        ]
         trial.set_user_attr("point", list(values))
+        if before:
+            self._repeat(trial.number, before[0])
+            return None
         try:
             job = self._compose(values, trial.number, new=True)
         except HeronError as error:
             self._refuse(trial.number, first_line(str(error)))
             return None
-        before = [t for t in self._trials() if t.user_attrs.get("job") == job.folder.path.name]
+        name = job.folder.path.name
+        before = [t.number for t in self._trials() if t.user_attrs.get("job") == name]
         if before:
-            self._repeat(trial.number, before[0].number)
+            self._repeat(trial.number, before[0])
             return None
-        trial.set_user_attr("job", job.folder.path.name)
+        trial.set_user_attr("job", name)
         self._jobs[trial.number] = job
         return job
 
@@ -203,8 +210,7 @@ class Search:
         composition = self.composer.compose(values)
         config = resolve(composition.config)
         config.experiment = composition.choices.get("experiment")
-        config.sweeper = copy.copy(config.sweeper)
-        config.sweeper.study, config.sweeper.trial = self.name, number
+        config.sweeper = replace(self.settings, study=self.name, trial=number)
         # One that another process works on must not be cleared.
         config.run.resume = self._resumes or not new
         name = run_path(config, composition.overrides).name
@@ -215,7 +221,10 @@ class Search:
         return [trial for trial in self._all() if "repeats" not in trial.user_attrs]
 
     def _all(self) -> list[FrozenTrial]:
-        return self._study.get_trials(deepcopy=False)
+        from optuna.trial import TrialState
+
+        trials = self._study.get_trials(deepcopy=False)
+        return [trial for trial in trials if trial.state != TrialState.WAITING]
 
     @cached_property
     def _study(self) -> optuna.Study:

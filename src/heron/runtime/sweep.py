@@ -262,7 +262,7 @@ class Sweep:
         if code == DONE:
             state, error = "pruned" if status.get("state") == "pruned" else "done", ""
         self._add(Outcome(job, state, error, seconds))
-        if self.isolate:
+        if self.isolate or self.queue.searches:
             print(self._line(self.outcomes[-1]), flush=True)
         return True
 
