@@ -6,8 +6,7 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -27,6 +25,7 @@ from heron.config import all_keys
 from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
 from heron.schema import Config
+from heron.space import Dimension, Point, dimension, draws, grid
 
 # Mappings whose keys are the user's own.
 _OPEN = (
@@ -35,6 +34,7 @@ _OPEN = (
     "data.join.",
     "batching.multipliers.",
     "baseline.hypotheses.",
+    "launcher.options.",
 )
 
 
@@ -46,11 +46,81 @@ class Composition:
         config: the configuration without Hydra's own keys.
         overrides: the words that led to it, a sweep's values filled in.
         choices: the option chosen in each group.
+        search: composes the other points of a space that is searched as results come in; None
+            where every job is known from the start.
     """
 
     config: DictConfig
     overrides: list[str]
     choices: dict[str, Any]
+    search: Composer | None = None
+
+
+class Composer:
+    """Composes the jobs of a sweep, here or in another process (it can be pickled).
+
+    Hydra takes half a second for a composition. Jobs differ in few plain keys, so each choice of
+    groups is composed once, and the keys are set in copies of it.
+
+    Args:
+        name: the primary config.
+        rows: what was typed, in order: plain words, and a dimension for each swept key.
+        groups: the config groups.
+    """
+
+    def __init__(self, name: str, rows: Sequence[str | Dimension], groups: set[str]):
+        self.name, self.rows, self.groups = name, list(rows), groups
+        self._bases: dict[tuple[str, ...], DictConfig] = {}
+
+    @property
+    def space(self) -> list[Dimension]:
+        """The swept keys."""
+        return [row for row in self.rows if isinstance(row, Dimension)]
+
+    def compose(self, point: Point, hydra: Hydra | None = None) -> Composition:
+        """Compose one point of the space.
+
+        Args:
+            point: a value for each key of `space`.
+            hydra: set up for `name`, where it is at hand.
+
+        Raises:
+            ConfigError: a value that does not fit.
+        """
+        words = self.words(point)
+        if hydra is None:
+            with _hydra(self.name) as hydra, _explained(hydra, self.name, words):
+                return self.compose(point, hydra)
+        config = copy.deepcopy(self.base(point, hydra))
+        plain = [word for word in words if word not in self._base_words(point)]
+        for override in OverridesParser.create().parse_overrides(plain):
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+        return _composition(config, words)
+
+    def words(self, point: Point) -> list[str]:
+        """Write out what one job's command line would be."""
+        values = iter(point)
+        return [row if isinstance(row, str) else f"{row.key}={next(values)}" for row in self.rows]
+
+    def base(self, point: Point, hydra: Hydra) -> DictConfig:
+        """Compose all but the swept plain keys."""
+        words = self._base_words(point)
+        if words not in self._bases:
+            self._bases[words] = _compose(hydra, self.name, words)
+        return self._bases[words]
+
+    def _base_words(self, point: Point) -> tuple[str, ...]:
+        """Leave out a job's swept plain keys, which are set in a copy of what others compose to."""
+        rows = zip(self.rows, self.words(point), strict=True)
+        return tuple(
+            word
+            for row, word in rows
+            if isinstance(row, str) or _key(word) in self.groups or word[0] == "+"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was composed may hold secrets from the environment; it is composed again.
+        return {**self.__dict__, "_bases": {}}
 
 
 def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
@@ -166,46 +236,54 @@ def data_task(name: str) -> str | None:
 def _compose_all(
     hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool
 ) -> Iterator[Composition]:
-    """Compose every job of a run or a sweep, in the order in which Hydra would start them.
-
-    Hydra takes half a second for a composition. Jobs of a grid differ in few plain keys, so each
-    choice of groups is composed once, and the keys are set in copies of it.
-    """
+    """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
     groups = {group.split("/")[0] for group in hydra.list_all_config_groups()}
-    expanded = _expand(hydra, overrides)
-    first = _base([row[0] for row in expanded], groups)
-    config = _compose(hydra, name, first)
+    rows = _expand(hydra, overrides)
+    sweep = Composer(name, rows, groups)
+    config = sweep.base(tuple(each.first for each in sweep.space), hydra)
     if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
-        if any(is_swept for row in expanded for _, is_swept in row):
+        if sweep.space:
             # A comma without -m is Hydra's to complain about.
             config = _compose(hydra, name, overrides)
         yield _composition(config, overrides)
         return
-    rows = next((row for row in expanded if len(row) > 1 and _key(row[0][0]) == "experiment"), [])
-    for experiment, _ in rows:
-        # Each may carry a grid of its own, which is not the others'.
-        words = [experiment if _key(o) == "experiment" else o for o in overrides]
-        yield from _compose_all(hydra, name, words, multirun=True)
-    if rows:
+    experiments = next((each.values for each in sweep.space if each.key == "experiment"), ())
+    if len(experiments) > 1:
+        if config.sweeper.name != "grid":
+            raise ConfigError(f"sweeper={config.sweeper.name} searches one experiment at a time")
+        for experiment in experiments:
+            # Each may carry a grid of its own, which is not the others'.
+            words = [
+                f"experiment={experiment}" if _key(o) == "experiment" else o for o in overrides
+            ]
+            yield from _compose_all(hydra, name, words, multirun=True)
         return
     named = {_key(override) for override in overrides}
     params = config.hydra.sweeper.get("params") or {}
     words = [*(f"{k}={v}" for k, v in params.items() if k not in named), *overrides]
-    bases = {first: config}
-    for chosen in product(*_expand(hydra, words)):
-        base = _base(chosen, groups)
-        if base not in bases:
-            bases[base] = _compose(hydra, name, base)
-        config = copy.deepcopy(bases[base])
-        plain = [override for override, _ in chosen if override not in base]
-        for override in OverridesParser.create().parse_overrides(plain):
-            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-        yield _composition(config, [override for override, _ in chosen])
+    sweep.rows = _expand(hydra, words)
+    yield from _points(hydra, sweep, config)
 
 
-def _base(chosen: Sequence[tuple[str, bool]], groups: set[str]) -> tuple[str, ...]:
-    """Leave out a job's swept plain keys, which are set in a copy of what the others compose to."""
-    return tuple(o for o, is_swept in chosen if not is_swept or _key(o) in groups or o[0] == "+")
+def _points(hydra: Hydra, sweep: Composer, config: DictConfig) -> Iterator[Composition]:
+    """Compose the points that the sweeper tries, as far as they are known beforehand."""
+    sweeper = config.sweeper
+    if sweeper.name in ("random", "optuna") and not sweep.space:
+        raise ConfigError(
+            f"sweeper={sweeper.name} has nothing to choose from: give keys several values or an "
+            "interval, such as 'optim.lr=tag(log,interval(1e-5,1e-3))'"
+        )
+    if sweeper.name == "optuna":
+        # Not composed in advance: the other groups' options are, when they are chosen.
+        first = tuple(each.first for each in sweep.space)
+        yield replace(sweep.compose(first, hydra), search=sweep)
+        return
+    drawn = sweeper.name == "random"
+    if drawn and sweeper.trials < 1:
+        raise ConfigError(f"sweeper.trials={sweeper.trials}: must be at least 1")
+    points = draws(sweep.space, sweeper.trials, sweeper.seed) if drawn else grid(sweep.space)
+    for point in points:
+        yield sweep.compose(point, hydra)
 
 
 def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
@@ -215,19 +293,12 @@ def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
     return config
 
 
-def _expand(hydra: Hydra, overrides: Sequence[str]) -> list[list[tuple[str, bool]]]:
-    """List the jobs' words for each override; of two on one key the later counts, as in Hydra."""
+def _expand(hydra: Hydra, overrides: Sequence[str]) -> list[str | Dimension]:
+    """Read what is swept in each override; of two on one key the later counts, as in Hydra."""
     parser = OverridesParser.create(config_loader=hydra.config_loader)
     parsed = parser.parse_overrides(list(overrides))
-    return list({each.get_key_element(): _choices(each) for each in parsed}.values())
-
-
-def _choices(override: Override) -> list[tuple[str, bool]]:
-    """List the jobs' words for one override, and whether there are several."""
-    if not override.is_sweep_override():
-        return [(str(override.input_line), False)]
-    key = override.get_key_element()
-    return [(f"{key}={value}", True) for value in override.sweep_string_iterator()]
+    rows = {each.get_key_element(): each for each in parsed}.values()
+    return [dimension(each) if each.is_sweep_override() else str(each.input_line) for each in rows]
 
 
 def _key(override: str) -> str:

@@ -76,6 +76,11 @@ CHOICES = {
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
     "run.retry": ("cut", "failed"),
     "logger.mode": ("offline", "online", "disabled"),
+    "launcher.name": ("local", "joblib", "slurm", "ray"),
+    "launcher.cluster": ("slurm", "local", "debug"),
+    "sweeper.name": ("grid", "random", "optuna"),
+    "sweeper.sampler": ("tpe", "gp", "random"),
+    "sweeper.pruner": ("none", "median", "hyperband"),
 }
 _AT_LEAST = {
     "seed": 0,
@@ -102,6 +107,15 @@ _AT_LEAST = {
     "trainer.checkpoint_steps": 1,
     "trainer.threads": 1,
     "run.n_jobs": 1,
+    "launcher.workers": 1,
+    "launcher.minutes": 1,
+    "launcher.gpus": 0,
+    "launcher.cpus": 1,
+    "launcher.memory_gb": 0,
+    "sweeper.trials": 1,
+    "sweeper.seed": 0,
+    "sweeper.startup_trials": 0,
+    "sweeper.startup_epochs": 1,
     "curriculum.updates": 1,
     "curriculum.power": 1,
     "optim.accumulate": 1,
@@ -117,7 +131,7 @@ _AT_LEAST = {
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
 # Keys that say where things lie or how they look, and so cannot change a result.
-NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress")
+NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
 # Nor can an experiment's name: what it stands for is in the other keys.
 INDECISIVE = (*NEUTRAL, "experiment")
 
@@ -285,6 +299,7 @@ def _check_combination(config: Config) -> None:
     head = config.head
     _check_devices(config)
     _check_task(config)
+    _check_sweeper(config)
     _check_multipliers(config)
     if config.baseline.name != "none":
         check_baseline(config)
@@ -298,9 +313,8 @@ def _check_combination(config: Config) -> None:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):
         raise ConfigError(f"head.hidden={head.hidden}: widths must be at least 1")
-    data, trainer = config.data, config.trainer
-    validated = data.generator or "validation" in data.files or data.validation.fraction
-    if not validated and (trainer.select == "best" or trainer.patience is not None):
+    trainer = config.trainer
+    if not _is_validated(config) and (trainer.select == "best" or trainer.patience is not None):
         raise ConfigError(
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
@@ -319,6 +333,27 @@ def _check_devices(config: Config) -> None:
         raise ConfigError(
             "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to their "
             "number, or trainer.strategy=auto"
+        )
+
+
+def _is_validated(config: Config) -> bool:
+    data = config.data
+    return bool(data.generator or "validation" in data.files or data.validation.fraction)
+
+
+def _check_sweeper(config: Config) -> None:
+    sweeper = config.sweeper
+    if sweeper.name != "optuna":
+        return
+    if not _is_validated(config):
+        raise ConfigError(
+            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
+            "data.validation.fraction above 0"
+        )
+    if sweeper.pruner != "none" and config.stages:
+        raise ConfigError(
+            f"sweeper.pruner={sweeper.pruner} compares one training's epochs; stages train several "
+            "times: set sweeper.pruner=none"
         )
 
 

@@ -15,9 +15,10 @@ from heron.errors import ConfigError, HeronError, nearest
 from heron.files import read_json
 from heron.runtime.isolation import Job
 from heron.runtime.launch import count_ranks
+from heron.runtime.queue import JobList
 from heron.runtime.run_folder import RunFolder, open_run, run_path
 from heron.runtime.sweep import Sweep
-from heron.schema import Config
+from heron.schema import Config, SweeperConfig
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.
@@ -57,7 +58,7 @@ def _train(job: Job) -> Mapping[str, Any]:
         from heron.runtime.job import run_job
 
         return run_job(job.config, job.folder, job.overrides)
-    (outcome,) = Sweep([job], isolate=True).run()
+    (outcome,) = Sweep(JobList([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
     scores: Mapping[str, Any] = read_json(job.folder.scores)
@@ -74,6 +75,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")
+    old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")

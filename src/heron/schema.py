@@ -365,7 +365,8 @@ class RunConfig:
         export: write `model/` in Hugging Face form.
         isolate: train every job in a process of its own; null does so in sweeps, not for one run.
             A job on several devices always has its own.
-        n_jobs: jobs of a sweep side by side; they share the processor's cores.
+        n_jobs: jobs of a sweep side by side (in each worker of a `launcher`); they share the
+            processor's cores.
         retry: which jobs of a sweep that ended badly the same command trains again: `cut`
             (stopped, killed, out of memory, disk full) or `failed` (all).
     """
@@ -377,6 +378,71 @@ class RunConfig:
     isolate: bool | None = None
     n_jobs: int = 1
     retry: str = "cut"
+
+
+@dataclass
+class LauncherConfig:
+    """Where the jobs of a sweep run: in processes of this command, or in workers started elsewhere.
+
+    Args:
+        name: `local` (processes of this command, `run.n_jobs` side by side), or workers that take
+            jobs from the sweep's folder: `joblib` (on this machine), `slurm` (submitit), `ray`.
+        workers: how many.
+        wait: stay until the workers end; false (`slurm`) submits them and leaves.
+        cluster: for `slurm`: `slurm`, or to try it without one `local` (processes on this machine)
+            or `debug` (inside this process).
+        partition, account: of SLURM.
+        minutes: what a worker may take; one that runs out is queued again and goes on.
+        gpus, cpus: for each worker, of SLURM or Ray.
+        memory_gb: for each worker; null leaves it to the cluster.
+        options: more of SLURM's, by submitit's names: `{constraint: a100, setup: [module load x]}`.
+        address: of a running Ray cluster (`auto`, `ray://host:10001`); null starts Ray here.
+    """
+
+    name: str = "local"
+    workers: int = 1
+    wait: bool = True
+    cluster: str = "slurm"
+    partition: str | None = None
+    account: str | None = None
+    minutes: int = 240
+    gpus: int = 0
+    cpus: int = 1
+    memory_gb: float | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    address: str | None = None
+
+
+@dataclass
+class SweeperConfig:
+    """Which points of a space of settings a sweep (`-m`) tries.
+
+    The space is what is swept, in Hydra's grammar: `a,b`, `choice(a,b)`, `range(1,5)`,
+    `interval(0,0.5)`, `tag(log,interval(1e-5,1e-3))`, `int(interval(16,256))`.
+
+    Args:
+        name: `grid` (all), `random` (draws without repeats), or `optuna` (each next point is chosen
+            by what the earlier ones scored on validation, by `trainer.monitor`).
+        trials: how many points, over all commands on the sweep's folder.
+        seed: of the draws; the jobs' own `seed` is a key like any other and may be swept.
+        sampler: of `optuna`: `tpe`, `gp` (Gaussian process) or `random`.
+        pruner: of `optuna`, ends trainings without prospects: `none`, `median` (worse after an
+            epoch than the median of the trials before) or `hyperband`.
+        startup_trials: drawn at random before `sampler` learns; under `median`, none is ended
+            before so many have finished.
+        startup_epochs: that every training gets.
+        study, trial: set by heron in a trial's own configuration.
+    """
+
+    name: str = "grid"
+    trials: int = 20
+    seed: int = 0
+    sampler: str = "tpe"
+    pruner: str = "none"
+    startup_trials: int = 5
+    startup_epochs: int = 1
+    study: str | None = None
+    trial: int | None = None
 
 
 @dataclass
@@ -492,3 +558,5 @@ class Config:
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
     logger: LoggerConfig = field(default_factory=LoggerConfig)
     run: RunConfig = field(default_factory=RunConfig)
+    launcher: LauncherConfig = field(default_factory=LauncherConfig)
+    sweeper: SweeperConfig = field(default_factory=SweeperConfig)

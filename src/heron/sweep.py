@@ -16,13 +16,12 @@ from heron.reporting.cells import Cell, Table
 from heron.reporting.collect import RunRecord, collect
 from heron.reporting.tables import headline_metrics
 from heron.reporting.terminal import print_tables
+from heron.runtime.ledger import duration, is_busy
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.states import is_elsewhere
-from heron.runtime.sweep import duration, is_held
 
-# In this order; `cut`: says that it runs, and nobody does.
-_STATES = ("done", "running", "pending", "cut", "interrupted", "failed", "broken", "absent")
-_BAD = ("failed", "broken")
+# In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.
+_ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
+_STATES = (*_ENDED, "running", "pending", "cut", "interrupted", *_BAD, "absent")
 _OPTIONS = ("watch=", "every=")
 
 
@@ -143,7 +142,7 @@ def time_left(jobs: Sequence[Progress]) -> float:
 
 def _progress(run: RunRecord) -> Progress:
     folder, state = RunFolder(run.path), run.state
-    if state == "running" and not is_held(folder) and not is_elsewhere(run.status):
+    if state == "running" and not is_busy(folder):
         state = "cut"
     of = int(run.setting("trainer.max_epochs", 0))
     if run.setting("baseline.name", "none") != "none":

@@ -13,9 +13,12 @@ from heron.config import resolve
 from heron.errors import ConfigError, HeronError
 from heron.runtime.isolation import DONE, Job
 from heron.runtime.launch import count_ranks
+from heron.runtime.ledger import Outcome
 from heron.runtime.notices import begin
+from heron.runtime.queue import JobList, Queue
 from heron.runtime.run_folder import RunFolder, run_path
-from heron.runtime.sweep import Outcome, Sweep, run_here
+from heron.runtime.sweep import Sweep, run_here
+from heron.schema import Config
 from heron.secrets import redact
 
 
@@ -39,6 +42,8 @@ def run(arguments: Sequence[str]) -> int:
         return repeat.run(arguments)
     found: list[Composition] = []
     compose_and_run("train", arguments, found.append)
+    if found and found[0].search is not None:
+        return _run_search(found[0])
     plan = plan_jobs(found)
     first = plan.jobs[0] if plan.jobs else None
     if first is None:
@@ -47,8 +52,10 @@ def run(arguments: Sequence[str]) -> int:
         return _run_by_hand(plan)
     isolate = first.config.run.isolate
     apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
-    if apart or isolate:
-        return _run_sweep(plan, apart if isolate is None else isolate)
+    if apart or isolate or first.config.launcher.name != "local":
+        queue = JobList(plan.jobs, searches=first.config.sweeper.name == "random")
+        folder = first.folder.path.parent
+        return _run_sweep(queue, first.config, folder, apart, plan.refused)
     code = run_here(first)
     if code == DONE:
         _report(first.folder.path)
@@ -89,17 +96,53 @@ def _run_by_hand(plan: Plan) -> int:
     raise AssertionError
 
 
-def _run_sweep(plan: Plan, isolate: bool) -> int:
-    settings = plan.jobs[0].config.run
-    outcomes = Sweep(plan.jobs, isolate, settings.n_jobs, settings.retry).run()
+def _run_search(first: Composition) -> int:
+    """Let Optuna choose the jobs."""
+    from heron.runtime.launchers import require
+    from heron.runtime.search import Search
+
+    require("optuna", "optuna", "sweeper")
+    config = resolve(first.config)
+    config.experiment = first.choices.get("experiment")
+    assert first.search is not None
+    search = Search(first.search, config, first.overrides)
+    search.start()
+    return _run_sweep(search, config, search.folder, True, [])
+
+
+def _run_sweep(
+    queue: Queue,
+    config: Config,
+    folder: Path,
+    several: bool,
+    refused: list[tuple[str, str]],
+) -> int:
+    settings = config.run
+    isolate = several if settings.isolate is None else settings.isolate
+    sweep = Sweep(queue, isolate, settings.n_jobs, settings.retry)
+    if config.launcher.name != "slurm" and not config.launcher.wait:
+        raise ConfigError(
+            f"launcher.wait=false needs launcher=slurm: the jobs of launcher={config.launcher.name}"
+            " end with the command"
+        )
+    if config.launcher.name == "local":
+        outcomes = sweep.run()
+    else:
+        from heron.runtime.launchers import launch
+
+        left = launch(sweep, config, folder)
+        if left is None:
+            return 2 if refused else 0
+        outcomes = left
     if any(each.state == "done" for each in outcomes):
-        folders = [each.job.folder.path for each in outcomes]
-        _report(folders[0] if len(folders) == 1 else folders[0].parent)
-    failed = plan.refused + [
-        (", ".join(each.job.overrides), each.error) for each in outcomes if each.state != "done"
+        paths = [each.job.folder.path for each in outcomes]
+        _report(paths[0] if len(paths) == 1 else paths[0].parent)
+    failed = [*refused, *queue.refused()] + [
+        (", ".join(each.job.overrides), each.error) for each in outcomes if each.state == "failed"
     ]
     if failed:
-        _say_what_failed(failed, len(plan.jobs) + len(plan.refused), outcomes)
+        jobs = len(outcomes) + len(refused) + len(queue.refused())
+        _say_what_failed(failed, jobs, outcomes)
     return 2 if failed else 0
 
 
@@ -114,7 +157,7 @@ def _say_what_failed(
         "run.retry=failed tries the others again, too.",
         file=sys.stderr,
     )
-    logs = [each.job.folder.log for each in outcomes if each.state != "done"]
+    logs = [each.job.folder.log for each in outcomes if each.state == "failed"]
     for log in [log for log in logs if log.is_file()][:1]:
         print(f"What they printed: {log.parent.parent}/<job>/{log.name}", file=sys.stderr)
 

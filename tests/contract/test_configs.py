@@ -310,7 +310,7 @@ def test_every_task_has_data_and_heads():
     assert all(forms & set(of_task) for of_task in _TASK_FORMS.values())
 
 
-@pytest.mark.parametrize("group", ["batching", "logger", "optim", "trainer"])
+@pytest.mark.parametrize("group", ["batching", "launcher", "logger", "optim", "sweeper", "trainer"])
 def test_every_option_of_the_other_groups_composes(group, compose):
     for name in options(group):
         compose(f"{group}={name}")

@@ -26,7 +26,7 @@ from heron.models.export import trained_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
 from heron.runtime.run_folder import RunFolder, open_run, run_path
-from heron.schema import Config, CurriculumConfig, HeadConfig
+from heron.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 
@@ -74,6 +74,7 @@ def without_curriculum(config: Config) -> Config:
     first.curriculum = CurriculumConfig()
     first.experiment = None
     first.dynamics.enabled = True
+    first.sweeper = SweeperConfig()  # it is no trial: nothing may end it early
     first.run = dataclasses.replace(
         config.run,
         job=None,

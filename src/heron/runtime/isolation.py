@@ -16,7 +16,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, forkserver
@@ -54,9 +54,13 @@ class Job:
     overrides: list[str]
 
 
-def start_server() -> None:
-    """Start the server, which begins to import; returns at once."""
-    _context.set_forkserver_preload(["heron.runtime.preload"])
+def start_server(further: Sequence[str] = ()) -> None:
+    """Start the server, which begins to import; returns at once.
+
+    Args:
+        further: modules that the jobs need besides their own.
+    """
+    _context.set_forkserver_preload(["heron.runtime.preload", *further])
     with _no_main():
         forkserver.ensure_running()
 
@@ -231,10 +235,10 @@ def print_to(log: Path) -> None:
     os.close(target)
     for number, name in ((1, "stdout"), (2, "stderr")):
         # What the server has inherited may be a notebook's or a test's.
-        setattr(sys, name, _Redacting(number))
+        setattr(sys, name, Redacting(number))
 
 
-class _Redacting(io.TextIOWrapper):
+class Redacting(io.TextIOWrapper):
     """Masks secrets in what is written to a file descriptor; lines are written at once.
 
     Args:

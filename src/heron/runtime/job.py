@@ -30,6 +30,7 @@ from heron.runtime.history import History
 from heron.runtime.launch import count_ranks
 from heron.runtime.notices import say
 from heron.runtime.provenance import peak_rss_mb, provenance
+from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
@@ -58,7 +59,8 @@ def run_job(
         wait: for another process that works on the run, instead of refusing.
 
     Returns:
-        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
+        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`; empty where the search that the
+        run is a trial of has ended it early.
 
     Raises:
         ConfigError: the folder holds a run with another configuration, or the run needs more
@@ -89,8 +91,10 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     quiet()
     claim(config, folder)
     sources = _sources(config, folder)
-    if ranks.from_first(sources is None):
-        return read_scores(folder)
+    is_pruned = folder.state() == "pruned" and config.sweeper.trial is not None
+    if ranks.from_first(sources is None or is_pruned):
+        return {} if is_pruned else read_scores(folder)
+    assert sources is not None
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
@@ -103,6 +107,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         heartbeat=heartbeat(),
         sources=sources,
         **provenance(),
+        **({"pruned": None} if "pruned" in status else {}),
     )
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
@@ -110,17 +115,18 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
-    folder.update_status(state="done", seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
-    return scores
+    state = "pruned" if scores is None else "done"
+    folder.update_status(state=state, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
+    return scores or {}
 
 
 def _follow(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
     """Do what the first of several processes does, without a lock and without writing."""
     quiet()
     if ranks.from_first(False):
-        return read_scores(folder)
+        return read_scores(folder) if folder.scores.is_file() else {}
     with interruptible():
-        return _train_and_score(config, folder, overrides)
+        return _train_and_score(config, folder, overrides) or {}
 
 
 def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
@@ -137,7 +143,8 @@ def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
     return None if done else sources
 
 
-def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
+    """Do the work; None where the run's search has ended the training early."""
     if config.stages:
         return run_stages(config, folder, run_job)
     if ranks.is_first():
@@ -162,6 +169,10 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         ckpt_path=ranks.from_first(resume_from(folder) if ranks.is_first() else None),
         weights_only=True,
     )
+    if ended_early := pruned(trainer):
+        if ranks.is_first():
+            folder.update_status(pruned=ended_early)
+        return None
     if isinstance(trainer.strategy, FSDPStrategy):  # what it leaves are parts of a model
         module = build_module(config, data)
         load_weights(module, folder.last)

@@ -10,9 +10,9 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from pathlib import Path
 
 from heron.errors import ConfigError, HeronError
 from heron.files import locked, read_json
@@ -28,8 +28,17 @@ from heron.runtime.isolation import (
     wait_for_any,
 )
 from heron.runtime.launch import check_start, count_ranks, start_job
-from heron.runtime.run_folder import RunFolder
-from heron.runtime.states import Clock, is_elsewhere, note_failure, try_update
+from heron.runtime.ledger import (
+    SETTLED,
+    Best,
+    Outcome,
+    duration,
+    first_line,
+    is_busy,
+    read_status,
+)
+from heron.runtime.queue import Queue
+from heron.runtime.states import Clock, note_failure, try_update
 from heron.secrets import redact
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -37,73 +46,130 @@ _LOOK = 1.0  # seconds between looks at jobs that another command works on
 _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a job ended, or that it was not run.
-
-    Args:
-        job: the job.
-        state: `done` or `failed`.
-        error: first line of what went wrong; empty when done.
-        seconds: spent on it in this command.
-        kept: nothing was run: the state is an earlier command's or another one's.
-    """
-
-    job: Job
-    state: str
-    error: str = ""
-    seconds: float = 0.0
-    kept: bool = False
-
-
 class Sweep:
     """Runs jobs and keeps count.
 
     Args:
-        jobs: all jobs of the command; their folders differ.
+        queue: where jobs come from.
         isolate: each in a process of its own.
         n_jobs: how many side by side.
         retry: `cut`, or `failed` to try again whatever failed, too.
+        stopped: asked now and then; once it says so, jobs are interrupted as by Ctrl+C.
     """
 
-    def __init__(self, jobs: Sequence[Job], isolate: bool, n_jobs: int = 1, retry: str = "cut"):
+    def __init__(
+        self,
+        queue: Queue,
+        isolate: bool,
+        n_jobs: int = 1,
+        retry: str = "cut",
+        stopped: Callable[[], bool] = lambda: False,
+    ):
         if n_jobs > 1 and not isolate:
             raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
-        for job in jobs:
+        for job in queue.known():
             check_start(job.config, isolate)
-        self.jobs, self.isolate, self.n_jobs, self.retry = jobs, isolate, n_jobs, retry
+        self.queue, self.isolate, self.n_jobs, self.retry = queue, isolate, n_jobs, retry
+        self.stopped, self._at_once = stopped, n_jobs
         self.outcomes: list[Outcome] = []
+        self._planned = set[Path]()
+        self._busy = list[Job]()
+        self._best = Best()
 
     def run(self) -> list[Outcome]:
         """Run every job that is not done, those that another command works on included."""
-        if self.isolate and any(count_ranks(job.config) == 1 for job in self.jobs):
-            start_server()
-        todo = [job for job in self.jobs if self._is_left(job)]
-        self._say_what_is_kept()
-        while todo:
-            busy: list[Job] = []
-            with closing(self._side_by_side(todo) if self.isolate else _here(todo)) as ended:
-                for job, code, seconds in ended:
-                    if code == BUSY or not self._record(job, code, seconds):
-                        busy.append(job)
-            todo = self._wait(busy)
+        known = self.queue.known()
+        if self.isolate and (not known or any(count_ranks(job.config) == 1 for job in known)):
+            start_server(self.queue.preload)  # imports while jobs are planned
+        self.plan()
+        while True:
+            self.work()
+            busy = self._waited_for()
+            if not busy:
+                return self.outcomes
+            self.queue.put_back(self._wait(busy))
+
+    def take_part(self, worker: int = 0, of: int = 1) -> None:
+        """Run jobs that another process has planned, until none is left that is free.
+
+        Args:
+            worker: which one this is, from 0: each begins at another place of the list.
+            of: how many there are.
+        """
+        self._planned |= {job.folder.path for job in self.queue.known()}
+        tried: set[Path] | None = None
+        while True:
+            free = [job for job in self._waited_for() if not is_busy(job.folder)]
+            free = [job for job in free if job.folder.path not in (tried or ())]
+            if tried is not None and not free:
+                return
+            tried = (tried or set()) | {job.folder.path for job in free}
+            begin = worker * len(free) // of
+            self.queue.put_back([*free[begin:], *free[:begin]])
+            self.work()
+
+    def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
+        """Show how jobs end that others run; takes none up.
+
+        Args:
+            works: whether anybody still does.
+            at_once: how many jobs they run side by side.
+        """
+        self._at_once = at_once
+        going_on = True
+        while going_on:
+            going_on = works()  # asked first: who ends now has written all
+            for job in self._waited_for():
+                status = read_status(job.folder)
+                if status.get("state") in SETTLED and not is_busy(job.folder):
+                    error = first_line(str(status.get("error") or ""))
+                    seconds = float(status.get("seconds") or 0.0)
+                    self._add(Outcome(job, str(status["state"]), error, seconds))
+                    print(self._line(self.outcomes[-1]), flush=True)
+            if going_on:
+                time.sleep(_LOOK)
+        for job in self._waited_for():
+            state = job.folder.state()
+            self._add(Outcome(job, "failed", f"no worker has ended it (it is {state})"))
         return self.outcomes
+
+    def plan(self) -> list[Job]:
+        """Claim the folders of all jobs that there are so far; returns those to be run."""
+        todo = [job for job in self.queue.known() if self._is_left(job)]
+        self._say_what_is_kept()
+        self.queue.put_back(todo)
+        return todo
+
+    def work(self) -> None:
+        """Run the jobs that the queue has; those that others work on are noted."""
+        if self.isolate:
+            start_server(self.queue.preload)
+        self._busy = []
+        with closing(self._side_by_side() if self.isolate else self._here()) as ended:
+            for job, code, seconds in ended:
+                if code == BUSY or not self._record(job, code, seconds):
+                    self._busy.append(job)
 
     def _is_left(self, job: Job) -> bool:
         """Claim a job's folder; tell whether the job has to be run, and record it if not."""
+        self._planned.add(job.folder.path)
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
             with locked(job.folder.lock, wait=False):
                 claim(job.config, job.folder)
-                status = read_json(job.folder.status) if job.folder.status.is_file() else {}
-                if status.get("state") == "done":
+                status = read_status(job.folder)
+                state = str(status.get("state"))
+                if state in ("done", "pruned"):
                     _check_done(job)
-                    return self._keep(job, "done")
-                if status.get("state") == "failed" and not self._tries_again(status):
+                    return self._keep(job, state)
+                if state == "failed" and not self._tries_again(status):
                     return self._keep(job, "failed", str(status.get("error")))
                 if not status:
                     seed, words = job.config.seed, job.overrides
                     job.folder.update_status(state="pending", seed=seed, overrides=words)
+                elif state == "failed":
+                    # Whoever takes it up sees by this that it has not failed since.
+                    job.folder.update_status(state="pending", error=None, traceback=None)
         except BlockingIOError:
             pass  # another command works on it: looked at again when its turn comes
         except HeronError as error:
@@ -116,29 +182,52 @@ class Sweep:
         return self.retry == "failed" or bool(status.get("retry", True))
 
     def _keep(self, job: Job, state: str, error: str = "") -> bool:
-        self.outcomes.append(Outcome(job, state, _first_line(error), kept=True))
+        self._add(Outcome(job, state, first_line(error), kept=True))
         return False
 
+    def _add(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.queue.ended(outcome)
+        if self.queue.searches and outcome.state == "done":
+            self._best.see(outcome.job)
+
     def _say_what_is_kept(self) -> None:
-        done = sum(each.state == "done" for each in self.outcomes)
+        done = sum(each.state in ("done", "pruned") for each in self.outcomes)
         if done:
             print(
-                f"heron train: {done} of {len(self.jobs)} jobs done already; "
+                f"heron train: {done} of {self.queue.total} jobs done already; "
                 "run.resume=false starts over",
                 flush=True,
             )
 
-    def _side_by_side(self, todo: Sequence[Job]) -> Generator[tuple[Job, int, float], None, None]:
+    def _next(self) -> Job | None:
+        """Take the next job that nobody works on and nobody has ended in the meantime."""
+        while (job := self.queue.take()) is not None:
+            if job.folder.path not in self._planned and not self._is_left(job):
+                print(self._line(self.outcomes[-1]), flush=True)
+            elif is_busy(job.folder):
+                self._busy.append(job)
+            elif (status := read_status(job.folder)).get("state") in SETTLED:
+                self._keep(job, str(status["state"]), str(status.get("error") or ""))
+                print(self._line(self.outcomes[-1]), flush=True)
+            else:
+                return job
+        return None
+
+    def _side_by_side(self) -> Generator[tuple[Job, int, float], None, None]:
         """Yield jobs with their exit codes and seconds as they end."""
-        waiting, working = list(todo), list[JobProcess]()
+        working, dry = list[JobProcess](), False
         try:
-            while waiting or working:
-                while waiting and len(working) < self.n_jobs:
-                    job = waiting.pop(0)
-                    if is_held(job.folder):
-                        yield job, BUSY, 0.0
-                    else:
+            while True:
+                while not dry and len(working) < self.n_jobs:
+                    job = self._next()
+                    if job is not None:
                         working.append(start_job(job, self.n_jobs))
+                    dry = job is None
+                if not working:
+                    return
+                if self.stopped():
+                    raise KeyboardInterrupt
                 wait_for_any(working, _POLL)
                 for process in list(working):
                     code = process.exit_code  # before the last lines are read
@@ -149,6 +238,15 @@ class Sweep:
                         yield process.job, code, process.clock.seconds()
         finally:
             _stop(working)
+
+    def _here(self) -> Generator[tuple[Job, int, float], None, None]:
+        """Run jobs in this process, one after the other."""
+        while (job := self._next()) is not None:
+            if self.stopped():
+                raise KeyboardInterrupt
+            started = time.monotonic()
+            code = run_here(job, in_sweep=True)
+            yield job, code, time.monotonic() - started
 
     def _show(self, process: JobProcess) -> None:
         name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
@@ -164,25 +262,37 @@ class Sweep:
             except BlockingIOError:
                 return False
         status = read_json(job.folder.status)
-        done = code == DONE
-        error = "" if done else _first_line(str(status.get("error") or f"exit code {code}"))
-        self.outcomes.append(Outcome(job, "done" if done else "failed", error, seconds))
-        if self.isolate:
+        state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
+        if code == DONE:
+            state, error = "pruned" if status.get("state") == "pruned" else "done", ""
+        self._add(Outcome(job, state, error, seconds))
+        if self.isolate or self.queue.searches:
             print(self._line(self.outcomes[-1]), flush=True)
         return True
 
     def _line(self, last: Outcome) -> str:
         """Show one ended job and the total on one line."""
         states = [each.state for each in self.outcomes]
-        left = len(self.jobs) - len(states)
+        of = max(self.queue.total, len(states))
+        left = of - len(states)
         took = [each.seconds for each in self.outcomes if not each.kept]
-        about = sum(took) / max(1, len(took)) * left / self.n_jobs
+        about = sum(took) / max(1, len(took)) * left / self._at_once
         how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
         what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
-        total = f"{states.count('done')} done, {states.count('failed')} failed, {left} left"
+        counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
+        if "pruned" in states:
+            counts.insert(1, f"{states.count('pruned')} pruned")
+        total = ", ".join([*counts, f"{left} left"])
         time_left = f", about {duration(about)}" if left else ""
         name = last.job.folder.path.name
-        return f"[{len(states)}/{len(self.jobs)}] {name}: {what} ({total}{time_left})"
+        best = f"; best so far {self._best}" if self._best else ""
+        return f"[{len(states)}/{of}] {name}: {what} ({total}{time_left}{best})"
+
+    def _waited_for(self) -> list[Job]:
+        """List the jobs that are neither ended nor this command's to run now."""
+        counted = {each.job.folder.path for each in self.outcomes}
+        busy = {job.folder.path: job for job in (*self._busy, *self.queue.known())}
+        return [job for path, job in busy.items() if path not in counted]
 
     def _wait(self, busy: Sequence[Job]) -> list[Job]:
         """Wait for jobs of other commands; returns those that were left undone, to be run here."""
@@ -192,24 +302,16 @@ class Sweep:
         while waiting and not left:
             time.sleep(_LOOK)
             for job in list(waiting):
-                status = read_json(job.folder.status) if job.folder.status.is_file() else {}
-                if is_held(job.folder) or is_elsewhere(status):
+                if is_busy(job.folder):
                     continue
                 waiting.remove(job)
-                if status.get("state") not in ("done", "failed"):
+                status = read_status(job.folder)
+                if status.get("state") not in SETTLED:
                     left.append(job)
                     continue
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))
                 print(self._line(self.outcomes[-1]), flush=True)
         return left + waiting
-
-
-def _here(todo: Sequence[Job]) -> Generator[tuple[Job, int, float], None, None]:
-    """Run jobs in this process, one after the other."""
-    for job in todo:
-        started = time.monotonic()
-        code = run_here(job, in_sweep=True)
-        yield job, code, time.monotonic() - started
 
 
 def run_here(job: Job, in_sweep: bool = False) -> int:
@@ -235,13 +337,6 @@ def run_here(job: Job, in_sweep: bool = False) -> int:
     return DONE
 
 
-def duration(seconds: float) -> str:
-    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
-    if seconds < 90:
-        return f"{max(0.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
-
-
 def _check_done(job: Job) -> None:
     """Make sure that a finished job's data is still what it was, where it is still there."""
     try:
@@ -258,7 +353,7 @@ def _mark_killed(job: Job, code: int) -> None:
         name = signal.Signals(-code).name
         memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
         reason = f"by {name}{memory}"
-    if job.folder.state() != "done":
+    if job.folder.state() not in ("done", "pruned"):
         error = f"Killed: {reason}"
         try_update(job.folder, state="failed", error=error, traceback=None, retry=True)
 
@@ -270,16 +365,3 @@ def _stop(working: Sequence[JobProcess]) -> None:
         process.interrupt()
     for process in working:
         process.end(until - time.monotonic())
-
-
-def is_held(folder: RunFolder) -> bool:
-    """Tell whether a process on this machine works on a run."""
-    try:
-        with locked(folder.lock, wait=False):
-            return False
-    except BlockingIOError:
-        return True
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]

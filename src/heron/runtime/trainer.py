@@ -28,6 +28,7 @@ from heron.runtime.checkpointing import (
 )
 from heron.runtime.history import History
 from heron.runtime.progress import EpochLines, progress_bar
+from heron.runtime.pruning import pruning
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.strategy import ShardedPrecision, build_strategy
 from heron.schema import Config
@@ -55,6 +56,7 @@ def build_trainer(
     if config.curriculum.restart:
         callbacks.append(Restart(data))
     callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
+    callbacks += pruning(config, folder, data)
     return pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,

@@ -1,0 +1,146 @@
+"""Workers for a sweep, on this machine or a cluster: the command plans, they work, it reports.
+
+A worker is one more process that takes jobs from the sweep's folder; what is true of several
+commands on one folder is true of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from heron.errors import ConfigError
+from heron.runtime.isolation import Job
+from heron.runtime.launchers.worker import Worker
+from heron.runtime.ledger import Outcome
+from heron.runtime.queue import JobList, Queue
+from heron.runtime.sweep import Sweep
+from heron.schema import Config, LauncherConfig
+from heron.secrets import redact
+
+FOLDER = ".launcher"  # in the sweep's: what workers print, and what a library keeps there
+_GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
+
+
+class Workers(Protocol):
+    """Workers that a library has started."""
+
+    def working(self) -> bool:
+        """Tell whether any of them works or waits for its turn."""
+
+    def errors(self) -> list[str]:
+        """List why workers have ended that should not have."""
+
+    def cancel(self) -> None:
+        """End all that are still there, at once."""
+
+    def names(self) -> list[str]:
+        """List what the library calls them."""
+
+
+Start = Callable[[Worker, int, LauncherConfig, Path], Workers]
+
+
+def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
+    """Let workers run the jobs of a sweep.
+
+    Args:
+        sweep: not begun; it plans the jobs and shows how they end.
+        config: of one of the jobs; `launcher` says how many workers, and where.
+        folder: the sweep's.
+
+    Returns:
+        How all jobs ended; None when the workers are left to themselves (`launcher.wait=false`).
+
+    Raises:
+        ConfigError: a library is missing, or refuses what it is asked for.
+    """
+    settings = config.launcher
+    start = _starter(settings.name)
+    todo = sweep.plan()
+    if not todo and len(sweep.outcomes) >= sweep.queue.total:
+        return sweep.outcomes
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    place = (folder / FOLDER / stamp).absolute()
+    # What is pickled for a worker may hold secrets of the configuration.
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    place.mkdir(mode=0o700)
+    worker = _worker(sweep, todo, config, place)
+    workers = start(worker, settings.workers, settings, place)
+    print(f"heron train: {settings.name} has started {', '.join(workers.names())}", flush=True)
+    if not settings.wait:
+        print(f"heron sweep {folder} --watch", flush=True)
+        return None
+    try:
+        outcomes = sweep.follow(workers.working, settings.workers * sweep.n_jobs)
+        for error in workers.errors():
+            print(redact(f"heron train: {error}; see {place}"), flush=True)
+    except BaseException:
+        _stop(worker, workers)
+        raise
+    finally:
+        for path in place.glob("*.pkl"):
+            path.unlink(missing_ok=True)
+    return outcomes
+
+
+def require(library: str, extra: str, group: str = "launcher") -> None:
+    """Make sure that a library is there.
+
+    Args:
+        library: its module.
+        extra: the option that needs it, and the extra requirement of heron's that installs it.
+        group: the option's.
+
+    Raises:
+        ConfigError: it is not; names the command that installs it.
+    """
+    from importlib.util import find_spec
+
+    if find_spec(library) is None:
+        raise ConfigError(
+            f"{group}={extra} needs {library}, which is not installed: "
+            f"pip install 'heron-nlu[{extra}]'"
+        )
+
+
+def _starter(name: str) -> Start:
+    if name == "joblib":
+        from heron.runtime.launchers.local import start_joblib
+
+        return start_joblib
+    if name == "ray":
+        from heron.runtime.launchers.on_ray import start_ray
+
+        return start_ray
+    from heron.runtime.launchers.slurm import start_slurm
+
+    return start_slurm
+
+
+def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worker:
+    queue: Queue = JobList(todo) if isinstance(sweep.queue, JobList) else sweep.queue
+    for job in todo:
+        job.config.run.resume = True  # its folder has been cleared where that was asked for
+    return Worker(
+        queue=queue,
+        isolate=sweep.isolate,
+        n_jobs=sweep.n_jobs,
+        of=config.launcher.workers,
+        folder=os.getcwd(),
+        place=place,
+        parent=os.getpid() if config.launcher.name == "joblib" else None,
+    )
+
+
+def _stop(worker: Worker, workers: Workers) -> None:
+    """Let workers interrupt their jobs, which go on later; then end whoever is left."""
+    worker.stop.touch()
+    until = time.monotonic() + _GRACE
+    while workers.working() and time.monotonic() < until:
+        time.sleep(0.2)
+    workers.cancel()
+    worker.stop.unlink(missing_ok=True)

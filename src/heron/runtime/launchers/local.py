@@ -1,0 +1,65 @@
+"""Workers on this machine, in processes of joblib's (loky)."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import Future
+from pathlib import Path
+
+from heron.runtime.launchers.worker import Worker
+from heron.schema import LauncherConfig
+
+
+class JoblibWorkers:
+    """Processes that loky has started; each runs one worker.
+
+    Args:
+        worker: what they run.
+        number: how many.
+    """
+
+    def __init__(self, worker: Worker, number: int):
+        from joblib.externals.loky import ProcessPoolExecutor, cpu_count
+
+        threads = str(max(1, cpu_count() // number))
+        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+        env = {name: os.environ.get(name, threads) for name in names}
+        self._executor = ProcessPoolExecutor(max_workers=number, env=env)
+        self._futures: list[Future[int]] = [
+            self._executor.submit(_work, worker, each) for each in range(number)
+        ]
+
+    def working(self) -> bool:
+        """Tell whether any of them works."""
+        if all(future.done() for future in self._futures):
+            self._executor.shutdown(wait=True, kill_workers=True)
+            return False
+        return True
+
+    def errors(self) -> list[str]:
+        """List why workers have ended: one that is killed takes the others with it."""
+        found = [future.exception() for future in self._futures if future.done()]
+        texts = (str(error).partition("\n")[0] for error in found if error)
+        return list(dict.fromkeys(f"a worker has ended: {text}" for text in texts))
+
+    def cancel(self) -> None:
+        """Kill them."""
+        self._executor.shutdown(wait=True, kill_workers=True)
+
+    def names(self) -> list[str]:
+        """Say how many there are."""
+        return [f"{len(self._futures)} workers"]
+
+
+def start_joblib(
+    worker: Worker, number: int, settings: LauncherConfig, folder: Path
+) -> JoblibWorkers:
+    """Start workers on this machine."""
+    return JoblibWorkers(worker, number)
+
+
+def _work(worker: Worker, number: int) -> int:
+    # loky names itself the way in which processes are started, and theirs would not know it.
+    multiprocessing.set_start_method(None, force=True)
+    return worker(number)

@@ -1,0 +1,100 @@
+"""A sweep's folder as its ledger: what jobs' folders say, and how the jobs of a command ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from heron.files import locked, read_json
+from heron.runtime.isolation import Job
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import is_elsewhere
+
+SETTLED = ("done", "pruned", "failed")  # states that nobody waits for
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended, or that it was not run.
+
+    Args:
+        job: the job.
+        state: `done`, `pruned` (ended early by its search) or `failed`.
+        error: first line of what went wrong; empty when nothing did.
+        seconds: spent on it in this command.
+        kept: nothing was run: the state is an earlier command's or another one's.
+    """
+
+    job: Job
+    state: str
+    error: str = ""
+    seconds: float = 0.0
+    kept: bool = False
+
+
+def read_status(folder: RunFolder) -> dict[str, Any]:
+    """Read a job's `status.json`; empty without one."""
+    status: dict[str, Any] = read_json(folder.status) if folder.status.is_file() else {}
+    return status
+
+
+def is_busy(folder: RunFolder) -> bool:
+    """Tell whether a process, here or on another machine, works on a run."""
+    return is_held(folder) or is_elsewhere(read_status(folder))
+
+
+def is_held(folder: RunFolder) -> bool:
+    """Tell whether a process on this machine works on a run."""
+    try:
+        with locked(folder.lock, wait=False):
+            return False
+    except BlockingIOError:
+        return True
+
+
+class Best:
+    """The best score on validation of a sweep's jobs, by each one's `trainer.monitor`."""
+
+    def __init__(self) -> None:
+        self.score: float | None = None
+        self.job: Job | None = None
+        self._common: set[str] | None = None
+
+    def see(self, job: Job) -> None:
+        """Look at one more finished job."""
+        words = set(job.overrides)
+        self._common = words if self._common is None else self._common & words
+        score = validation_score(job)
+        if score is not None and (self.score is None or score > self.score):
+            self.score, self.job = score, job
+
+    def __bool__(self) -> bool:
+        return self.job is not None
+
+    def __str__(self) -> str:
+        """Show the score, and what sets the job apart from the others."""
+        if self.job is None:
+            return ""
+        own = [word for word in self.job.overrides if word not in (self._common or ())]
+        return f"{self.score:.4f}" + (f" with {' '.join(own)}" if own else "")
+
+
+def validation_score(job: Job) -> float | None:
+    """Read what a finished job has scored on validation, by its `trainer.monitor`."""
+    if not job.folder.scores.is_file():
+        return None
+    score = read_json(job.folder.scores).get("validation", {}).get(job.config.trainer.monitor)
+    return None if score is None or not math.isfinite(score) else float(score)
+
+
+def duration(seconds: float) -> str:
+    """Show seconds as people say them: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{max(0.0, seconds):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def first_line(text: str) -> str:
+    """Shorten an error to its first line."""
+    return text.strip().partition("\n")[0]

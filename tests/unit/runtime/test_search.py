@@ -1,0 +1,307 @@
+"""A search chooses, prunes and goes on: no trial is lost and none is trained twice."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from omegaconf import OmegaConf
+
+from heron.composition import Composition, compose_and_run
+from heron.config import resolve
+from heron.errors import ConfigError
+from heron.files import read_json, write_json
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.search import Search
+from heron.runtime.study import JOURNAL, _storage
+from heron.train import _run_search
+from small_runs import TINY, heron
+from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
+
+LR = "optim.lr=tag(log,interval(1e-5,1e-1))"
+SWEEP = ("run.sweep=sweep", "run.export=false", "dynamics.enabled=false", "run.isolate=false")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of the test's own: what is composed is then the same for all tests."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("heron.train._report", lambda folder: None)
+
+
+@cache
+def composed(*words: str) -> list[Composition]:
+    """Compose a sweep as `heron train -m` would; Hydra takes its time."""
+    found: list[Composition] = []
+    paths = ("paths.runs=runs", "paths.cache=cache")
+    compose_and_run("train", [*TINY, *paths, *SWEEP, "-m", *words], found.append)
+    return found
+
+
+def first(*words: str, **settings: object) -> Composition:
+    """Compose a search; keys that do not change its jobs are set afterwards (`run__retry=...`)."""
+    composition = composed("sweeper=optuna", *words)[0]
+    config = copy.deepcopy(composition.config)
+    for key, value in settings.items():
+        OmegaConf.update(config, key.replace("__", "."), value)
+    return replace(composition, config=config)
+
+
+def again(*words: str, **settings: object) -> int:
+    """Run the command; returns the exit code, 130 where it was interrupted."""
+    startup = {"sweeper__startup_trials": 3, "sweeper__sampler": "tpe"}
+    try:
+        return _run_search(first(*words, **{**startup, **settings}))
+    except KeyboardInterrupt:
+        return 130
+
+
+def search_of(*words: str, **settings: object) -> Search:
+    """Open a search."""
+    composition = first(*words, **settings)
+    assert composition.search is not None
+    search = Search(composition.search, resolve(composition.config), composition.overrides)
+    search.start()
+    return search
+
+
+def trials() -> list[Any]:
+    """Read the only study of the sweep."""
+    storage = _storage(Path("runs/sweep"))
+    (name,) = optuna.get_all_study_names(storage)
+    return optuna.load_study(study_name=name, storage=storage).get_trials()
+
+
+class Trainings:
+    """Trainings with made-up scores: best at a learning rate of 1e-3.
+
+    Args:
+        fail: what the n-th training raises, by n.
+        prune: the numbers of trainings that are ended early.
+    """
+
+    def __init__(self) -> None:
+        self.lrs: list[float] = []
+        self.fail: dict[int, BaseException] = {}
+        self.prune: set[int] = set()
+
+    def __call__(self, config: Any, folder: RunFolder) -> dict[str, dict[str, float]] | None:
+        number = len(self.lrs)
+        self.lrs.append(config.optim.lr)
+        if number in self.fail:
+            raise self.fail[number]
+        if number in self.prune:
+            return None
+        scores = {"validation": {config.trainer.monitor: self.score(config.optim.lr)}}
+        write_json(folder.scores, scores)
+        return scores
+
+    def score(self, lr: float) -> float:
+        return 1 - abs(math.log10(lr) + 3) / 10
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Trainings:
+    trainings = Trainings()
+    monkeypatch.setattr("heron.runtime.job._train_and_score", trainings)
+    return trainings
+
+
+def test_trials_close_in_on_the_best_and_the_lines_say_so(
+    ran: Trainings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert again(LR, sweeper__trials=10) == 0
+    assert len(set(ran.lrs)) == 10
+    off = [abs(math.log10(lr) + 3) for lr in ran.lrs]
+    assert sum(off[-4:]) / 4 < 0.5 * sum(off[:3]) / 3, "the last are nearer than those drawn blindly"
+    assert all(trial.state.name == "COMPLETE" for trial in trials())
+    for trial, lr in zip(trials(), ran.lrs, strict=True):
+        assert trial.value == pytest.approx(ran.score(lr))
+    assert again(LR, sweeper__trials=10) == 0
+    assert len(ran.lrs) == 10, "nothing is trained again"
+    printed = capsys.readouterr().out
+    assert "10 of 10 jobs done already" in printed
+    assert f"best so far {max(map(ran.score, ran.lrs)):.4f} with optim.lr=" in printed
+    assert again(LR, sweeper__trials=11) == 0
+    assert len(set(ran.lrs)) == 11
+
+
+def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
+    ran: Trainings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert again(LR, sweeper__trials=6) == 0
+    expected, ran.lrs = ran.lrs, []
+    ran.fail = {2: KeyboardInterrupt(), 4: KeyboardInterrupt()}
+    (tmp_path / "cut").mkdir()
+    monkeypatch.chdir(tmp_path / "cut")
+    assert again(LR, sweeper__trials=6) == 130
+    assert sorted(states(Path())) == ["done", "done", "interrupted"]
+    assert again(LR, sweeper__trials=6) == 130
+    assert again(LR, sweeper__trials=6) == 0
+    # The cut ones are there twice, in a row: they were taken up first of all.
+    assert ran.lrs == [*expected[:3], *expected[2:4], *expected[3:]]
+    assert states(Path()) == ["done"] * 6
+    assert len(trials()) == 6
+
+
+def test_failures_are_told_counted_and_tried_again_when_asked(
+    ran: Trainings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran.fail = {1: ValueError("a bug"), 2: OSError(28, "No space left on device")}
+    assert again(LR, sweeper__trials=4) == 2
+    told = [trial.state.name for trial in trials()]
+    assert told == ["COMPLETE", "FAIL", "RUNNING", "COMPLETE"]
+    assert again(LR, sweeper__trials=4) == 2
+    assert ran.lrs[4:] == [ran.lrs[2]], "the machine's failure is tried again, the bug is not"
+    assert again(LR, sweeper__trials=4, run__retry="failed") == 0
+    assert ran.lrs[5:] == [ran.lrs[1]]
+    assert states(Path()) == ["done"] * 4
+    assert again(LR, sweeper__trials=4) == 0
+    values = {trial.params["optim.lr"] for trial in trials() if trial.value is not None}
+    assert len(values) == 4, "the study has learnt of the one that was tried again, too"
+    assert "ValueError: a bug" in capsys.readouterr().err
+
+
+def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
+    ran: Trainings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran.prune = {1}
+    assert again(LR, sweeper__trials=3) == 0
+    assert sorted(states(Path())) == ["done", "done", "pruned"]
+    assert "1 pruned" in capsys.readouterr().out
+    assert again(LR, sweeper__trials=3) == 0
+    assert len(ran.lrs) == 3
+    assert [trial.state.name for trial in trials()].count("PRUNED") == 1
+    (job,) = [job for job in jobs_of(Path()) if job.state() == "pruned"]
+    assert not job.scores.is_file()
+    assert heron("sweep", "runs/sweep") == 0
+    assert "3 jobs: 2 done, 1 pruned" in capsys.readouterr().out
+
+
+def test_a_small_space_ends_with_its_last_point(ran: Trainings) -> None:
+    for _ in range(2):
+        assert again("optim.lr=1e-4,1e-3", "seed=0,1", sweeper__sampler="random") == 0
+        assert len(ran.lrs) == 4
+    assert len([trial for trial in trials() if trial.value is not None]) == 4
+
+
+def test_a_point_that_is_refused_fails_alone(
+    ran: Trainings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert again("encoder.scratch.heads=2,3,4", sweeper__sampler="random") == 2
+    assert len(ran.lrs) == 2
+    error = capsys.readouterr().err
+    assert "must be a multiple of encoder.scratch.heads=3" in error
+    assert "1 of 3 jobs failed" in error
+
+
+def test_starting_over_forgets_the_study(ran: Trainings) -> None:
+    assert again(LR, sweeper__trials=2) == 0
+    composition = first(LR, sweeper__trials=2, sweeper__startup_trials=3, run__resume=False)
+    assert _run_search(composition) == 0
+    assert ran.lrs[2:] == ran.lrs[:2]
+    assert len(trials()) == 2
+
+
+def test_a_drawn_sweep_is_the_same_again_and_takes_more() -> None:
+    def drawn(*words: str) -> list[list[str]]:
+        found = composed("sweeper=random", "seed=0,1", LR, *words)
+        keys = ("seed=", "optim.lr=")
+        return [[word for word in each.overrides if word.startswith(keys)] for each in found]
+
+    three = drawn("sweeper.trials=3")
+    assert len({tuple(words) for words in three}) == 3
+    more = drawn("sweeper.trials=5")
+    assert more[:3] == three
+    assert len(more) == 5
+    assert drawn("sweeper.trials=3", "sweeper.seed=1") != three
+
+
+def test_two_processes_share_a_study_and_ask_for_different_trials() -> None:
+    one = search_of("optim.lr=1e-4,1e-3,1e-2", "seed=0,1", sweeper__trials=5)
+    other = pickle.loads(pickle.dumps(one))
+    jobs = [each.take() for each in (one, other, one, other, one, other)]
+    assert jobs.pop() is None, "five were wanted in all"
+    folders = {job.folder.path for job in jobs if job}
+    assert len(folders) == 5
+    assert {job.folder.path for job in one.known()} == folders
+    numbers = [job.config.sweeper.trial for job in jobs if job]
+    assert [job.config.sweeper.trial for job in other.known()] == numbers
+
+
+def test_a_trial_cut_while_it_was_asked_for_takes_no_one_s_place(ran: Trainings) -> None:
+    search = search_of(LR)
+    search._study.ask()
+    with open(search.folder / JOURNAL, "a") as journal:
+        journal.write('{"op_code": 4, "worker')  # and its last line was cut, too
+    assert again(LR, sweeper__trials=2) == 0
+    assert len(ran.lrs) == 2
+
+
+def test_another_space_or_another_setting_is_another_search() -> None:
+    names = [
+        search_of(LR).name,
+        search_of(LR, sweeper__trials=3, sweeper__pruner="median").name,
+        search_of(LR, trainer__max_epochs=9).name,
+        search_of(LR, "seed=0,1").name,
+        search_of("optim.lr=tag(log,interval(1e-5,1e-2))").name,
+    ]
+    assert names[0] == names[1]
+    assert len(set(names)) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("optim.lr=interval(0,1)",), "a grid needs single values"),
+        (("sweeper=random",), "sweeper=random has nothing to choose from"),
+        (("sweeper=optuna",), "sweeper=optuna has nothing to choose from"),
+        (("sweeper=random", "seed=1,2", "sweeper.trials=0"), "sweeper.trials=0: must be at least"),
+        (("sweeper=optuna", "experiment=demo,null"), "one experiment at a time"),
+        (("sweeper=optun", "seed=1,2"), "Did you mean 'optuna'"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        composed(*words)
+
+
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"pip install 'heron-nlu\[optuna\]'"):
+        again(LR)
+
+
+@pytest.mark.slow
+@pytest.mark.real  # a minute of whole trainings: `make test-real` has the time
+def test_a_real_search_prunes_is_killed_and_loses_nothing(tmp_path: Path) -> None:
+    words = (
+        LR, "sweeper=optuna", "sweeper.trials=5", "sweeper.startup_trials=1", "sweeper.seed=1",
+        "sweeper.pruner=median", "trainer.max_epochs=4", "trainer.checkpoint_steps=3",
+    )  # fmt: skip
+    with meanwhile(lambda: kill_one(tmp_path)):
+        assert sweep(tmp_path, *words, n=1) == 2
+    assert "failed" in states(tmp_path)
+    assert sweep(tmp_path, *words, n=1) == 0
+    assert {trial.state.name for trial in trials()} == {"COMPLETE", "PRUNED"}
+    assert len(trials()) == len(jobs_of(tmp_path)) == 5
+    ended = [job for job in jobs_of(tmp_path) if job.state() == "pruned"]
+    assert ended
+    for job in ended:
+        assert read_json(job.status)["pruned"]["epochs"] < 4
+        assert "epoch 4/4" not in job.log.read_text("utf-8")
+    # A pruned training can be trained to its end by itself, from where it was.
+    typed = read_json(ended[0].status)["overrides"]
+    alone = [word for word in typed if not word.startswith(("sweeper", "run.isolate"))]
+    assert heron("train", *alone, "run.isolate=false") == 0
+    assert ended[0].state() == "done"
+    assert ended[0].metrics.read_text().splitlines()[-1].startswith("3,")
