@@ -92,7 +92,9 @@ class Trainings:
         self.fail: dict[int, BaseException] = {}
         self.prune: set[int] = set()
 
-    def __call__(self, config: Any, folder: RunFolder) -> dict[str, dict[str, float]] | None:
+    def __call__(
+        self, config: Any, folder: RunFolder, overrides: Any
+    ) -> dict[str, dict[str, float]] | None:
         number = len(self.lrs)
         self.lrs.append(config.optim.lr)
         if number in self.fail:
@@ -120,7 +122,9 @@ def test_trials_close_in_on_the_best_and_the_lines_say_so(
     assert again(LR, sweeper__trials=10) == 0
     assert len(set(ran.lrs)) == 10
     off = [abs(math.log10(lr) + 3) for lr in ran.lrs]
-    assert sum(off[-4:]) / 4 < 0.5 * sum(off[:3]) / 3, "the last are nearer than those drawn blindly"
+    assert sum(off[-4:]) / 4 < 0.5 * sum(off[:3]) / 3, (
+        "the last are nearer than those drawn blindly"
+    )
     assert all(trial.state.name == "COMPLETE" for trial in trials())
     for trial, lr in zip(trials(), ran.lrs, strict=True):
         assert trial.value == pytest.approx(ran.score(lr))
