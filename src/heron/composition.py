@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,21 +20,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.config import all_keys
 from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
+from heron.override_errors import explain
 from heron.schema import Config
 from heron.space import Dimension, Point, dimension, draws, grid
-
-# Mappings whose keys are the user's own.
-_OPEN = (
-    "data.files.",
-    "data.counts.",
-    "data.join.",
-    "batching.multipliers.",
-    "baseline.hypotheses.",
-    "launcher.options.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,49 +326,4 @@ def _explained(hydra: Hydra, name: str, overrides: Sequence[str]) -> Iterator[No
     try:
         yield
     except (HydraException, OmegaConfBaseException, AssertionError, ValueError) as error:
-        raise ConfigError(_explain(hydra, overrides, error)) from error
-
-
-def _explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
-    """Find the override that does not fit; where none is at fault, pass on what Hydra says."""
-    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()} - {"hydra"}
-    for override in overrides:
-        key, _, value = override.lstrip("+~").partition("=")
-        key = key.split("@")[0]
-        if key in groups:
-            options = _options(hydra, key)
-            allowed = [*options, "null"] if key == "experiment" else options
-            wrong = [option for option in value.split(",") if option not in allowed]
-            if wrong:
-                return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
-        elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
-            hint = nearest(key, [*all_keys(), *groups])
-            return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
-        elif _open(key) and key in str(error) and "FileConfig'" not in str(error.__cause__):
-            entry, _, field = key.rpartition(".")
-            return f"{override}: no such entry here; add it, '+{entry}={{{field}: {value}}}'"
-        elif isinstance(error, AssertionError) and key.count(".") > 1:
-            # OmegaConf asserts when an override reaches into a node that is null.
-            parent = key.rpartition(".")[0]
-            return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
-    if isinstance(error.__cause__, OmegaConfBaseException):
-        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
-    where = getattr(error, "full_key", None)
-    message = str(error).splitlines()[0]
-    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
-
-
-def _options(hydra: Hydra, group: str) -> list[str]:
-    """List a group's options, those in its folders as `folder/option`."""
-    loader = hydra.config_loader
-    nested = [
-        f"{folder}/{option}".removeprefix(f"{group}/")
-        for folder in hydra.list_all_config_groups(parent=group)
-        for option in loader.get_group_options(folder)
-    ]
-    return [*loader.get_group_options(group), *nested]
-
-
-def _open(key: str) -> bool:
-    """Tell whether a key lies in a mapping whose keys are the user's, such as data.files."""
-    return key.startswith(_OPEN)
+        raise ConfigError(explain(hydra, overrides, error)) from error

@@ -118,7 +118,8 @@ def _run_sweep(
     refused: list[tuple[str, str]],
 ) -> int:
     settings = config.run
-    isolate = several if settings.isolate is None else settings.isolate
+    alone = several or config.launcher.name != "local"
+    isolate = alone if settings.isolate is None else settings.isolate
     sweep = Sweep(queue, isolate, settings.n_jobs, settings.retry)
     if config.launcher.name != "slurm" and not config.launcher.wait:
         raise ConfigError(

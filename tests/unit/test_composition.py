@@ -81,6 +81,10 @@ def test_a_typo_exits_with_2_and_names_the_nearest(train, typed, meant):
             "no such entry here; add it, '+batching.multipliers={neutral: 2}'",
         ),
         ("seed=${nowhere}", "Interpolation key 'nowhere' not found"),
+        (
+            "launcher.options={qos: long}",
+            "add them with a plus, '+launcher.options={qos: long}'",
+        ),
         ("a=b=c", "unknown key 'a'. heron train --cfg job lists them all."),
     ],
 )

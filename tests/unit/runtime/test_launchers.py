@@ -16,6 +16,7 @@ import pytest
 from heron.errors import ConfigError
 from heron.files import write_json
 from heron.runtime import launchers
+from heron.runtime.launchers.on_ray import _look_for
 from heron.runtime.launchers.slurm import parameters, start_slurm
 from heron.runtime.launchers.worker import Worker
 from heron.runtime.run_folder import RunFolder
@@ -268,6 +269,13 @@ def test_what_slurm_cannot_do_is_refused(
     monkeypatch.setenv("PATH", str(tmp_path))  # no srun here
     with pytest.raises(ConfigError, match=message):
         start_slurm(None, 1, settings, tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_ray_that_is_not_there_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match=r"ray://127\.0\.0\.1:9: no Ray answers"):
+        _look_for("ray://127.0.0.1:9")
+    for address in (None, "auto", "local"):
+        _look_for(address)
 
 
 REAL = ("run.isolate=true", "launcher.workers=2")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
 from heron.errors import ConfigError
 from heron.runtime.launchers.worker import Worker
 from heron.schema import LauncherConfig
+
+_SECONDS = 5.0  # to look for a cluster
 
 
 class RayWorkers:
@@ -63,6 +66,7 @@ def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Pat
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
+    _look_for(settings.address)
     try:
         ray.init(address=settings.address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -71,6 +75,17 @@ def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Pat
     bytes_ = (settings.memory_gb or 0) * 2**30
     task = ray.remote(num_cpus=settings.cpus, num_gpus=settings.gpus, memory=bytes_)(_work)
     return RayWorkers([task.remote(worker, each) for each in range(number)])
+
+
+def _look_for(address: str | None) -> None:
+    """Refuse an address where nobody answers; Ray would try for minutes."""
+    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), _SECONDS).close()
+    except OSError as error:
+        raise ConfigError(f"launcher.address={address}: no Ray answers there ({error})") from error
 
 
 def _work(worker: Worker, number: int) -> int:

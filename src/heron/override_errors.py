@@ -1,0 +1,79 @@
+"""Hydra's complaints in heron's words: which override does not fit, and what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hydra._internal.hydra import Hydra
+from omegaconf.errors import OmegaConfBaseException
+
+from heron.config import all_keys
+from heron.errors import nearest
+
+# Mappings whose keys are the user's own.
+_OPEN = (
+    "data.files.",
+    "data.counts.",
+    "data.join.",
+    "batching.multipliers.",
+    "baseline.hypotheses.",
+    "launcher.options.",
+)
+
+
+def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
+    """Find the override that does not fit; where none is at fault, pass on what Hydra says.
+
+    Args:
+        hydra: set up, so that it knows groups and options.
+        overrides: what was typed.
+        error: what Hydra or OmegaConf raised.
+    """
+    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()} - {"hydra"}
+    for override in overrides:
+        key, _, value = override.lstrip("+~").partition("=")
+        key = key.split("@")[0]
+        if key in groups:
+            options = _options(hydra, key)
+            allowed = [*options, "null"] if key == "experiment" else options
+            wrong = [option for option in value.split(",") if option not in allowed]
+            if wrong:
+                return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
+        elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
+            hint = nearest(key, [*all_keys(), *groups])
+            return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+        elif _open(key) and key in str(error) and "FileConfig'" not in str(error.__cause__):
+            entry, _, field = key.rpartition(".")
+            return f"{override}: no such entry here; add it, '+{entry}={{{field}: {value}}}'"
+        elif (
+            f"{key}." in _OPEN
+            and value.startswith("{")
+            and "in struct" in f"{error}{error.__cause__}"
+        ):
+            return f"{override}: its keys are your own; add them with a plus, '+{override}'"
+        elif isinstance(error, AssertionError) and key.count(".") > 1:
+            # OmegaConf asserts when an override reaches into a node that is null.
+            parent = key.rpartition(".")[0]
+            return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
+    if isinstance(error.__cause__, OmegaConfBaseException):
+        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
+    where = getattr(error, "full_key", None)
+    message = str(error).splitlines()[0]
+    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
+
+
+def _options(hydra: Hydra, group: str) -> list[str]:
+    """List a group's options, those in its folders as `folder/option`."""
+    loader = hydra.config_loader
+    nested = [
+        f"{folder}/{option}".removeprefix(f"{group}/")
+        for folder in hydra.list_all_config_groups(parent=group)
+        for option in loader.get_group_options(folder)
+    ]
+    return [*loader.get_group_options(group), *nested]
+
+
+def _open(key: str) -> bool:
+    """Tell whether a key lies in a mapping whose keys are the user's, such as data.files."""
+    return key.startswith(_OPEN)
