@@ -38,7 +38,8 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         os.replace(name, path)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
+        # Without a number, an error says what its arguments say; a name would hide that.
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(path)
         raise
 
