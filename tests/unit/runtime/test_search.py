@@ -145,6 +145,16 @@ def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(
     assert ran.lrs == optuna_alone(ran.score, 10), "more trials go on from there"
 
 
+@pytest.mark.parametrize(
+    ("sampler", "pruner"), [("gp", "none"), ("tpe", "hyperband"), ("random", "median")]
+)
+def test_every_sampler_and_pruner_finds_other_points(
+    sampler: str, pruner: str, ran: Trainings
+) -> None:
+    assert again(LR, sweeper__trials=5, sweeper__sampler=sampler, sweeper__pruner=pruner) == 0
+    assert len(set(ran.lrs)) == 5
+
+
 def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
     ran: Trainings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
