@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation clean help
+.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -49,6 +49,15 @@ bench-significance: .venv/installed  ## the paired bootstrap beside a scikit-lea
 
 bench-isolation: .venv/installed  ## what a process of its own costs a job of a sweep
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.isolation
+
+bench-devices: .venv/installed  ## one device and two: seconds, and what differs
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.devices
+
+bench-span: .venv/installed  ## exact match and F1 beside the official loop
+	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) $(BIN)/python -m tests.benchmarks.span_scores
+
+bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's fork, and the fork
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.rouge
 
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
