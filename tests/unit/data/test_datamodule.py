@@ -163,3 +163,20 @@ def test_workers_load_the_same_batches(config, data):
     parallel = DataModule(two, data.examples, data.tokenizer)
     pairs = zip(data.train_dataloader(), parallel.train_dataloader(), strict=True)
     assert all(one.rows_R.tolist() == other.rows_R.tolist() for one, other in pairs)
+
+
+@pytest.mark.parametrize("plan", ["shuffle", "bucket"])
+@pytest.mark.parametrize("accumulate", [1, 3])
+@pytest.mark.parametrize("steps", [1, 7, 40])
+def test_a_number_of_steps_takes_the_epochs_it_needs_and_cuts_the_last(
+    chronicle_config, plan, accumulate, steps
+):
+    words = [f"batching={plan}", "batching.size=8", f"optim.accumulate={accumulate}"]
+    data = DataModule(chronicle_config(*words, f"trainer.max_steps={steps}"))
+    whole = DataModule(chronicle_config(*words, "trainer.max_epochs=100"))
+    assert sum(data.steps_per_epoch()) == steps
+    *first, last = (data.plan(epoch) for epoch in range(len(data.batches_per_epoch())))
+    for epoch, batches in enumerate(first):
+        assert list(map(list, batches)) == list(map(list, whole.plan(epoch)))
+    expected = whole.plan(len(first))[: len(last)]
+    assert list(map(list, last)) == list(map(list, expected))
