@@ -340,7 +340,10 @@ class TestRealWorkers:
         with subprocess.Popen([sys.executable, "-m", "heron", *words]) as parent:
             pids = wait_until(lambda: working(tmp_path))
             parent.send_signal(signal.SIGKILL)
-        wait_until(lambda: not any(map(alive, pids)), seconds=20)
+        logs = tmp_path.glob("runs/sweep/.launcher/*/worker-?.log")
+        workers = [int(log.read_text("utf-8").split()[3]) for log in logs]
+        wait_until(lambda: not any(map(alive, [*pids, *workers])), seconds=20)
+        assert workers
         assert sweep(tmp_path, n=4) == 0
 
     def test_a_search_is_shared_by_workers(self, tmp_path: Path) -> None:
