@@ -83,7 +83,7 @@ def alive(pid: int) -> bool:
     """Tell whether a process is there and is more than the entry of a dead one."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -132,27 +132,25 @@ def optuna_alone(score: Any, trials: int) -> list[float]:
 def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(
     ran: Trainings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert again(LR, sweeper__trials=9) == 0
-    assert ran.lrs == optuna_alone(ran.score, 9)
+    assert again(LR, sweeper__trials=6) == 0
+    assert ran.lrs == optuna_alone(ran.score, 6)
     assert [trial.value for trial in trials()] == [ran.score(lr) for lr in ran.lrs]
-    assert again(LR, sweeper__trials=9) == 0
-    assert len(ran.lrs) == 9, "nothing is trained again"
+    assert again(LR, sweeper__trials=6) == 0
+    assert len(ran.lrs) == 6, "nothing is trained again"
     printed = capsys.readouterr().out
-    assert "9 of 9 jobs done already" in printed
+    assert "6 of 6 jobs done already" in printed
     best = max(ran.lrs, key=ran.score)
     assert f"best so far {ran.score(best):.4f} with optim.lr={best!r}" in printed
-    assert again(LR, sweeper__trials=10) == 0
-    assert ran.lrs == optuna_alone(ran.score, 10), "more trials go on from there"
+    assert again(LR, sweeper__trials=7) == 0
+    assert ran.lrs == optuna_alone(ran.score, 7), "more trials go on from there"
 
 
-@pytest.mark.parametrize(
-    ("sampler", "pruner"), [("gp", "none"), ("tpe", "hyperband"), ("random", "median")]
-)
+@pytest.mark.parametrize(("sampler", "pruner"), [("gp", "hyperband"), ("random", "median")])
 def test_every_sampler_and_pruner_finds_other_points(
     sampler: str, pruner: str, ran: Trainings
 ) -> None:
-    assert again(LR, sweeper__trials=5, sweeper__sampler=sampler, sweeper__pruner=pruner) == 0
-    assert len(set(ran.lrs)) == 5
+    assert again(LR, sweeper__trials=4, sweeper__sampler=sampler, sweeper__pruner=pruner) == 0
+    assert len(set(ran.lrs)) == 4
 
 
 def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(

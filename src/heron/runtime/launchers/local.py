@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 
 from heron.runtime.launchers.worker import Worker
 from heron.schema import LauncherConfig
+
+_LOOK = 1.0  # seconds between looks at the command
+_GRACE = 40.0  # seconds to stop jobs (which have 30)
 
 
 class JoblibWorkers:
@@ -62,4 +67,18 @@ def start_joblib(
 def _work(worker: Worker, number: int) -> int:
     # loky names itself the way in which processes are started, and theirs would not know it.
     multiprocessing.set_start_method(None, force=True)
-    return worker(number)
+    ended = threading.Event()
+    threading.Thread(target=_end_with_parent, args=(ended,), daemon=True).start()
+    try:
+        return worker(number)
+    finally:
+        ended.set()
+
+
+def _end_with_parent(ended: threading.Event) -> None:
+    """End this process when the command is gone: loky's would wait for its next task for ever."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    ended.wait(_GRACE)
+    os._exit(1)
