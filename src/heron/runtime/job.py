@@ -50,6 +50,9 @@ from heron.tasks.base import TaskModule
 
 Scores = dict[str, dict[str, float]]
 
+# What the first of several processes tells the others to do.
+_TRAIN, _DONE = "train", "done"
+
 
 def run_job(
     config: Config, folder: RunFolder, overrides: Sequence[str] = (), wait: bool = False
@@ -76,7 +79,7 @@ def run_job(
             f"this is one of {ranks.ranks()}: start the run by `heron train`"
         )
     if not ranks.is_first():
-        return _follow(config, folder, overrides)
+        return _follow(config, folder)
     try:
         with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
@@ -94,7 +97,8 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     quiet()
     claim(config, folder)
     sources = _sources(config, folder)
-    if ranks.from_first(sources is None):
+    if sources is None:
+        ranks.from_first(_DONE)
         return read_scores(folder)
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
@@ -109,9 +113,10 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         sources=sources,
         **provenance(),
     )
+    ranks.from_first(_TRAIN)
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
-            scores = _train_and_score(config, folder, overrides)
+            scores = _train_and_score(config, folder)
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
@@ -119,13 +124,13 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     return scores
 
 
-def _follow(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+def _follow(config: Config, folder: RunFolder) -> Scores:
     """Do what the first of several processes does, without a lock and without writing."""
     quiet()
-    if ranks.from_first(False):
+    if ranks.from_first(_TRAIN) == _DONE:
         return read_scores(folder)
     with interruptible():
-        return _train_and_score(config, folder, overrides)
+        return _train_and_score(config, folder)
 
 
 def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
@@ -142,14 +147,15 @@ def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
     return None if done else sources
 
 
-def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+def _train_and_score(config: Config, folder: RunFolder) -> Scores:
     if config.stages:
         return run_stages(config, folder, run_job)
     if ranks.is_first():
         _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    first = first_run(config, partial(run_job, wait=True), overrides)
+    typed = read_json(folder.status)["overrides"]
+    first = first_run(config, partial(run_job, wait=True), typed)
     with ranks.first_alone():  # caches that it fills are there for the others
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)

@@ -59,7 +59,10 @@ OTHERS = {
         *("data=chronicle_nli", "task=nli", "head=siamese_cls"),
         "stages=[chronicle_nli,{data: chronicle_nli, lr: 1.0e-4}]",
     ),
-    "only trained frozen": ("encoder.freeze=all", "encoder.cache=false"),
+    "frozen, but encoded": (
+        *("encoder.freeze=all", "encoder.cache=false"),
+        "trainer.strategy=ddp_find_unused_parameters_true",
+    ),
 }
 
 
