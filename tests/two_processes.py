@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,18 @@ from heron.schema import Config
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"
 SHARDED = "HERON_TEST_SHARDED"
+STOP = "HERON_TEST_STOP"
 
 
-def run_in_two(runs: Mapping[Path, Config], sharded: bool = False, seconds: float = 170) -> None:
+def run_in_two(
+    runs: Mapping[Path, Config], sharded: bool = False, stop: int = 0, seconds: float = 170
+) -> None:
     """Train each run in two processes, which torch's launcher starts once for all.
 
     Args:
         runs: configurations, by run folder; those for one process will do.
         sharded: as `trainer.strategy=fsdp` does, on CPUs.
+        stop: stop each run at the beginning of its batch of this number, and go on with it.
         seconds: until they are ended.
     """
     written = [(to_yaml(config), str(folder)) for folder, config in runs.items()]
@@ -39,6 +45,8 @@ def run_in_two(runs: Mapping[Path, Config], sharded: bool = False, seconds: floa
     environment = {**os.environ, "PYTHONPATH": paths, RUNS: json.dumps(written)}
     if sharded:
         environment[SHARDED] = "1"
+    if stop:
+        environment[STOP] = str(stop)
     done = subprocess.run(command, env=environment, capture_output=True, timeout=seconds)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()[-4000:]
 
@@ -54,8 +62,41 @@ def main() -> None:
         if SHARDED in os.environ:
             shard_on_cpus()
             config.trainer.strategy = "fsdp"
+        if STOP in os.environ:
+            with stopping(int(os.environ[STOP])):
+                run_job(copy.deepcopy(config), RunFolder(Path(folder)))
         run_job(config, RunFolder(Path(folder)))
     ranks.leave()
+
+
+class Stopped(BaseException):
+    """Stands for a kill: no `except Exception` on the way may hold it."""
+
+
+@contextmanager
+def stopping(batch: int) -> Iterator[None]:
+    """Stop the run in the block at the beginning of its batch of this number, counted from 1."""
+    import pytorch_lightning as pl
+
+    import heron.runtime.trainer as trainer
+
+    class Stop(pl.Callback):
+        begun = 0
+
+        def on_train_batch_start(self, *_: Any) -> None:
+            self.begun += 1
+            if self.begun == batch:
+                raise Stopped
+
+    usual, trainer.progress_bar = trainer.progress_bar, lambda wanted: [Stop()]
+    try:
+        yield
+    except Stopped:
+        pass
+    else:
+        raise AssertionError("the run was not stopped")
+    finally:
+        trainer.progress_bar = usual
 
 
 def shard_on_cpus() -> None:
@@ -94,8 +135,9 @@ def shard_on_cpus() -> None:
 
 
 def weights(folder: RunFolder) -> dict[str, torch.Tensor]:
-    """Read the weights after the last step."""
-    found: dict[str, torch.Tensor] = torch.load(folder.last, weights_only=True)["state_dict"]
+    """Read the weights after the last step (of the last stage)."""
+    last = [folder.last, *sorted(folder.stages.glob("*/checkpoints/last.ckpt"))][-1]
+    found: dict[str, torch.Tensor] = torch.load(last, weights_only=True)["state_dict"]
     return found
 
 

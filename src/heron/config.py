@@ -72,7 +72,7 @@ CHOICES = {
     "curriculum.embeddings": ("pretrained", "trained"),
     "trainer.select": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "cuda", "gpu", "mps", "tpu"),
-    "trainer.strategy": ("auto", "ddp", "fsdp"),
+    "trainer.strategy": ("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp"),
     "trainer.precision": ("auto", "bf16-mixed", "32-true", "16-mixed"),
     "run.retry": ("cut", "failed"),
     "logger.mode": ("offline", "online", "disabled"),

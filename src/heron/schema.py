@@ -231,8 +231,9 @@ class TrainerConfig:
         devices: processes on each machine, each with a device of its own (or its cores); every
             batch is divided between them, so their number does not change what a step computes.
         num_nodes: machines; above 1, `torchrun` starts the run on each.
-        strategy: `auto`, `ddp` (every device has the whole model) or `fsdp` (each has a part of it;
-            GPUs only).
+        strategy: of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has
+            a part of it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder
+            with weights that no output depends on, which torch would refuse).
         checkpoint_minutes: a kill loses at most this much work; epochs are always kept.
         checkpoint_steps: the same, counted in optimizer steps; null leaves it to the clock.
         threads: CPU threads of each process; null leaves it to torch.

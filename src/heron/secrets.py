@@ -17,6 +17,7 @@ _SHORTEST = 8  # characters; a shorter value of a variable may be an ordinary wo
 
 _NAME = r"(?:token|secret|passw(?:or)?d|pwd|api_?key|access_?key|secret_?key|private_?key)"
 _ENVIRONMENT = re.compile(rf"(?:^|_){_NAME}(?:_id)?$", re.I)
+_FOLDERS = ("PWD", "OLDPWD")  # the shell's: where it is and was, no password
 # Keys that hold a secret themselves; heron's own (`data.words.tokens`) have other names.
 _QUERY = re.compile(
     rf"(?P<key>[?&;](?:[\w.-]*{_NAME}|auth|key|sig|signature|x-amz-[\w-]+|code)=)[^&\s#'\"]+", re.I
@@ -63,6 +64,6 @@ def _known() -> list[str]:
     values = {
         value.strip()
         for name, value in os.environ.items()
-        if _ENVIRONMENT.search(name) and len(value.strip()) >= _SHORTEST
+        if _ENVIRONMENT.search(name) and name not in _FOLDERS and len(value.strip()) >= _SHORTEST
     }
     return sorted(values, key=lambda value: (-len(value), value))

@@ -27,7 +27,7 @@ def test_a_missing_score_is_no_small_difference() -> None:
 
 def test_table_shows_both_ways() -> None:
     text = io.StringIO()
-    measured = [Measurement(1, 40, 9.5, 20.0), Measurement(2, 40, 5.5, 30.0)]
+    measured = [Measurement(1, 40, 9.5, 20.0, 19.0), Measurement(2, 40, 5.5, 30.0, 33.0)]
     Console(file=text, width=100).print(table(measured))
     assert "9.5" in text.getvalue()
     assert "30.0" in text.getvalue()

@@ -91,6 +91,13 @@ def test_masks_the_secrets_that_the_environment_holds(
     assert redact("correct horse somewhere") == f"{MASK} somewhere"
 
 
+def test_the_folder_that_the_shell_is_in_is_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PWD", "/home/noa/heron")
+    monkeypatch.setenv("OLDPWD", "/home/noa/elsewhere")
+    for path in ("/home/noa/heron/data", "/home/noa/elsewhere/runs"):
+        assert redact(path) == path
+
+
 def test_a_short_value_of_a_variable_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_TOKEN", "none")
     assert redact("curriculum=none") == "curriculum=none"

@@ -46,6 +46,9 @@ from heron.tasks.base import Predictions, TaskModule
 
 Scores = dict[str, dict[str, float]]
 
+# What the first of several processes tells the others to do.
+_TRAIN, _DONE = "train", "done"
+
 
 def run_job(
     config: Config, folder: RunFolder, overrides: Sequence[str] = (), wait: bool = False
@@ -73,7 +76,7 @@ def run_job(
             f"this is one of {ranks.ranks()}: start the run by `heron train`"
         )
     if not ranks.is_first():
-        return _follow(config, folder, overrides)
+        return _follow(config, folder)
     try:
         with locked(folder.lock, wait=wait):
             return _run_alone(config, folder, overrides)
@@ -92,9 +95,9 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     claim(config, folder)
     sources = _sources(config, folder)
     is_pruned = folder.state() == "pruned" and config.sweeper.trial is not None
-    if ranks.from_first(sources is None or is_pruned):
+    if sources is None or is_pruned:
+        ranks.from_first(_DONE)
         return {} if is_pruned else read_scores(folder)
-    assert sources is not None
     status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
@@ -109,9 +112,10 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         **provenance(),
         **({"pruned": None} if "pruned" in status else {}),
     )
+    ranks.from_first(_TRAIN)
     try:
         with interruptible(), wandb_run(config, folder), beating(folder, clock):
-            scores = _train_and_score(config, folder, overrides)
+            scores = _train_and_score(config, folder)
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
@@ -120,13 +124,13 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     return scores or {}
 
 
-def _follow(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores:
+def _follow(config: Config, folder: RunFolder) -> Scores:
     """Do what the first of several processes does, without a lock and without writing."""
     quiet()
-    if ranks.from_first(False):
+    if ranks.from_first(_TRAIN) == _DONE:
         return read_scores(folder) if folder.scores.is_file() else {}
     with interruptible():
-        return _train_and_score(config, folder, overrides) or {}
+        return _train_and_score(config, folder) or {}
 
 
 def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
@@ -143,7 +147,7 @@ def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
     return None if done else sources
 
 
-def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
+def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
     """Do the work; None where the run's search has ended the training early."""
     if config.stages:
         return run_stages(config, folder, run_job)
@@ -151,7 +155,8 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
         _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    first = first_run(config, partial(run_job, wait=True), overrides)
+    typed = read_json(folder.status)["overrides"]
+    first = first_run(config, partial(run_job, wait=True), typed)
     with ranks.first_alone():  # caches that it fills are there for the others
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)

@@ -93,6 +93,8 @@ class RanksProcess(JobProcess):
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         command += ["--local-addr=127.0.0.1", f"--nproc-per-node={devices}"]
         command += ["-m", "heron.runtime.rank"]
+        self._sentinel, theirs = os.pipe()
+        self._open.callback(os.close, self._sentinel)
         with open(self._scratch / SAID, "wb") as said:
             self._launcher = subprocess.Popen(
                 command,
@@ -100,10 +102,10 @@ class RanksProcess(JobProcess):
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 env=environment,
+                pass_fds=[theirs],  # it ends when the launcher does
                 start_new_session=True,  # Ctrl+C is this process's to pass on
             )
-        self._sentinel = os.pidfd_open(self._launcher.pid)
-        self._open.callback(os.close, self._sentinel)
+        os.close(theirs)
 
     @property
     def pid(self) -> int:
@@ -219,5 +221,5 @@ def describe(job: Job, scratch: Path) -> str:
 
 def threads(processes: int) -> int:
     """Share this machine's cores (or `OMP_NUM_THREADS`) between processes, at least 1 each."""
-    cores = int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
-    return max(1, cores // processes)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, int(os.environ.get("OMP_NUM_THREADS") or allowed or 1) // processes)

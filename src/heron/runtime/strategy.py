@@ -30,7 +30,8 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
     if config.trainer.strategy != "fsdp" or not sharded:
         # Nothing changes a model's buffers; to send them before every forward pass would only
         # cost time.
-        return DDPStrategy(forward_sync_buffers=False)
+        unused = config.trainer.strategy == "ddp_find_unused_parameters_true"
+        return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
     if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
         raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
     return FSDPStrategy(**fsdp_settings())

@@ -113,9 +113,9 @@ def trainings(monkeypatch):
     """List the curricula of the runs that are trained, in order; a finished one is not."""
     begun, train = [], job._train_and_score
 
-    def train_and_note(config, folder, overrides):
+    def train_and_note(config, folder):
         begun.append(config.curriculum.name)
-        return train(config, folder, overrides)
+        return train(config, folder)
 
     monkeypatch.setattr(job, "_train_and_score", train_and_note)
     return begun

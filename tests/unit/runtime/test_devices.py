@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 import torch
 
+from heron import ranks
 from heron.config import from_yaml, to_yaml
 from heron.errors import ConfigError
+from heron.runtime.checkpointing import OwnNumbers
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -52,7 +54,15 @@ OTHERS = {
     ),
     "records apart": ("dynamics.mode=evaluation", "encoder.gradient_checkpointing=true"),
     "a growing curriculum": ("curriculum=competence", "trainer.patience=1"),
-    "only trained frozen": ("encoder.freeze=all", "encoder.cache=false"),
+    "a curriculum that learns from a run": ("curriculum=cart_clpp", "batching.workers=2"),
+    "stages": (
+        *("data=chronicle_nli", "task=nli", "head=siamese_cls"),
+        "stages=[chronicle_nli,{data: chronicle_nli, lr: 1.0e-4}]",
+    ),
+    "frozen, but encoded": (
+        *("encoder.freeze=all", "encoder.cache=false"),
+        "trainer.strategy=ddp_find_unused_parameters_true",
+    ),
 }
 
 
@@ -94,14 +104,15 @@ def assert_same_training(one: RunFolder, two: RunFolder) -> None:
     assert two.state() == "done"
     assert files(two) == files(one), "the other process has written, too"
     assert furthest(weights(one), weights(two)) < NEAR
-    assert two.ledger.read_bytes() == one.ledger.read_bytes()
+    for path in one.path.rglob("ledger.json"):
+        assert (two.path / path.relative_to(one.path)).read_bytes() == path.read_bytes()
     before, after = (json.loads(run.scores.read_text()) for run in (one, two))
     assert before.keys() == after.keys()
     for split in before:
         assert after[split] == pytest.approx(before[split], abs=NEAR)
     rows = [np.genfromtxt(run.metrics, delimiter=",", skip_header=1) for run in (one, two)]
     np.testing.assert_allclose(rows[1], rows[0], atol=NEAR)
-    for path in one.path.glob("*/*.parquet"):
+    for path in one.path.rglob("*.parquet"):
         assert_same_table(path, two.path / path.relative_to(one.path))
 
 
@@ -133,6 +144,38 @@ def test_a_sharded_model_is_trained_as_a_whole_one_and_saved_whole(tmp_path: Pat
     train_both(tmp_path, {"sharded": words, "with best": ()}, sharded=True)
     for name in ("sharded", "with best"):
         assert_same_training(*pair(tmp_path, name))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("sharded", [False, True])
+def test_a_stopped_run_ends_as_one_that_never_was(sharded: bool, tmp_path: Path) -> None:
+    config = compose(tmp_path, "trainer.progress=false", "trainer.checkpoint_steps=3")
+    whole, stopped = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "stopped")
+    for folder, stop in ((whole, 0), (stopped, 12)):
+        folder.path.mkdir()
+        run_in_two({folder.path: config}, sharded, stop)
+    assert furthest(weights(whole), weights(stopped)) == 0
+    assert stopped.scores.read_bytes() == whole.scores.read_bytes()
+    assert stopped.metrics.read_bytes() == whole.metrics.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["ddp", "fsdp"])
+def test_shipped_trainers_compose_for_two_devices(option: str, tmp_path: Path) -> None:
+    trainer = compose(tmp_path, f"trainer={option}", "trainer.accelerator=auto").trainer
+    assert (trainer.devices, trainer.strategy) == (2, option)
+
+
+def test_processes_draw_numbers_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    for rank, seed in ((0, 0), (1, 0), (2, 0), (1, 1), (1, 0)):
+        monkeypatch.setattr(ranks._here, "rank", rank)
+        torch.manual_seed(seed)
+        OwnNumbers(seed).on_train_start(None, None)  # type: ignore[arg-type]
+        drawn.append(tuple(torch.rand(4).tolist()))
+    torch.manual_seed(0)
+    assert drawn[0] == tuple(torch.rand(4).tolist()), "the first keeps its numbers"
+    assert len(set(drawn)) == 4
+    assert drawn[1] == drawn[4]
 
 
 def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:

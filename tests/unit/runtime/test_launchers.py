@@ -77,7 +77,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Train nothing; collects what would have been trained."""
     found: list[Any] = []
 
-    def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, dict[str, float]]:
+    def train(config: Any, folder: RunFolder) -> dict[str, dict[str, float]]:
         found.append((config.seed, config.optim.lr))
         scores = {"validation": {config.trainer.monitor: config.optim.lr}}
         write_json(folder.scores, scores)
@@ -153,7 +153,7 @@ def test_a_failure_is_not_tried_again_by_other_workers_but_by_the_next_command_w
 ) -> None:
     attempts: list[int] = []
 
-    def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, Any]:
+    def train(config: Any, folder: RunFolder) -> dict[str, Any]:
         attempts.append(config.seed)
         if config.seed == 1 and attempts.count(1) < 2:
             raise ValueError("a bug")

@@ -101,7 +101,7 @@ class TestSameCommandAgain:
         seeds: list[int] = []
         self.fail: dict[int, BaseException] = {}
 
-        def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, dict[str, float]]:
+        def train(config: Any, folder: RunFolder) -> dict[str, dict[str, float]]:
             seeds.append(config.seed)
             if config.seed in self.fail:
                 raise self.fail[config.seed]
