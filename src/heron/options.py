@@ -61,6 +61,18 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     return schema(**values)
 
 
+def _paths(parts: Sequence[str]) -> list[str]:
+    """Put paths together again whose own names hold commas, as those of run folders do."""
+    found, held = list[str](), list[str]()
+    for part in parts:
+        held.append(part)
+        path = ",".join(held)
+        if Path(path).expanduser().exists():
+            found.append(path)
+            held = []
+    return [*found, *([",".join(held)] if held else [])]
+
+
 def _convert(key: str, value: str, hint: Any) -> Any:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         if value.lower() in ("", "none", "null"):
@@ -68,7 +80,8 @@ def _convert(key: str, value: str, hint: Any) -> Any:
         hint = next(arg for arg in typing.get_args(hint) if arg is not type(None))
     if typing.get_origin(hint) is list:
         (inner,) = typing.get_args(hint)
-        return [_convert(key, part.strip(), inner) for part in value.split(",") if part.strip()]
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        return [_convert(key, part, inner) for part in (_paths(parts) if inner is Path else parts)]
     if hint is bool:
         if value.lower() not in _BOOLEANS:
             raise ConfigError(f"{key}={value}: expected true or false")

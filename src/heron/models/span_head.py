@@ -77,11 +77,12 @@ def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     n = len(several)
     start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
     end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
-    u, v = [each.pair_start_BLH for each in several], [each.pair_end_BLH for each in several]
-    if any(factors is None for factors in (*u, *v)):
+    u = [each.pair_start_BLH for each in several if each.pair_start_BLH is not None]
+    v = [each.pair_end_BLH for each in several if each.pair_end_BLH is not None]
+    if not u:
         return SpanLogits(start_BL, end_BL)
     # Inner products of factors side by side are sums of inner products.
-    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))  # type: ignore[arg-type]
+    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))
 
 
 class SpanHead(nn.Module):
@@ -95,8 +96,9 @@ class SpanHead(nn.Module):
     `threshold` is how much better "no answer" must be than the best span to be given; it is tuned
     on validation (`heron.tasks.spans`) and kept with the weights.
 
-    Source: Devlin et al. 2019, section 4.2; biaffine: Dozat and Manning 2017, as used for spans.
+    Source: Devlin et al. 2019, section 4.2; biaffine: after Dozat and Manning 2017.
     Deviates: from run_qa, where tokens of the question can be answers; here only the text's can.
+    From Dozat and Manning in that the matrix between the two sides is part of their layers.
     """
 
     threshold: Tensor
@@ -124,8 +126,8 @@ class SpanHead(nn.Module):
             )
             if self.pairs is None:
                 return SpanLogits(start_BL, end_BL)
-            factors_BLX = torch.relu(self.pairs(states_BLD)).float()
-            u_BLH, v_BLH = factors_BLX.chunk(2, dim=2)
+            u_BLH, v_BLH = self.pairs(states_BLD).float().chunk(2, dim=2)
+            u_BLH = torch.relu(u_BLH)  # one side alone: a pair's score may be below 0
             scale = u_BLH.shape[2] ** -0.5
             return SpanLogits(start_BL, end_BL, u_BLH * scale, v_BLH)
 

@@ -8,8 +8,9 @@ Shape suffixes: N examples, C classes, E epochs.
 from __future__ import annotations
 
 import csv
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,14 @@ from heron.dynamics.files import read_dynamics
 from heron.errors import DataError, Problem
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
+from heron.metrics.span import item_scores
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SPLITS
 from heron.runtime.run_folder import RunFolder
+
+
+# Tasks whose predictions are texts; their label order says whether there is one.
+_WITHOUT_CLASSES = ("qa", "summarization")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +40,11 @@ class Prediction:
     Args:
         guid: its id.
         text: the text, or the first of two (premise).
-        gold: class name.
-        prediction: class name.
-        probability: of the predicted class; None where it was not stored.
-        text_pair: the second text (hypothesis); empty where there is one.
+        gold: class name, or the gold answer.
+        prediction: class name, or the answer given.
+        probability: of the prediction; None where it was not stored.
+        text_pair: the second text (hypothesis, question); empty where there is one.
+        right: whether it is right, where spelling is forgiven or there are several gold answers.
     """
 
     guid: str
@@ -46,11 +53,12 @@ class Prediction:
     prediction: str
     probability: float | None
     text_pair: str = ""
+    right: bool | None = None
 
     @property
     def correct(self) -> bool:
-        """Whether the prediction is the gold label."""
-        return self.gold == self.prediction
+        """Whether the prediction is the gold label; of answers, whether SQuAD's match is exact."""
+        return self.gold == self.prediction if self.right is None else self.right
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str,
         The class names; empty where the data set has no classes (answers, summaries).
     """
     order = run.setting("data.label_order")
-    if not order:
+    if not order or str(run.setting("task.name")) in _WITHOUT_CLASSES:
         return ()
     seen = sorted({label for row in predictions for label in (row.gold, row.prediction)})
     return tuple(dict.fromkeys([*map(str, order), *seen]))
@@ -149,7 +157,8 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
         DataError: the file is not Parquet, or lacks guid, gold or prediction.
     """
     columns = _read_columns(path, ("guid", "gold", "prediction"))
-    nothing = [""] * len(columns["guid"])
+    nothing, unknown = [""] * len(columns["guid"]), [None] * len(columns["guid"])
+    right = _exact_matches(columns) if "golds" in columns else unknown
     texts = zip(columns.get("text") or nothing, columns.get("text_pair") or nothing, strict=True)
     rows = zip(columns["guid"], texts, columns["gold"], columns["prediction"], strict=True)
     return tuple(
@@ -158,11 +167,19 @@ def read_predictions(path: Path) -> tuple[Prediction, ...]:
             str(text or ""),
             str(gold),
             str(prediction),
-            columns[f"p/{prediction}"][index] if f"p/{prediction}" in columns else None,
+            columns.get(f"p/{prediction}", columns.get("probability", unknown))[index],
             str(text_pair or ""),
+            right[index],
         )
         for index, (guid, (text, text_pair), gold, prediction) in enumerate(rows)
     )
+
+
+def _exact_matches(columns: Mapping[str, Sequence[Any]]) -> list[bool]:
+    """Tell which answers are right by SQuAD's exact match, "no answer" included."""
+    golds = [json.loads(texts) for texts in columns["golds"]]
+    answers = [str(answer or "") for answer in columns["prediction"]]
+    return [bool(value) for value in item_scores(answers, golds, no_answer=True)["exact_match"]]
 
 
 def read_reliability(path: Path, classes: Sequence[str]) -> ReliabilityBins | None:

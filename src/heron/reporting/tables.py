@@ -13,6 +13,7 @@ SPLITS = ("test", "validation")
 SYNTHETIC = "synthetic data: not a research result"
 
 _HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
+_OF_ANSWERS = ("f1", "exact_match", "no_answer_accuracy")  # and each language's own two
 _CALIBRATION = ("ece", "mce", "brier")
 _PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 
@@ -105,7 +106,16 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report: the known ones present, else all that are not parts."""
     present = dict.fromkeys(name for run in runs for split in run.scores.values() for name in split)
     known = [name for name in _HEADLINE if name in present]
+    if not known and "exact_match" in present:
+        answers = [name for name in present if name in _OF_ANSWERS or _is_of_language(name)]
+        return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
     return known or [name for name in present if is_whole(name)]
+
+
+def _is_of_language(name: str) -> bool:
+    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
+    prefix, _, rest = name.partition("_")
+    return rest in ("f1", "exact_match") and prefix != "answerable"
 
 
 def is_whole(metric: str) -> bool:

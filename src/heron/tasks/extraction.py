@@ -123,7 +123,7 @@ class ExtractionModule(TaskModule):
             float32 [R, 3]: the probability of the answer's two borders (in windows without it, of
             "not here"), averaged over the windows; whether the best of all windows' spans, "not
             here" included where there is no answer, is right; and the right one's score minus the
-            best wrong one's.
+            best wrong one's. Right is what the window is taught, at its place.
         """
         assert isinstance(output, SpanOutput)
         assert output.observed_R3 is not None
@@ -166,28 +166,25 @@ class ExtractionModule(TaskModule):
         assert batch.answers_B2 is not None
         first_B, last_B = batch.answers_B2.unbind(dim=1)
         band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
-        here_B = first_B > 0
-        gold_B = torch.where(
-            here_B, logits.span_B(batch.answers_B2), torch.full_like(log_p_B, -torch.inf)
-        )
-        width_B = last_B - first_B
-        inside_B = here_B & (width_B < band_BLW.shape[2])
-        places_B = torch.arange(len(width_B), device=width_B.device)[inside_B]
-        band_BLW[places_B, first_B[inside_B], width_B[inside_B]] = 2 * NEVER
+        here_B, width_B = first_B > 0, last_B - first_B
+        can_be_given_B = here_B & (width_B < band_BLW.shape[2])
+        gold_B = logits.span_B(batch.answers_B2).masked_fill(~here_B, -torch.inf)
+        windows_B = torch.arange(len(width_B), device=width_B.device)[can_be_given_B]
+        band_BLW[windows_B, first_B[can_be_given_B], width_B[can_be_given_B]] = 2 * NEVER
         other_B = band_BLW.flatten(1).amax(dim=1)
         counts_R = torch.bincount(batch.owners_B, minlength=len(batch)).tolist()
         p_R = torch.stack([part.exp().mean() for part in log_p_B.split(counts_R)])
         gold_R = torch.stack([part.amax() for part in gold_B.split(counts_R)])
         other_R = torch.stack([part.amax() for part in other_B.split(counts_R)])
         none_R = torch.stack([part.amin() for part in logits.none_B.split(counts_R)])
+        can_R = torch.stack([part.any() for part in can_be_given_B.split(counts_R)])
         answerable_R = torch.isfinite(gold_R)
-        right_R = torch.where(answerable_R, gold_R, none_R)
         if self.predicts_none:
-            wrong_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
-        else:
-            wrong_R = other_R
-        margin_R = right_R - wrong_R
-        return torch.stack([p_R, (margin_R > 0).float(), margin_R], dim=1)
+            other_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
+        margin_R = torch.where(answerable_R, gold_R, none_R) - other_R
+        # An answer wider than what can be given is never right.
+        correct_R = (margin_R > 0) & (can_R | ~answerable_R)
+        return torch.stack([p_R, correct_R.float(), margin_R], dim=1)
 
     @property
     def predicts_none(self) -> bool:

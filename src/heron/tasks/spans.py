@@ -26,7 +26,8 @@ class Answer(NamedTuple):
     """A span of `Example.text` that may answer the question.
 
     `start` and `end` count characters, end exclusive; `probability` is among all spans of all
-    windows (and "no answer", where the data set has it).
+    windows (and "no answer", where the data set has it). A span in two windows counts in both, so
+    that candidates of overlapping windows add up to less than 1.
     """
 
     text: str
@@ -111,10 +112,7 @@ class SpanPredictions:
             "prediction": self.texts,
             **self.places(),
             "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
-            "n_best": [
-                json.dumps([answer._asdict() for answer in best], ensure_ascii=False)
-                for best in self.best
-            ],
+            "n_best": self._candidates(),
             "text_pair": [example.text_pair for example in asked],
             "text": [example.text for example in asked],
         }
@@ -124,8 +122,15 @@ class SpanPredictions:
         return columns
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """Lay answers out as `heron predict` shows them: guid, answer, place and probability."""
-        return {"guid": self.guids, "answer": self.texts, **self.places()}
+        """Lay answers out as `heron predict` writes them: answer, place, candidates (JSON)."""
+        answers = {"guid": self.guids, "answer": self.texts, **self.places()}
+        return {**answers, "n_best": self._candidates()}
+
+    def _candidates(self) -> list[str]:
+        return [
+            json.dumps([answer._asdict() for answer in best], ensure_ascii=False)
+            for best in self.best
+        ]
 
     def lines(self, config: Config) -> list[str]:
         """Show the first row's answer, then its candidates with place and probability."""
@@ -152,9 +157,9 @@ class SpanPredictions:
 
         Source: the official evaluation of SQuAD 2.0 looks for the best threshold in the same way.
         """
-        if self.threshold is None or not self.labelled_R.any():
+        rows = np.flatnonzero(self.labelled_R & np.isfinite(self.none_R))
+        if self.threshold is None or not len(rows):
             return self
-        rows = np.flatnonzero(self.labelled_R)
         golds = [self.golds[row] for row in rows]
         first = [self.best[row][0].text if self.best[row] else "" for row in rows]
         always = item_scores(first, golds, no_answer=True)
