@@ -123,7 +123,8 @@ def _read_text(trained: Trained, text: str, text_pair: str | None) -> Example:
     if columns.text_pair is None and text_pair is not None:
         raise ConfigError("text_pair= is given, but the run reads one text at a time")
     if columns.text_pair is not None and text_pair is None:
-        raise ConfigError("missing option text_pair=...: the run reads pairs of texts")
+        name = "question" if trained.config.task.name == "qa" else "text_pair"
+        raise ConfigError(f"missing option {name}=...: the run reads pairs of texts")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"

@@ -147,12 +147,12 @@ def _score(
 ) -> dict[str, float]:
     from heron.languages import get_language
     from heron.metrics.span import item_scores, mean_scores, score_intervals
-    from heron.metrics.span_profiles import language_profile
+    from heron.metrics.span_profiles import side_by_side
 
     items = item_scores(
         [answers[example.guid] for example in examples],
         [list(example.side["answers"]) for example in examples],
-        [language_profile(get_language(config.language))],
+        side_by_side(get_language(config.language)),
     )
     scores = mean_scores(items)
     if options.resamples:

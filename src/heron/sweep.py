@@ -145,8 +145,8 @@ def _progress(run: RunRecord) -> Progress:
     if state == "running" and not is_busy(folder):
         state = "cut"
     of = int(run.setting("trainer.max_epochs", 0))
-    if run.setting("baseline.name", "none") != "none":
-        of = 0
+    if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
+        of = 0  # no epochs, or as many as the steps take
     state = state if state in _STATES else "broken"
     return Progress(run, state, min(_epochs(folder.metrics), of), of)
 

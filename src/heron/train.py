@@ -69,6 +69,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
         # One job's mistake must not take the rest of a sweep with it.
         try:
             config = resolve(composition.config)
+            _check_length(config, composition.overrides)
         except HeronError as error:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
             first_line = str(error).partition("\n")[0]
@@ -145,6 +146,17 @@ def _run_sweep(
         jobs = len(outcomes) + len(refused) + len(queue.refused())
         _say_what_failed(failed, jobs, outcomes)
     return 2 if failed else 0
+
+
+def _check_length(config: Config, overrides: Sequence[str]) -> None:
+    """Refuse epochs that somebody has typed where steps decide: they would be ignored silently."""
+    typed = {word.lstrip("+").partition("=")[0] for word in overrides}
+    steps = config.trainer.max_steps
+    if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:
+        raise ConfigError(
+            f"trainer.max_epochs={config.trainer.max_epochs}: trainer.max_steps={steps} says how "
+            "long this trains; add trainer.max_steps=null"
+        )
 
 
 def _say_what_failed(

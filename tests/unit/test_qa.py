@@ -1,11 +1,14 @@
 """Questions from the command line to the answer: train, predict, evaluate, several runs as one."""
 
 import json
+import shutil
 
 import pytest
 
 from heron.data.tables import read_table
 from heron.files import read_json
+from heron.reporting.artefacts import read_artefacts
+from heron.reporting.collect import collect
 from heron.runtime.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
@@ -95,3 +98,23 @@ def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys)
     other = tmp_path / "runs" / "chronicle_qa-qa" / "other"
     assert heron("evaluate", f"run={runs[0].path},{other}") == 2
     assert "encoder.stride" in capsys.readouterr().err
+
+
+def test_a_report_shows_answers_and_no_matrix_of_them(runs):
+    assert heron("report", runs[0].path) == 0
+    artefacts = read_artefacts(collect(runs[0].path)[0])
+    assert artefacts.classes == ()
+    scores = read_json(runs[0].scores)["test"]
+    right = sum(row.correct for row in artefacts.predictions)
+    assert right / len(artefacts.predictions) == pytest.approx(scores["exact_match"])
+    page = (runs[0].path / "report.html").read_text(encoding="utf-8")
+    assert artefacts.predictions[0].text_pair in page
+
+
+def test_a_folder_with_commas_in_its_name_is_one_run(runs, tmp_path):
+    named = tmp_path / "data=chronicle_qa,head=span,seed=0"
+    shutil.copytree(runs[0].path, named)
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={named},{runs[1].path}", f"out={out}") == 0
+    assert heron("evaluate", f"run={named}", f"out={out}") == 0
+    assert read_json(out)["test"]["f1"] == pytest.approx(read_json(runs[0].scores)["test"]["f1"])

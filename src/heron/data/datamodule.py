@@ -70,6 +70,7 @@ class DataModule(pl.LightningDataModule):
         self.features = dict(prepared.features)
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Curriculum | None = None
+        self._counted: list[int] | None = None
         self.units = {split: features.units() for split, features in self.features.items()}
 
     @property
@@ -104,6 +105,8 @@ class DataModule(pl.LightningDataModule):
     def _batches(self) -> list[int]:
         """Count the batches of the epochs that `max_epochs`, or else `max_steps`, asks for."""
         trainer, accumulate = self.config.trainer, self.config.optim.accumulate
+        if self._counted is not None:
+            return self._counted
         if trainer.max_steps is None:
             return [len(self._whole_plan(epoch)) for epoch in range(trainer.max_epochs)]
         batches, left = list[int](), trainer.max_steps
@@ -113,6 +116,7 @@ class DataModule(pl.LightningDataModule):
                 break  # nothing to train on
             batches.append(min(whole, left * accumulate))
             left -= -(-batches[-1] // accumulate)
+        self._counted = batches
         return batches
 
     def unit_labels(self, split: str) -> np.ndarray:

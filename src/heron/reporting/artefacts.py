@@ -28,7 +28,6 @@ from heron.reporting.collect import RunRecord
 from heron.reporting.tables import SPLITS
 from heron.runtime.run_folder import RunFolder
 
-
 # Tasks whose predictions are texts; their label order says whether there is one.
 _WITHOUT_CLASSES = ("qa", "summarization")
 

@@ -17,7 +17,7 @@ from heron.data.examples import Example
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
 from heron.metrics.span import item_scores, mean_scores, score_intervals
-from heron.metrics.span_profiles import language_profile
+from heron.metrics.span_profiles import side_by_side
 from heron.models.span_head import NEVER
 from heron.schema import Config
 
@@ -83,7 +83,7 @@ class SpanPredictions:
         values = item_scores(
             [texts[row] for row in rows],
             [self.golds[row] for row in rows],
-            (language_profile(get_language(config.data.language)),),
+            side_by_side(get_language(config.data.language)),
             no_answer=self.threshold is not None,
         )
         scores = mean_scores(values)
