@@ -136,7 +136,7 @@ def test_units_of_one_group_are_drawn_together():
 
 
 def test_an_unknown_level_and_values_of_another_shape_are_refused():
-    with pytest.raises(ConfigError, match="level=intervall.*'interval'"):
+    with pytest.raises(ConfigError, match=r"level=intervall.*'interval'"):
         krippendorff_alpha([[1.0]], "intervall")
     with pytest.raises(DataError, match="one group for each unit"):
         krippendorff_alpha([[1.0, 2.0]], groups=["a"])
