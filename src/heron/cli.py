@@ -205,7 +205,7 @@ heron judge sample systems=RUN_OR_FILE,... out=DIR [gold=true] [articles=62] [ra
 heron judge collect forms=FILES key=DIR/key.json [out=DIR] [metrics=FILE]
 
   heron judge sample systems=runs/hesum/base,gpt4.jsonl gold=true out=study
-  heron judge sample systems=a:one.csv,b:two.csv language=ro articles=30 raters=5 overlap=3 out=study
+  heron judge sample systems=a:1.csv,b:2.csv language=ro articles=30 raters=5 overlap=3 out=study
   heron judge sample systems=runs/hesum/base criteria=fluency,faithfulness errors=none out=study
   heron judge sample systems=runs/hesum/base criteria=mine.csv wording=en out=study
   heron judge collect forms=returned key=study/key.json

@@ -30,7 +30,8 @@ class Ratings:
         values: for each criterion float64 `[R, U]`, NaN where a rater has not rated a unit.
         ticks: for each kind of error float64 `[R, U]`: 1 ticked, 0 not; NaN where a rater has not
             looked. A rater who has ticked nothing at all, not even that there is no error, has not
-            looked; others have looked at every summary that they say anything of.
+            looked; others have looked at every summary that they say anything of. Empty where
+            nobody has looked.
     """
 
     study: Study
@@ -61,8 +62,8 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
     raters = {rater: index for index, rater in enumerate(study.items)}
     shape = (len(raters), len(units))
     values = {one.name: np.full(shape, np.nan) for one in study.criteria}
-    ticks = {one.name: np.full(shape, np.nan) for one in study.errors}
     looked = {answer.rater for answer in answers if answer.errors or answer.none}
+    ticks = {one.name: np.full(shape, np.nan) for one in study.errors if looked}
     for answer in answers:
         cell = raters[answer.rater], place[study.items[answer.rater][answer.item]]
         for name, rating in answer.ratings.items():

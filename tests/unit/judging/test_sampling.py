@@ -6,9 +6,12 @@ import re
 import pytest
 
 from heron.cli import main
+from heron.config import to_yaml
+from heron.data.config import DataConfig
 from heron.data.tables import read_table, write_table
 from heron.judging.study import read_key
 from heron.judging.wording import get_wording
+from heron.schema import Config
 from small_study import SYSTEMS, sample, write_systems
 
 
@@ -103,14 +106,13 @@ def test_columns_of_numbers_are_kept_as_metrics_of_the_sample(study_folder):
         assert score == ("rouge1", int(guid[-2:]) % 7 / 10)
 
 
-def test_a_run_folder_brings_its_predictions_and_language(tmp_path, chronicle_config):
-    from heron.config import to_yaml
-
+def test_a_run_folder_brings_its_predictions_and_language(tmp_path):
     write_systems(tmp_path)
+    config = Config(data=DataConfig(name="made-up", language="ro", synthetic=True))
     for name in ("a=1,b=2", "other"):
         run = tmp_path / "runs" / name
         run.mkdir(parents=True)
-        run.joinpath("config.yaml").write_text(to_yaml(chronicle_config()), encoding="utf-8")
+        run.joinpath("config.yaml").write_text(to_yaml(config), encoding="utf-8")
         columns = {
             n: read_table(tmp_path / "nightingale.jsonl").values(n) for n in ("guid", "text")
         }
@@ -119,7 +121,7 @@ def test_a_run_folder_brings_its_predictions_and_language(tmp_path, chronicle_co
     out = tmp_path / "study"
     assert main(["judge", "sample", f"systems={runs}", "articles=5", f"out={out}"]) == 0
     study = read_key(out / "key.json")
-    assert (study.systems, study.language, study.synthetic) == (("a=1,b=2", "other"), "he", True)
+    assert (study.systems, study.language, study.synthetic) == (("a=1,b=2", "other"), "ro", True)
 
 
 def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
