@@ -107,6 +107,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
 def _tables(ratings: Ratings, metrics: tables.Metrics, seed: int) -> list[Table]:
     found = [
         tables.means_table(ratings, seed),
+        tables.differences_table(ratings, seed),
         tables.agreement_table(ratings, seed),
         tables.pairs_table(ratings),
         tables.correlations_table(ratings, metrics, seed),

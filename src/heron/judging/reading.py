@@ -4,15 +4,17 @@ rest is kept.
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from heron.analysis.answer_sheet import _mark
-from heron.data.tables import cell_text, is_missing, read_table
+from heron.data.tables import Table, cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.judging.form import ANSWERS, csv_columns
 from heron.judging.questions import NONE
@@ -116,7 +118,7 @@ def _merge(
 
 def _from_json(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         problems.append(Problem(str(path), f"cannot be read: {error}"))
         return
@@ -152,17 +154,17 @@ def _json_answer(
         elif (rating := _rating(name, value, answer.where, problems)) is not None:
             used[name] = rating
     kinds = {one.name for one in study.errors}
+    ticked = frozenset(name for name in errors if isinstance(name, str) and name in kinds)
     for name in errors:
-        if name not in kinds:
+        if not isinstance(name, str) or name not in kinds:
             problems.append(Problem(answer.where, f"no kind of error {name}"))
-    ticked = frozenset(name for name in errors if name in kinds)
     comment = str(given.get("comment") or "").strip()
     none = given.get("none") is True and not ticked
     return replace(answer, ratings=used, errors=ticked, none=none, comment=comment)
 
 
 def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
-    table = read_table(path, bad_rows="report")
+    table = _read_csv(path)
     problems += table.problems
     if not table.rows:
         return
@@ -170,7 +172,7 @@ def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Ans
     try:
         table.require(*needed)
     except DataError:
-        fix = f"a CSV form has {', '.join(needed)}, with commas between, not semicolons"
+        fix = f"a CSV form has the columns {', '.join(needed)}"
         problems.append(Problem(str(path), "is no form", fix))
         return
     columns = csv_columns(study)
@@ -182,6 +184,24 @@ def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Ans
             problems.append(Problem(str(path), f"unknown column {name}.{nearest(name, columns)}"))
     for index, row in enumerate(table.rows):
         yield from _csv_row(row, table.where(index), study, problems)
+
+
+def _read_csv(path: Path) -> Table:
+    """Read a table, also one with semicolons, as spreadsheets save it in Romania and elsewhere."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            if ";" not in file.readline():
+                return read_table(path, bad_rows="report")
+            file.seek(0)
+            with tempfile.TemporaryDirectory() as folder:
+                copy = Path(folder) / "form.csv"
+                with open(copy, "w", encoding="utf-8", newline="") as other:
+                    csv.writer(other).writerows(csv.reader(file, delimiter=";", strict=True))
+                table = read_table(copy, bad_rows="report")
+    except (OSError, ValueError, csv.Error):
+        return read_table(path, bad_rows="report")  # which says what is wrong
+    problems = [replace(p, where=p.where.replace(str(copy), str(path))) for p in table.problems]
+    return replace(table, path=path, problems=problems)
 
 
 def _csv_row(
@@ -217,7 +237,7 @@ def _csv_row(
 def _is_ours(where: str, study: Study, found: Any, rater: Any, problems: list[Problem]) -> bool:
     if found != study.id:
         problems.append(Problem(where, f"of study {found}, and the key is of {study.id}"))
-    elif rater not in study.items:
+    elif not isinstance(rater, str) or rater not in study.items:
         problems.append(Problem(where, f"of rater {rater}", f"raters: {', '.join(study.items)}"))
     else:
         return True

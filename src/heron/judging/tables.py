@@ -42,6 +42,28 @@ def means_table(ratings: Ratings, seed: int) -> Table:
     return Table("Ratings", columns, tuple(rows), note)
 
 
+def differences_table(ratings: Ratings, seed: int) -> Table:
+    """Compare every two systems article by article, each article's mean over raters."""
+    from heron.analysis.answered import intervals_of
+
+    guids, systems = ratings.study.guids, ratings.study.systems
+    # Units lie article by article, the systems of each in the study's order.
+    means = [unit_means(v).reshape(len(guids), len(systems)) for v in ratings.values.values()]
+    rows: list[tuple[Cell, ...]] = []
+    for first, second in combinations(range(len(systems)), 2):
+        gaps = [means_AS[:, first] - means_AS[:, second] for means_AS in means]
+        cells = [intervals_of({"": gap_A}, guids, seed)[""] for gap_A in gaps]
+        articles = max(int((~np.isnan(gap_A)).sum()) for gap_A in gaps)
+        rows.append((f"{systems[first]} - {systems[second]}", articles, *cells))
+    note = (
+        "Mean difference over the articles where both are rated. [low, high]: 95 %, by article; an "
+        "interval without 0 is a difference at the .05 level, before any correction for their "
+        "number."
+    )
+    columns = ("systems", "articles", *ratings.values)
+    return Table("Differences of systems", columns, tuple(rows), note)
+
+
 def agreement_table(ratings: Ratings, seed: int) -> Table:
     """Compute alpha of each criterion, of all together and of each kind of error."""
     rows: list[tuple[Cell, ...]] = []

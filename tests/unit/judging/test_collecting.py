@@ -1,10 +1,13 @@
 """From filled forms to tables: known raters give known numbers; bad cells are named."""
 
+import csv
 import json
 import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from heron.cli import main
 from heron.data.tables import read_table, write_table
@@ -87,19 +90,19 @@ def test_raters_who_agree_have_alpha_one_and_the_means_are_theirs(small):
 def test_forms_of_either_kind_give_the_same_rows(small):
     folder, study = small
     random = np.random.default_rng(0)
-    given = {}
+    filled = {}
 
     def fill(rater, item, one):
-        if (rater, item) not in given:
+        if (rater, item) not in filled:
             ratings = {"coherence": int(random.integers(1, 6))}
             errors = ["repetition", "copying"] if random.random() < 0.3 else []
-            given[rater, item] = {
+            filled[rater, item] = {
                 "ratings": ratings,
                 "errors": errors,
                 "none": not errors and item.startswith("002"),
                 "comment": 'הערה, "עם" סימנים' if item.startswith("001") else "",
             }
-        return given[rater, item]
+        return filled[rater, item]
 
     answer_json(study, fill, folder / "json")
     answer_csv(study, fill, folder / "study" / "forms", folder / "csv")
@@ -111,7 +114,7 @@ def test_forms_of_either_kind_give_the_same_rows(small):
     assert rows[0] == rows[1]
     unblinded = rows_of(folder / "out" / "csv" / "ratings.csv")
     expected = {
-        (rater, one.guid, one.system, "coherence", str(given[rater, item]["ratings"]["coherence"]))
+        (rater, one.guid, one.system, "coherence", str(filled[rater, item]["ratings"]["coherence"]))
         for rater, items in study.items.items()
         for item, one in items.items()
     }
@@ -304,6 +307,77 @@ def test_pairs_raters_and_places_have_a_row_each(small):
     assert set(places) == {"1", "2", "3"}
     # Every system is six times at every place over the forms: their means cannot differ.
     assert [float(row["coherence mean"]) for row in places.values()] == pytest.approx([7 / 3] * 3)
+
+
+def test_differences_are_paired_by_article(small):
+    folder, study = small
+
+    def fill(rater, item, one):  # articles differ by more than systems do
+        if (rater, one.system) == ("r1", "wagtail"):
+            return None
+        level = 1 + study.guids.index(one.guid) % 3
+        return {"ratings": {"coherence": level + (one.system == "sparrow")}}
+
+    answer_json(study, fill, folder / "returned")
+    assert collect(folder) == 0
+    row = table(folder, "differences-of-systems")["nightingale - sparrow"]
+    found = [float(row[name]) for name in ("coherence", "coherence low", "coherence high")]
+    assert found == [-1, -1, -1]
+    assert (row["articles"], row["completeness"]) == ("6", "")
+    assert float(table(folder, "differences-of-systems")["sparrow - wagtail"]["coherence"]) == 1
+
+
+def test_a_csv_form_may_have_semicolons(small, capsys):
+    folder, study = small
+    forms = folder / "study" / "forms"
+    answer_csv(study, knowing_raters(study, 1), forms, folder / "commas")
+    assert collect(folder, "commas", f"out={folder / 'one'}") == 0
+    (folder / "semicolons").mkdir()
+    for path in (folder / "commas").iterdir():
+        rows = read_table(path).rows
+        if path.name == "r3.csv":
+            rows[7]["coherence"] = "7"
+        with open(folder / "semicolons" / path.name, "w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+    assert collect(folder, "semicolons", f"out={folder / 'two'}") == 1
+    line = read_table(folder / "commas" / "r3.csv").lines[7]
+    said = capsys.readouterr().err
+    assert f"{folder}/semicolons/r3.csv:{line} (item 003-2): coherence=7" in said
+    rows = [rows_of(folder / name / "ratings.csv") for name in ("one", "two")]
+    assert len(rows[0]) - 1 == len(rows[1])
+    assert all(row in rows[0] for row in rows[1])
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+anything = st.recursive(
+    scalars | st.sampled_from(["001-1", "coherence", "repetition", 3]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["coherence", "completeness", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+answers = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("item", "ratings", "errors", "none", "comment"), anything)
+)
+
+
+@given(st.lists(answers | anything, max_size=3), st.sampled_from(["r1", "r9", None, []]))
+def test_no_file_crashes_and_what_is_used_is_valid(big, given_answers, rater):
+    folder, study = big
+    path = folder / "any.json"
+    head = {"kind": "heron judgements", "study": study.id, "rater": rater}
+    path.write_text(json.dumps({**head, "answers": given_answers}), encoding="utf-8")
+    found, problems = read_forms([path], study)
+    for answer in found:
+        assert not answer.is_blank
+        assert answer.item in study.items[answer.rater]
+        assert set(answer.ratings.values()) <= set(range(1, 6))
+        assert set(answer.ratings) <= {"coherence", "completeness"}
+        assert not (answer.none and answer.errors)
+    assert all(str(path) in problem.where for problem in problems)
 
 
 def test_a_missing_rating_is_missing_and_no_zero(small):

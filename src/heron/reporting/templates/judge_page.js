@@ -65,11 +65,13 @@
     });
     const clear = element("button", { type: "button", className: "clear", textContent: words.clear });
     clear.addEventListener("click", () => rate(item, criterion.name, 0));
-    const end = (text) => element("span", { className: "end", textContent: text });
-    const row = element("div", { className: "scale" }, end(criterion.lowest), ...numbers, end(criterion.highest), clear);
+    const ends = [[1, criterion.lowest], [data.highest, criterion.highest]].filter(([, text]) => text);
+    const meaning = ends.map(([value, text]) => `${value} – ${text}`).join("; ");
     const set = element("fieldset", {},
       element("legend", { textContent: criterion.title }),
-      element("div", { className: "note", textContent: criterion.description }), row);
+      element("div", { className: "note", textContent: criterion.description }),
+      element("div", { className: "note", textContent: meaning }),
+      element("div", { className: "scale" }, ...numbers, clear));
     set.dataset.item = item;
     set.dataset.criterion = criterion.name;
     return set;
