@@ -41,7 +41,7 @@ def write_forms(
         content = payload(study, rater, articles, summaries, wording)
         paths += [folder / f"{rater}.html", folder / f"{rater}.csv"]
         with atomic_open(paths[-2]) as file:
-            file.write(_page(content, wording))
+            file.write(_page(content, study.wording))
         _write_csv(paths[-1], study, rater, content)
     paths.append(folder / "instructions.txt")
     with atomic_open(paths[-1]) as file:
@@ -77,17 +77,15 @@ def payload(
     }
 
 
-def _page(content: Mapping[str, Any], wording: Wording) -> str:
+def _page(content: Mapping[str, Any], code: str) -> str:
     from heron.reporting.html import _render
 
-    code = next(c for c in ("en", "he", "ro") if get_wording(c) is wording)
     return _render(
         "judge.html.j2",
-        words=wording.interface,
+        words=get_wording(code).interface,
         language=code,
         direction=get_language(code).direction,
         rater=content["rater"],
-        errors=bool(content["errors"]),
         data=Markup(escape_json(content)),
     )
 

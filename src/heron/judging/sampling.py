@@ -13,6 +13,7 @@ from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint
 from heron.judging.design import assign_raters, system_orders
 from heron.judging.form import write_forms
+from heron.judging.measuring import measure
 from heron.judging.questions import check_apart, choose_questions
 from heron.judging.study import Judged, Study, write_key
 from heron.judging.systems import GOLD, System, read_systems
@@ -81,7 +82,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
         errors=errors,
         systems=tuple(summaries),
         items=_items(guids, list(summaries), options.raters, overlap, options.seed),
-        metrics=_metrics(systems, guids),
+        metrics=measure(systems, guids, language),
         synthetic=any(system.synthetic for system in systems),
         made={
             "options": _plain(options),
@@ -196,15 +197,6 @@ def _items(
             for place, system in enumerate(order.tolist(), 1)
         }
     return forms
-
-
-def _metrics(
-    systems: Sequence[System], guids: Sequence[str]
-) -> dict[str, dict[str, Mapping[str, float]]]:
-    return {
-        system.name: {guid: system.metrics[guid] for guid in guids if system.metrics.get(guid)}
-        for system in systems
-    }
 
 
 def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence[str]) -> str:

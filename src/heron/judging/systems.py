@@ -17,6 +17,7 @@ _GUIDS = ("guid", "id")
 _SUMMARIES = ("prediction", "summary")
 _ARTICLES = ("text", "article", "document")
 _REFERENCES = ("gold", "reference")
+_NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "article_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +154,20 @@ def _text(value: Any) -> str:
 
 
 def numbers(table: Table, guid: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Read the columns that hold numbers (and nothing else, but for empty cells), by guid."""
+    """Read the columns that hold numbers (and nothing else, but for empty cells), by guid.
+
+    Columns that number rows or name documents are no scores. Texts are numbers in CSV only, which
+    has nothing else.
+    """
     found: dict[str, dict[str, float]] = {cell_text(row[guid]): {} for row in table.rows}
+    texts = table.path.suffix.lower() in (".csv", ".tsv")
     for column in columns:
-        cells = [number(value) for value in table.values(column)]
+        if column in _NO_METRICS:
+            continue
+        values = table.values(column)
+        if not texts and any(isinstance(value, str) for value in values):
+            continue
+        cells = [number(value) for value in values]
         if None in cells or all(math.isnan(value) for value in cells if value is not None):
             continue
         for row, value in zip(table.rows, cells, strict=True):

@@ -39,7 +39,7 @@ def means_table(ratings: Ratings, seed: int) -> Table:
         "Means of all ratings, 1 to 5, higher is better. [low, high]: 95 %, bootstrap that draws "
         "whole articles; none where all ratings are of one article."
     )
-    return Table("Ratings", columns, tuple(rows), note)
+    return Table("Mean ratings", columns, tuple(rows), note)
 
 
 def differences_table(ratings: Ratings, seed: int) -> Table:

@@ -97,13 +97,28 @@ def test_overlap_gives_each_article_to_as_many_raters(tmp_path):
     assert {len(items) for items in study.items.values()} == {6 * 3}
 
 
-def test_columns_of_numbers_are_kept_as_metrics_of_the_sample(study_folder):
+def test_columns_of_numbers_win_over_the_rouge_and_length_that_are_computed(study_folder):
     study = read_key(study_folder / "key.json")
     assert set(study.metrics) == set(SYSTEMS)
     assert set(study.metrics["sparrow"]) == set(study.guids)
+    rouges = {f"rouge{n}{profile}" for n in "12L" for profile in ("", "_heron")}
     for guid in study.guids:
-        (score,) = study.metrics["nightingale"][guid].items()
-        assert score == ("rouge1", int(guid[-2:]) % 7 / 10)
+        scores = study.metrics["nightingale"][guid]
+        assert set(scores) == {*rouges, "words"}
+        assert scores["rouge1"] == int(guid[-2:]) % 7 / 10  # the file's
+        # The number is the one word of three that summary and reference share, of five and three.
+        assert scores["rouge1_heron"] == pytest.approx(2 * 1 / (5 + 3))
+        assert scores["words"] == 5
+
+
+def test_names_of_documents_and_texts_of_digits_are_no_metrics(tmp_path):
+    columns = {"guid": ["a", "b"], "prediction": ["x", "y z"], "text": ["one", "two"]}
+    columns |= {"group": [1, 2], "page": ["7", "8"], "score": [0.5, None]}
+    write_table(tmp_path / "one.parquet", columns)
+    options = ("language=en", "articles=2", f"out={tmp_path / 'study'}")
+    assert main(["judge", "sample", f"systems={tmp_path}/one.parquet", *options]) == 0
+    found = read_key(tmp_path / "study" / "key.json").metrics["one"]
+    assert found == {"a": {"words": 1, "score": 0.5}, "b": {"words": 2}}
 
 
 def test_a_run_folder_brings_its_predictions_and_language(tmp_path):
