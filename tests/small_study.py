@@ -105,3 +105,25 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     """Read a CSV file that `collect` has written; it may have no rows."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def with_ratings(choose: Callable[[str, str, str, int], int]) -> Fill:
+    """Raters whose rating is a function of rater, guid, system and the criterion's number."""
+
+    def fill(rater: str, item: str, one: Judged) -> dict[str, Any]:
+        names = ("coherence", "completeness")
+        return {"ratings": {n: choose(rater, one.guid, one.system, i) for i, n in enumerate(names)}}
+
+    return fill
+
+
+def collect(folder: Path, forms: str = "returned", *options: str) -> int:
+    """Collect `folder / forms`; returns the exit code."""
+    key = folder / "study" / "key.json"
+    return main(["judge", "collect", f"forms={folder / forms}", f"key={key}", *options])
+
+
+def table(folder: Path, name: str, key: int = 0) -> dict[str, dict[str, str]]:
+    """Read a table of the report, by what its column number `key` holds."""
+    rows = rows_of(folder / "study" / "results" / "tables" / f"{name}.csv")
+    return {list(row.values())[key]: row for row in rows}
