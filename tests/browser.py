@@ -73,12 +73,18 @@ class Browser:
         self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
     def key(self, name: str) -> None:
-        """Press a key by its name, such as `ArrowRight`."""
-        code = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27}
+        """Press a key by its name, such as `ArrowRight`, `Tab`, `5` or `n`."""
+        number = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Escape": 27}
+        number |= {"Tab": 9}
+        code = {"key": name, "windowsVirtualKeyCode": number.get(name) or ord(name.upper())}
+        if len(name) == 1:
+            code["code"] = f"{'Digit' if name.isdigit() else 'Key'}{name.upper()}"
         for kind in ("rawKeyDown", "keyUp"):
-            self._call(
-                "Input.dispatchKeyEvent", type=kind, key=name, windowsVirtualKeyCode=code[name]
-            )
+            self._call("Input.dispatchKeyEvent", type=kind, **code)
+
+    def downloads_to(self, folder: Path) -> None:
+        """Let the page save files into `folder`."""
+        self._call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
 
     def screenshot(self, path: Path, whole: bool = True) -> None:
         """Save what the page looks like."""

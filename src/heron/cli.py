@@ -202,6 +202,28 @@ only are one system. Prints mean and sd over seeds, the run that is best on vali
 difference with its interval, paired tests, Holm's correction. Also: draws=, seed=, alpha=,
 resample=row|group, groups=, rows=shared, task=, labels=, relaxed=.""",
     ),
+    "judge": Command(
+        "heron.judging.command",
+        "people judge summaries: blind forms, agreement, correlation with metrics",
+        """\
+heron judge sample systems=RUN_OR_FILE,... out=DIR [gold=true] [articles=62] [raters=7] [overlap=K]
+heron judge collect forms=FILES key=DIR/key.json [out=DIR] [metrics=FILE]
+
+  heron judge sample systems=runs/hesum/base,gpt4.jsonl gold=true out=study
+  heron judge sample systems=a:1.csv,b:2.csv language=ro articles=30 raters=5 overlap=3 out=study
+  heron judge sample systems=runs/hesum/base criteria=fluency,faithfulness errors=none out=study
+  heron judge sample systems=runs/hesum/base criteria=mine.csv wording=en out=study
+  heron judge collect forms=returned key=study/key.json
+  heron judge collect forms=returned/*.json,late.csv key=study/key.json metrics=bertscore.csv
+
+`sample` draws articles that all systems have summarized (files: guid, prediction, and in one of
+them text) and writes key.json, which says who wrote what, and forms: for each rater an HTML page
+that works offline and a CSV file. Every article goes to K raters (default all). Criteria:
+coherence, completeness, faithfulness, fluency, or a table with name, description, lowest, highest;
+errors= alike. `collect` writes ratings.csv, report.html, report.md and every table as CSV: means,
+Krippendorff's alpha, correlations with the systems' columns of numbers, errors. It leaves with 1
+where answers cannot be used, and names them. Also: language=, wording=en|he|ro, split=, seed=.""",
+    ),
     "data": Command(
         "heron.data.listing",
         "list data sets: present, missing, licence, how to get them",

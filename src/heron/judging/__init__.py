@@ -1,0 +1,1 @@
+"""People judge summaries: blind forms, what they send back, and what it adds up to."""

@@ -1,0 +1,126 @@
+"""The forms that raters fill: one HTML file that works offline, or a CSV file for a spreadsheet.
+
+Neither says who wrote a summary, nor names an article's guid.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from heron.dynamics.map_page import _clean, escape_json
+from heron.files import atomic_open
+from heron.judging.questions import NONE
+from heron.judging.study import RATINGS, Study
+from heron.judging.wording import Wording, get_wording
+from heron.languages import get_language
+
+Summaries = Mapping[str, Mapping[str, str]]  # by system and guid
+ANSWERS = "heron judgements"  # what a file that the HTML form saves calls itself
+
+
+def write_forms(
+    folder: Path, study: Study, articles: Mapping[str, str], summaries: Summaries
+) -> list[Path]:
+    """Write `<rater>.html`, `<rater>.csv` and `instructions.txt`; returns their paths.
+
+    Args:
+        folder: for nothing but what raters may see.
+        study: what is judged.
+        articles: texts by guid.
+        summaries: texts by system and guid.
+    """
+    wording = get_wording(study.wording)
+    paths = []
+    for rater in study.items:
+        content = payload(study, rater, articles, summaries, wording)
+        paths += [folder / f"{rater}.html", folder / f"{rater}.csv"]
+        with atomic_open(paths[-2]) as file:
+            file.write(_page(content, study.wording))
+        _write_csv(paths[-1], study, rater, content)
+    paths.append(folder / "instructions.txt")
+    with atomic_open(paths[-1]) as file:
+        file.write(_instructions(study, wording))
+    return paths
+
+
+def payload(
+    study: Study,
+    rater: str,
+    articles: Mapping[str, str],
+    summaries: Summaries,
+    wording: Wording,
+) -> dict[str, Any]:
+    """Collect what a form shows, as JSON's own types."""
+    language = get_language(study.language)
+    shown: dict[str, dict[str, Any]] = {}
+    for item, one in study.items[rater].items():
+        article = shown.setdefault(one.guid, {"text": _clean(articles[one.guid]), "summaries": []})
+        text = _clean(summaries[one.system][one.guid])
+        article["summaries"].append({"item": item, "text": text})
+    return {
+        "kind": ANSWERS,
+        "study": study.id,
+        "rater": rater,
+        "language": language.code,
+        "direction": language.direction,
+        "highest": max(RATINGS),
+        "words": dataclasses.asdict(wording.interface),
+        "criteria": [dataclasses.asdict(one) for one in study.criteria],
+        "errors": [dataclasses.asdict(one) for one in study.errors],
+        "articles": list(shown.values()),
+    }
+
+
+def _page(content: Mapping[str, Any], code: str) -> str:
+    from heron.reporting.html import _render
+
+    return _render(
+        "judge.html.j2",
+        words=get_wording(code).interface,
+        language=code,
+        direction=get_language(code).direction,
+        rater=content["rater"],
+        data=Markup(escape_json(content)),
+    )
+
+
+def csv_columns(study: Study) -> list[str]:
+    """Name the columns of a CSV form."""
+    criteria = [one.name for one in study.criteria]
+    errors = [*(one.name for one in study.errors), NONE] if study.errors else []
+    return ["study", "rater", "item", "article", "summary", *criteria, *errors, "comment"]
+
+
+def _write_csv(path: Path, study: Study, rater: str, content: Mapping[str, Any]) -> None:
+    """Write one row a summary; an article stands beside the first of its summaries only."""
+    columns = csv_columns(study)
+    empty = [""] * (len(columns) - 5)
+    with atomic_open(path) as file:
+        file.write("\ufeff")  # spreadsheet programs take a file without it for Latin letters
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerow(columns)
+        for article in content["articles"]:
+            text = article["text"]
+            for one in article["summaries"]:
+                writer.writerow([study.id, rater, one["item"], text, one["text"], *empty])
+                text = ""
+
+
+def _instructions(study: Study, wording: Wording) -> str:
+    """Say how a CSV form is filled; the HTML form says it itself."""
+    words = wording.interface
+    lines = [words.title, "", *words.instructions, ""]
+    for one in study.criteria:
+        lines += [f"{one.name}: {one.title}. {one.description}"]
+        lines += [f"    1 = {one.lowest}, {max(RATINGS)} = {one.highest}"] if one.lowest else []
+    if study.errors:
+        lines += ["", f"{words.errors}: x"]
+        lines += [f"{one.name}: {one.title} – {one.description}" for one in study.errors]
+        lines += [f"{NONE}: {words.none}"]
+    return "\n".join([*lines, "", f"comment: {words.comment}", ""])

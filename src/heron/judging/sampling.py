@@ -1,0 +1,208 @@
+"""`heron judge sample`: draw articles, hide who wrote what, write forms and key."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from heron.errors import ConfigError, DataError, Problem
+from heron.files import fingerprint
+from heron.judging.design import assign_raters, system_orders
+from heron.judging.form import write_forms
+from heron.judging.measuring import measure
+from heron.judging.questions import check_apart, choose_questions
+from heron.judging.study import Judged, Study, write_key
+from heron.judging.systems import GOLD, System, read_systems
+from heron.judging.wording import Question, get_wording
+from heron.languages import get_language
+
+
+@dataclass
+class SampleOptions:
+    """Options of `heron judge sample`.
+
+    Args:
+        systems: run folders or tables with guid and prediction; `name:path` names one.
+        out: a folder that holds no study yet.
+        gold: also let the reference summaries be judged, as a system called `gold`.
+        articles: how many to draw; HeSum's study has 62.
+        raters: how many forms to write; HeSum's study has 7.
+        overlap: raters of each article; default all of them.
+        criteria: names, or a table with the columns name, description, lowest, highest.
+        errors: kinds of errors to tick: `all`, `none`, names, or a table with name, description.
+        language: of the texts, ISO 639-1; default the runs'.
+        wording: the language of the form's own words; default that of the texts.
+        split: which of the runs' predictions.
+        seed: the same seed draws the same articles and orders.
+    """
+
+    systems: list[str]
+    out: Path
+    gold: bool = False
+    articles: int = 62
+    raters: int = 7
+    overlap: int | None = None
+    criteria: list[str] = field(default_factory=lambda: ["coherence", "completeness"])
+    errors: list[str] = field(default_factory=lambda: ["all"])
+    language: str | None = None
+    wording: str | None = None
+    split: str = "test"
+    seed: int = 0
+
+
+def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
+    """Draw the articles and write `key.json` and the forms.
+
+    Returns:
+        The study, and the files for raters.
+
+    Raises:
+        ConfigError: options that cannot be, too few articles, or a study that is there already.
+        DataError: unusable files.
+    """
+    key = options.out / "key.json"
+    if key.exists():
+        raise ConfigError(f"{key} is there already, and forms in use may need it: name a new out=")
+    overlap = _check_numbers(options)
+    systems = read_systems(options.systems, options.split)
+    language = get_language(_language(options, systems)).code
+    criteria, errors = _questions(options, options.wording or language)
+    articles = _articles(systems)
+    summaries = _summaries(systems, options.gold)
+    guids = _draw(articles, summaries, options)
+    study = Study(
+        id=_identity(options, systems, guids),
+        language=language,
+        wording=options.wording or language,
+        criteria=criteria,
+        errors=errors,
+        systems=tuple(summaries),
+        items=_items(guids, list(summaries), options.raters, overlap, options.seed),
+        metrics=measure(systems, guids, language),
+        synthetic=any(system.synthetic for system in systems),
+        made={
+            "options": _plain(options),
+            "files": {one.name: {"path": str(one.path), "sha256": one.sha256} for one in systems},
+        },
+    )
+    write_key(key, study)
+    return study, write_forms(options.out / "forms", study, articles, summaries)
+
+
+def _check_numbers(options: SampleOptions) -> int:
+    overlap = options.raters if options.overlap is None else options.overlap
+    for name, value in (("articles", options.articles), ("raters", options.raters)):
+        if value < 1:
+            raise ConfigError(f"{name}={value}: at least 1")
+    if not 1 <= overlap <= options.raters:
+        raise ConfigError(
+            f"overlap={overlap}: from 1 to {options.raters}, the raters of an article"
+        )
+    if options.seed < 0:
+        raise ConfigError(f"seed={options.seed}: at least 0")
+    return overlap
+
+
+def _language(options: SampleOptions, systems: Sequence[System]) -> str:
+    if options.language:
+        return options.language
+    found = sorted({system.language for system in systems if system.language})
+    if len(found) != 1:
+        what = f"the runs are in {' and '.join(found)}" if found else "tables do not say theirs"
+        raise ConfigError(f"language=: {what}; name the language of the texts, such as language=he")
+    return found[0]
+
+
+def _questions(
+    options: SampleOptions, code: str
+) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
+    wording = get_wording(code)
+    criteria = choose_questions("criteria", options.criteria, wording.criteria, scale=True)
+    if options.errors in (["all"], ["none"]):
+        errors = wording.errors if options.errors == ["all"] else ()
+    else:
+        errors = choose_questions("errors", options.errors, wording.errors, scale=False)
+    check_apart(criteria, errors)
+    return criteria, errors
+
+
+def _articles(systems: Sequence[System]) -> dict[str, str]:
+    """Join the articles of all files; two that differ mean that guids do not match.
+
+    Raises:
+        DataError: there are none, or they differ; names the guids.
+    """
+    articles: dict[str, tuple[str, System]] = {}
+    problems = []
+    for system in systems:
+        for guid, text in system.articles.items():
+            known, first = articles.setdefault(guid, (text, system))
+            if known.split() != text.split():
+                what = f"another article than in {first.path}"
+                fix = "guids must mean the same; or leave the text out of one file"
+                problems.append(Problem(f"{system.path}: {guid}", what, fix))
+    if problems:
+        raise DataError(problems)
+    if not articles:
+        fix = "at least one file needs a column text or article: raters have to read it"
+        raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
+    return {guid: text for guid, (text, _) in articles.items()}
+
+
+def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, str]]:
+    summaries: dict[str, Mapping[str, str]] = {one.name: one.summaries for one in systems}
+    if gold:
+        if GOLD in summaries:
+            raise ConfigError(f"gold=true: a system is called {GOLD}; name it: systems=other:PATH")
+        merged = {guid: text for one in reversed(systems) for guid, text in one.references.items()}
+        if not merged:
+            raise ConfigError("gold=true: no file has a column gold or reference")
+        summaries[GOLD] = merged
+    return summaries
+
+
+def _draw(
+    articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
+) -> list[str]:
+    """Draw from the articles that every system has summarized, whatever the files' order."""
+    common = sorted(set(articles).intersection(*summaries.values()))
+    if options.articles > len(common):
+        have = ", ".join(f"{name} {len(texts)}" for name, texts in summaries.items())
+        raise ConfigError(
+            f"articles={options.articles}: only {len(common)} articles have a text and a summary "
+            f"of every system ({have})"
+        )
+    random = np.random.default_rng([options.seed, 0])
+    return sorted(random.choice(common, options.articles, replace=False).tolist())
+
+
+def _items(
+    guids: Sequence[str], systems: Sequence[str], raters: int, overlap: int, seed: int
+) -> dict[str, dict[str, Judged]]:
+    """Lay the forms out: each rater reads the articles in an order of their own."""
+    random = np.random.default_rng([seed, 1])
+    teams = assign_raters(len(guids), raters, overlap, random)
+    forms = {}
+    for rater in range(raters):
+        mine = [guid for guid, team in zip(guids, teams, strict=True) if rater in team]
+        mine = [mine[place] for place in random.permutation(len(mine))]
+        orders = system_orders(len(mine), len(systems), random)
+        forms[f"r{rater + 1}"] = {
+            f"{article:03d}-{place}": Judged(guid, systems[system])
+            for article, (guid, order) in enumerate(zip(mine, orders, strict=True), 1)
+            for place, system in enumerate(order.tolist(), 1)
+        }
+    return forms
+
+
+def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence[str]) -> str:
+    hashes = [(system.name, system.sha256) for system in systems]
+    return fingerprint(hashes, list(guids), {**_plain(options), "out": ""})[:8]
+
+
+def _plain(options: SampleOptions) -> dict[str, object]:
+    return {**dataclasses.asdict(options), "out": str(options.out)}

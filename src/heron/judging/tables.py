@@ -1,0 +1,217 @@
+"""The tables of a study: ratings, agreement, correlations, errors.
+
+Legend: R raters, U units (summaries).
+Source: HeSum, Table 3 (means), section 4.1 (alpha), section 4.2 (correlations), Table 4 (errors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.judging.ratings import ALL, Floats, Ratings, human_scores, stacked, unit_means
+from heron.metrics.agreement import Alpha, krippendorff_alpha
+from heron.metrics.correlation import FEWEST, Correlation, correlate
+from heron.reporting.cells import Cell, Formatted, Interval, Table, summarize
+
+Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
+
+
+def means_table(ratings: Ratings, seed: int) -> Table:
+    """Average the ratings of each system (HeSum's Table 3)."""
+    from heron.analysis.answered import intervals_of
+
+    rows: list[tuple[Cell, ...]] = []
+    for system in ratings.study.systems:
+        own_U = ratings.systems == system
+        cells: list[Cell] = []
+        for values_RU in ratings.values.values():
+            rater, unit = np.nonzero(~np.isnan(values_RU) & own_U)
+            groups = [ratings.units[one].guid for one in unit]
+            cells.append(intervals_of({"": values_RU[rater, unit]}, groups, seed)[""])
+        judged = np.stack([~np.isnan(one[:, own_U]) for one in ratings.values.values()])
+        rows.append((system, int(judged.any(axis=(0, 1)).sum()), int(judged.sum()), *cells))
+    columns = ("system", "summaries", "ratings", *ratings.values)
+    note = (
+        "Means of all ratings, 1 to 5, higher is better. [low, high]: 95 %, bootstrap that draws "
+        "whole articles; none where all ratings are of one article."
+    )
+    return Table("Mean ratings", columns, tuple(rows), note)
+
+
+def differences_table(ratings: Ratings, seed: int) -> Table:
+    """Compare every two systems article by article, each article's mean over raters."""
+    from heron.analysis.answered import intervals_of
+
+    guids, systems = ratings.study.guids, ratings.study.systems
+    # Units lie article by article, the systems of each in the study's order.
+    means = [unit_means(v).reshape(len(guids), len(systems)) for v in ratings.values.values()]
+    rows: list[tuple[Cell, ...]] = []
+    for first, second in combinations(range(len(systems)), 2):
+        gaps = [means_AS[:, first] - means_AS[:, second] for means_AS in means]
+        cells = [intervals_of({"": gap_A}, guids, seed)[""] for gap_A in gaps]
+        articles = max(int((~np.isnan(gap_A)).sum()) for gap_A in gaps)
+        rows.append((f"{systems[first]} - {systems[second]}", articles, *cells))
+    note = (
+        "Mean difference over the articles where both are rated. [low, high]: 95 %, by article; an "
+        "interval without 0 is a difference at the .05 level, before any correction for their "
+        "number."
+    )
+    columns = ("systems", "articles", *ratings.values)
+    return Table("Differences of systems", columns, tuple(rows), note)
+
+
+def agreement_table(ratings: Ratings, seed: int) -> Table:
+    """Compute alpha of each criterion, of all together and of each kind of error."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, values_RU in ratings.values.items():
+        found = krippendorff_alpha(values_RU, groups=ratings.groups, seed=seed)
+        rows.append((name, "interval", *_alpha_cells(found)))
+    if len(ratings.values) > 1:
+        values, groups = stacked(ratings)
+        found = krippendorff_alpha(values, groups=groups, seed=seed)
+        rows.append((ALL, "interval", *_alpha_cells(found)))
+    for name, ticks_RU in ratings.ticks.items():
+        found = krippendorff_alpha(ticks_RU, "nominal", groups=ratings.groups, seed=seed)
+        rows.append((name, "nominal", *_alpha_cells(found)))
+    note = (
+        "Krippendorff's alpha: 1 agreement, 0 chance. Only summaries with at least two raters can "
+        "count. Undefined (–) where there are none, or where all their ratings are the same. "
+        "[low, high]: 95 %, by article."
+    )
+    if len(ratings.values) > 1:
+        note += f" In {ALL}, each criterion of a summary is a unit of its own."
+    columns = ("what", "distance", "alpha", "summaries", "ratings")
+    return Table("Agreement", columns, tuple(rows), note)
+
+
+def _alpha_cells(found: Alpha) -> tuple[Cell, ...]:
+    return _interval(found.value, found.low, found.high), found.units, found.values
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> Cell:
+    if value is None or low is None or high is None:
+        return value
+    return Interval(value, min(low, value), max(high, value))
+
+
+def pairs_table(ratings: Ratings) -> Table:
+    """Compute alpha of every two raters: one who reads the scale in another way stands out."""
+    rows: list[tuple[Cell, ...]] = []
+    for pair in combinations(range(len(ratings.study.items)), 2):
+        found = [krippendorff_alpha(one[list(pair)]) for one in ratings.values.values()]
+        names = [list(ratings.study.items)[one] for one in pair]
+        shared = max(one.units for one in found)
+        rows.append((" and ".join(names), shared, *(one.value for one in found)))
+    columns = ("raters", "summaries both rated", *ratings.values)
+    note = "Krippendorff's alpha, interval. Undefined (–): none shared, or all ratings the same."
+    return Table("Agreement of every two raters", columns, tuple(rows), note)
+
+
+def raters_table(ratings: Ratings) -> Table:
+    """Show how much each rater has done, and how each uses the scale."""
+    rows: list[tuple[Cell, ...]] = []
+    for index, (rater, items) in enumerate(ratings.study.items.items()):
+        given = [one[index][~np.isnan(one[index])] for one in ratings.values.values()]
+        rated = sum(1 for answer in ratings.answers if answer.rater == rater and answer.ratings)
+        means = [summarize(one.tolist()) for one in given]
+        rows.append((rater, len(items), rated, *means))
+    note = "Mean ± sd (ratings)."
+    columns = ("rater", "summaries given", "rated", *ratings.values)
+    return Table("Raters", columns, tuple(rows), note)
+
+
+def places_table(ratings: Ratings) -> Table:
+    """Show whether it mattered where on the form a summary stood; systems are balanced over it."""
+    rows: list[tuple[Cell, ...]] = []
+    for place in range(1, len(ratings.study.systems) + 1):
+        here = [one for one in ratings.answers if one.item.endswith(f"-{place}")]
+        means: list[Cell] = []
+        for name in ratings.values:
+            means.append(summarize([a.ratings[name] for a in here if name in a.ratings]))
+        rows.append((place, *means))
+    note = "Mean ± sd (ratings) of the summaries that raters saw first, second, ..."
+    return Table("Ratings by place", ("place", *ratings.values), tuple(rows), note)
+
+
+def correlations_table(ratings: Ratings, metrics: Metrics, seed: int) -> Table:
+    """Correlate human scores with automatic ones, over summaries and over systems."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys(n for by in metrics.values() for one in by.values() for n in one):
+        metric_U = np.array(
+            [metrics.get(u.system, {}).get(u.guid, {}).get(name, np.nan) for u in ratings.units]
+        )
+        for criterion, human_U in human_scores(ratings).items():
+            for unit, found in _by_unit(ratings, human_U, metric_U, seed):
+                cells = _interval(found.pearson, found.low, found.high), _p(found.pearson_p)
+                rows.append(
+                    (name, criterion, unit, found.n, *cells, found.kendall, _p(found.kendall_p))
+                )
+    note = (
+        f"Human scores are means over raters; {ALL} is the mean of the criteria. n: summaries with "
+        "both scores, or systems (means over such summaries). Undefined (–) for fewer than "
+        f"{FEWEST} or where one score never varies. [low, high]: 95 %, by article. P-values take "
+        "the n units to be independent, which summaries of one article are not, and are not "
+        "corrected for the number of rows."
+    )
+    columns = ("metric", "criterion", "unit", "n", "Pearson r", "p", "Kendall tau-b", "p of tau")
+    return Table("Human and automatic scores", columns, tuple(rows), note)
+
+
+def _by_unit(
+    ratings: Ratings, human_U: Floats, metric_U: Floats, seed: int
+) -> Iterator[tuple[str, Correlation]]:
+    yield "summary", correlate(human_U, metric_U, ratings.groups, seed=seed)
+    both_U = ~np.isnan(human_U) & ~np.isnan(metric_U)
+    own = [both_U & (ratings.systems == system) for system in ratings.study.systems]
+    means = [[values_U[one].mean() for one in own if one.any()] for values_U in (human_U, metric_U)]
+    yield "system", correlate(*means)
+
+
+def _p(value: float | None) -> Cell:
+    return None if value is None else Formatted(value, ".2g")
+
+
+def errors_tables(ratings: Ratings) -> list[Table]:
+    """Count summaries by kind of error and system (HeSum's Table 4): by most raters, by any."""
+    if not ratings.ticks:
+        return []
+    shares = {name: unit_means(ticks_RU) for name, ticks_RU in ratings.ticks.items()}
+    looked_U = ~np.isnan(next(iter(shares.values())))
+    note = "Counts of summaries. A rater who ticked nothing on the whole form is not counted."
+    return [
+        _count(
+            ratings,
+            "Errors that most raters noticed",
+            looked_U,
+            {name: share_U > 0.5 for name, share_U in shares.items()},
+            f"{note} More than half of those who looked: with one rater that one, with two both.",
+        ),
+        _count(
+            ratings,
+            "Errors that any rater noticed",
+            looked_U,
+            {name: share_U > 0 for name, share_U in shares.items()},
+            note,
+        ),
+    ]
+
+
+def _count(
+    ratings: Ratings,
+    title: str,
+    looked_U: npt.NDArray[np.bool_],
+    hits: Mapping[str, npt.NDArray[np.bool_]],
+    note: str,
+) -> Table:
+    systems = ratings.study.systems
+    rows: list[tuple[Cell, ...]] = [("summaries looked at", *_per_system(ratings, looked_U))]
+    rows += [(name, *_per_system(ratings, hit_U)) for name, hit_U in hits.items()]
+    return Table(title, ("error", *systems), tuple(rows), note)
+
+
+def _per_system(ratings: Ratings, hit_U: npt.NDArray[np.bool_]) -> list[int]:
+    return [int((hit_U & (ratings.systems == one)).sum()) for one in ratings.study.systems]

@@ -1,0 +1,159 @@
+"""What raters send back: bad cells are named, good ones kept, nothing crashes."""
+
+import csv
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.cli import main
+from heron.data.tables import read_table, write_table
+from heron.files import read_json
+from heron.judging.reading import read_forms
+from heron.judging.study import read_key
+from small_study import (
+    answer_csv,
+    answer_json,
+    collect,
+    knowing_raters,
+    rows_of,
+    with_ratings,
+)
+
+
+def test_every_bad_cell_is_named_and_all_others_count(small, capsys):
+    folder, study = small
+    answer_csv(study, with_ratings(lambda *_: 4), folder / "study" / "forms", folder / "returned")
+    path = folder / "returned" / "r2.csv"
+    rows = read_table(path).rows
+    rows[0]["coherence"] = "6"
+    rows[1]["completeness"] = "good"
+    rows[2]["coherence"] = "3.5"
+    rows[3]["repetition"] = "maybe"
+    rows[4]["item"] = "999-1"
+    rows[5]["rater"] = "r9"
+    write_table(path, {name: [row[name] for row in rows] for name in rows[0]})
+    assert collect(folder) == 1
+    said = capsys.readouterr().err
+    table_lines = read_table(path).lines
+    for index, words in enumerate(
+        ("coherence=6: no rating", "completeness=good", "coherence=3.5", "repetition=maybe")
+    ):
+        assert f"r2.csv:{table_lines[index]} (item {rows[index]['item']}): {words}" in said
+    assert f"r2.csv:{table_lines[4]} (item 999-1): not on the form of r2" in said
+    assert f"r2.csv:{table_lines[5]}: of rater r9" in said
+    kept = rows_of(folder / "study" / "results" / "ratings.csv")
+    assert len(kept) == 3 * 18 * 2 - 3 - 2 * 2
+    report = (folder / "study" / "results" / "report.md").read_text("utf-8")
+    assert "coherence=6: no rating" in report
+
+
+def test_files_that_are_no_forms_or_of_another_study_are_named(small, capsys):
+    folder, study = small
+    returned = folder / "returned"
+    answer_json(study, with_ratings(lambda *_: 4), returned)
+    (returned / "broken.json").write_text("{", encoding="utf-8")
+    (returned / "list.json").write_text("[]", encoding="utf-8")
+    (returned / "other.csv").write_text("a;b\n1;2\n", encoding="utf-8")
+    other = read_json(returned / "r1.json")
+    (returned / "other.json").write_text(json.dumps({**other, "study": "0"}), encoding="utf-8")
+    other["answers"][0] |= {"ratings": {"coherence": 9, "cohesion": 2}, "errors": ["typo"]}
+    (returned / "r1.json").write_text(json.dumps(other), encoding="utf-8")
+    assert collect(folder) == 1
+    said = capsys.readouterr().err
+    for part in (
+        "broken.json: cannot be read",
+        "list.json: is no file that a form has saved",
+        "other.csv: is no form",
+        "other.json: of study 0, and the key is of",
+        "item 001-1: coherence=9: no rating",
+        "item 001-1: no criterion cohesion",
+        "item 001-1: no kind of error typo",
+    ):
+        assert part in said
+    assert len(rows_of(folder / "study" / "results" / "ratings.csv")) == 3 * 18 * 2 - 2
+
+
+def test_two_files_of_one_rater_complete_each_other_and_contradictions_do_not_count(small, capsys):
+    folder, study = small
+    first = {"kind": "heron judgements", "study": study.id, "rater": "r1", "saved": ""}
+    returned = folder / "returned"
+    returned.mkdir()
+    for name, answers in {
+        "a": [{"item": "001-1", "ratings": {"coherence": 4}}, {"item": "001-2", "comment": "x"}],
+        "b": [{"item": "001-1", "ratings": {"coherence": 4, "completeness": 2}}],
+        "c": [{"item": "001-1", "ratings": {"completeness": 5}}],
+    }.items():
+        content = json.dumps({**first, "answers": answers})
+        (returned / f"{name}.json").write_text(content, encoding="utf-8")
+    assert collect(folder) == 1
+    assert "completeness=5, but 2 in" in capsys.readouterr().err
+    (row,) = rows_of(folder / "study" / "results" / "ratings.csv")
+    assert (row["criterion"], row["value"]) == ("coherence", "4")
+    (row,) = rows_of(folder / "study" / "results" / "comments.csv")
+    assert row["comment"] == "x"
+
+
+def test_a_csv_form_may_have_semicolons(small, capsys):
+    folder, study = small
+    forms = folder / "study" / "forms"
+    answer_csv(study, knowing_raters(study, 1), forms, folder / "commas")
+    assert collect(folder, "commas", f"out={folder / 'one'}") == 0
+    (folder / "semicolons").mkdir()
+    for path in (folder / "commas").iterdir():
+        rows = read_table(path).rows
+        if path.name == "r3.csv":
+            rows[7]["coherence"] = "7"
+        with open(folder / "semicolons" / path.name, "w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+    assert collect(folder, "semicolons", f"out={folder / 'two'}") == 1
+    line = read_table(folder / "commas" / "r3.csv").lines[7]
+    said = capsys.readouterr().err
+    assert f"{folder}/semicolons/r3.csv:{line} (item 003-2): coherence=7" in said
+    rows = [rows_of(folder / name / "ratings.csv") for name in ("one", "two")]
+    assert len(rows[0]) - 1 == len(rows[1])
+    assert all(row in rows[0] for row in rows[1])
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+anything = st.recursive(
+    scalars | st.sampled_from(["001-1", "coherence", "repetition", 3]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["coherence", "completeness", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+answers = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("item", "ratings", "errors", "none", "comment"), anything)
+)
+
+
+@given(st.lists(answers | anything, max_size=3), st.sampled_from(["r1", "r9", None, []]))
+def test_no_file_crashes_and_what_is_used_is_valid(big, given_answers, rater):
+    folder, study = big
+    path = folder / "any.json"
+    head = {"kind": "heron judgements", "study": study.id, "rater": rater}
+    path.write_text(json.dumps({**head, "answers": given_answers}), encoding="utf-8")
+    found, problems = read_forms([path], study)
+    for answer in found:
+        assert not answer.is_blank
+        assert answer.item in study.items[answer.rater]
+        assert set(answer.ratings.values()) <= set(range(1, 6))
+        assert set(answer.ratings) <= {"coherence", "completeness"}
+        assert not (answer.none and answer.errors)
+    assert all(str(path) in problem.where for problem in problems)
+
+
+def test_the_key_is_no_form_and_a_form_is_no_key(small, capsys):
+    folder, study = small
+    answer_json(study, with_ratings(lambda *_: 4), folder / "study")
+    assert collect(folder, "study") == 0  # the folder holds key.json as well
+    key = f"key={folder / 'study' / 'r1.json'}"
+    assert main(["judge", "collect", f"forms={folder / 'study'}", key]) == 2
+    assert "cannot be read as a key: it is no key" in capsys.readouterr().err
+    assert collect(folder, "nowhere") == 2
+    assert "no such file" in capsys.readouterr().err
+    assert read_key(folder / "study" / "key.json") == study

@@ -1,0 +1,236 @@
+"""Sampling: the same for all systems, blind, repeatable, and nothing is written over."""
+
+import dataclasses
+import re
+
+import pytest
+
+from heron.cli import main
+from heron.config import to_yaml
+from heron.data.config import DataConfig
+from heron.data.tables import read_table, write_table
+from heron.judging.study import read_key
+from heron.judging.wording import get_wording
+from heron.schema import Config
+from small_study import SYSTEMS, sample, write_systems
+
+
+@pytest.fixture(scope="module")
+def study_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sampled")
+    sample(folder, "gold=true", "articles=12", "raters=4")
+    return folder / "study"
+
+
+def words(folder, *options):
+    return [
+        "judge",
+        "sample",
+        f"systems={write_systems(folder)}",
+        f"out={folder / 'study'}",
+        *options,
+    ]
+
+
+def refused(capsys, *arguments):
+    assert main(list(arguments)) == 2
+    return capsys.readouterr().err
+
+
+def test_every_rater_judges_every_system_on_the_same_articles(study_folder):
+    study = read_key(study_folder / "key.json")
+    assert study.systems == (*SYSTEMS, "gold")
+    assert len(study.guids) == 12
+    for items in study.items.values():
+        judged = {(one.guid, one.system) for one in items.values()}
+        assert judged == {(guid, system) for guid in study.guids for system in study.systems}
+
+
+def test_what_raters_get_names_no_system_no_guid_and_no_score(study_folder):
+    files = sorted((study_folder / "forms").iterdir())
+    assert len(files) == 4 * 2 + 1
+    for file in files:
+        content = file.read_text(encoding="utf-8-sig")
+        for secret in (*SYSTEMS, "guid-", "rouge", ".jsonl", "'gold'", '"gold"'):
+            assert secret not in content, (file.name, secret)
+
+
+def test_items_and_order_do_not_tell_the_systems_apart(study_folder):
+    study = read_key(study_folder / "key.json")
+    for items in study.items.values():
+        for place in "1234":
+            here = [one.system for item, one in items.items() if item.endswith(f"-{place}")]
+            assert sorted(here) == sorted([*study.systems] * 3)
+    orders = {tuple(one.guid for one in items.values()) for items in study.items.values()}
+    assert len(orders) == 4
+
+
+def test_a_form_shows_the_summary_that_the_key_says(study_folder):
+    study = read_key(study_folder / "key.json")
+    letters = dict(zip(SYSTEMS, "אבג", strict=True))
+    for row in read_table(study_folder / "forms" / "r2.csv").rows:
+        one = study.items["r2"][row["item"]]
+        number = one.guid[-2:]
+        expected = f"תקציר {letters.get(one.system)} של כתבה. {number}"
+        assert row["summary"] == (f"כותרת משנה {number}" if one.system == "gold" else expected)
+        assert row["item"].endswith("-1") == row["article"].startswith(f"כתבה {number} ")
+
+
+def test_the_same_seed_draws_the_same_forms_and_another_one_others(tmp_path):
+    folders = [tmp_path / name for name in "abc"]
+    studies = [
+        sample(folder, "articles=9", "raters=2", f"seed={seed}")
+        for folder, seed in zip(folders, (3, 3, 4), strict=True)
+    ]
+    assert studies[0].items == studies[1].items
+    assert studies[0].id != studies[2].id
+    assert studies[0].guids != studies[2].guids
+    form = [(folder / "study" / "forms" / "r1.csv").read_text("utf-8-sig") for folder in folders]
+    strip = [text.replace(study.id, "") for text, study in zip(form, studies, strict=True)]
+    assert strip[0] == strip[1] != strip[2]
+
+
+def test_overlap_gives_each_article_to_as_many_raters(tmp_path):
+    study = sample(tmp_path, "articles=12", "raters=4", "overlap=2")
+    for guid in study.guids:
+        assert sum(any(o.guid == guid for o in i.values()) for i in study.items.values()) == 2
+    assert {len(items) for items in study.items.values()} == {6 * 3}
+
+
+def test_columns_of_numbers_win_over_the_rouge_and_length_that_are_computed(study_folder):
+    study = read_key(study_folder / "key.json")
+    assert set(study.metrics) == set(SYSTEMS)
+    assert set(study.metrics["sparrow"]) == set(study.guids)
+    rouges = {f"rouge{n}{profile}" for n in "12L" for profile in ("", "_heron")}
+    for guid in study.guids:
+        scores = study.metrics["nightingale"][guid]
+        assert set(scores) == {*rouges, "words"}
+        assert scores["rouge1"] == int(guid[-2:]) % 7 / 10  # the file's
+        # The number is the one word of three that summary and reference share, of five and three.
+        assert scores["rouge1_heron"] == pytest.approx(2 * 1 / (5 + 3))
+        assert scores["words"] == 5
+
+
+def test_names_of_documents_and_texts_of_digits_are_no_metrics(tmp_path):
+    columns = {"guid": ["a", "b"], "prediction": ["x", "y z"], "text": ["one", "two"]}
+    columns |= {"group": [1, 2], "page": ["7", "8"], "score": [0.5, None]}
+    write_table(tmp_path / "one.parquet", columns)
+    options = ("language=en", "articles=2", f"out={tmp_path / 'study'}")
+    assert main(["judge", "sample", f"systems={tmp_path}/one.parquet", *options]) == 0
+    found = read_key(tmp_path / "study" / "key.json").metrics["one"]
+    assert found == {"a": {"words": 1, "score": 0.5}, "b": {"words": 2}}
+
+
+def test_a_run_folder_brings_its_predictions_and_language(tmp_path):
+    write_systems(tmp_path)
+    config = Config(data=DataConfig(name="made-up", language="ro", synthetic=True))
+    for name in ("a=1,b=2", "other"):
+        run = tmp_path / "runs" / name
+        run.mkdir(parents=True)
+        run.joinpath("config.yaml").write_text(to_yaml(config), encoding="utf-8")
+        columns = {
+            n: read_table(tmp_path / "nightingale.jsonl").values(n) for n in ("guid", "text")
+        }
+        write_table(run / "predictions" / "test.parquet", {**columns, "prediction": ["א"] * 20})
+    runs = f"{tmp_path}/runs/a=1,b=2,{tmp_path}/runs/other"
+    out = tmp_path / "study"
+    assert main(["judge", "sample", f"systems={runs}", "articles=5", f"out={out}"]) == 0
+    study = read_key(out / "key.json")
+    assert (study.systems, study.language, study.synthetic) == (("a=1,b=2", "other"), "ro", True)
+
+
+def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
+    before = (study_folder / "key.json").read_bytes()
+    systems = write_systems(tmp_path)
+    said = refused(
+        capsys, "judge", "sample", f"systems={systems}", "language=he", f"out={study_folder}"
+    )
+    assert "is there already" in said
+    assert (study_folder / "key.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("articles=21", "only 20 articles have a text and a summary of every system"),
+        ("articles=0", "articles=0: at least 1"),
+        ("overlap=8", "from 1 to 7"),
+        ("criteria=coherance", "Did you mean 'coherence'?"),
+        ("criteria=coherence,coherence", "there twice"),
+        ("errors=hallucinations", "Did you mean 'hallucination'?"),
+        ("wording=fr", "forms are not in this language"),
+        ("language=xx", "unknown language"),
+        ("gold=true", "r"),
+        ("artikles=3", "Did you mean 'articles'?"),
+    ],
+)
+def test_a_mistake_is_named_with_what_is_allowed(option, said, tmp_path, capsys):
+    language = [] if option.startswith("language") else ["language=he"]
+    if option == "gold=true":  # 62 articles are not there
+        said = "articles=62"
+    assert said in refused(capsys, *words(tmp_path, *language, option))
+    assert not (tmp_path / "study").exists()
+
+
+def test_tables_do_not_say_their_language(tmp_path, capsys):
+    assert "language=he" in refused(capsys, *words(tmp_path))
+
+
+def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, capsys):
+    first = {"guid": ["a", "b"], "prediction": ["x", "y"], "text": ["one", "two"]}
+    write_table(tmp_path / "one.csv", first)
+    write_table(tmp_path / "two.csv", {**first, "text": ["one", "another"]})
+    write_table(tmp_path / "three.csv", {**first, "guid": ["a", "a"]})
+    write_table(tmp_path / "four.csv", {"guid": ["a"], "text": ["one"]})
+    start = ("judge", "sample", "language=en", "articles=1", f"out={tmp_path / 'study'}")
+    said = refused(capsys, *start, f"systems={tmp_path}/one.csv,{tmp_path}/two.csv")
+    assert f"{tmp_path}/two.csv: b: another article than in {tmp_path}/one.csv" in said
+    said = refused(capsys, *start, f"systems={tmp_path}/three.csv,{tmp_path}/four.csv")
+    assert "three.csv:3: guid 'a' is already on line 2" in said
+    assert "four.csv: no column prediction or summary" in said
+    said = refused(capsys, *start, f"systems={tmp_path}/one.csv,{tmp_path}/one.csv")
+    assert "two are called one" in said
+    said = refused(capsys, *start, f"systems={tmp_path}/none.csv")
+    assert "no such run folder or file" in said
+
+
+def test_criteria_and_errors_of_one_s_own_come_from_tables(tmp_path, capsys):
+    columns = {
+        "name": ["wit"],
+        "description": ["Is it funny?"],
+        "lowest": ["no"],
+        "highest": ["yes"],
+    }
+    write_table(tmp_path / "mine.csv", columns)
+    write_table(tmp_path / "errors.csv", {"name": ["slip"], "description": ["a slip"]})
+    options = (f"criteria={tmp_path}/mine.csv", f"errors={tmp_path}/errors.csv", "articles=3")
+    study = sample(tmp_path, *options, "raters=1")
+    (criterion,) = study.criteria
+    assert dataclasses.astuple(criterion) == ("wit", "wit", "Is it funny?", "no", "yes")
+    assert [one.name for one in study.errors] == ["slip"]
+    assert "Is it funny?" in (tmp_path / "study" / "forms" / "r1.html").read_text("utf-8")
+    columns = {**columns, "name": ["comment"]}
+    write_table(tmp_path / "mine.csv", columns)
+    other = words(tmp_path, "language=he", f"criteria={tmp_path}/mine.csv", "articles=3")
+    other = [word.replace("/study", "/second") for word in other]
+    assert "mine.csv:2: name=comment: unusable" in refused(capsys, *other)
+
+
+@pytest.mark.parametrize("code", ["he", "ro"])
+def test_every_language_says_what_english_says(code):
+    english, other = get_wording("en"), get_wording(code)
+    for group in ("criteria", "errors"):
+        names = [[one.name for one in getattr(wording, group)] for wording in (english, other)]
+        assert names[0] == names[1]
+    for field in dataclasses.fields(english.interface):
+        first, second = (getattr(wording.interface, field.name) for wording in (english, other))
+        if isinstance(first, str):
+            assert re.findall(r"\{\w+\}", first) == re.findall(r"\{\w+\}", second), field.name
+            assert first != second
+        else:
+            assert len(first) == len(second)
+
+
+@pytest.mark.parametrize(("arguments", "said"), [([], "sample"), (["colect"], "collect")])
+def test_an_unknown_step_is_named(arguments, said, capsys):
+    assert said in refused(capsys, "judge", *arguments)
