@@ -242,6 +242,7 @@ def test_lists_of_stages_are_values_of_a_grid():
     ]
 
 
+@pytest.mark.real  # takes too long for every change
 def test_a_table_of_experiments_runs_each_of_them_as_it_is():
     found = compositions("experiment=ronli/table4", "seed=3,4")
     names = [composition.choices["experiment"] for composition in found]

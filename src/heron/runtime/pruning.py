@@ -48,7 +48,9 @@ class Pruning(Checkpoint):
         score, epochs = trainer.callback_metrics.get(self.monitor), trainer.current_epoch + 1
         if score is None:
             return
-        stop = trainer.is_global_zero and self._has_no_prospects(epochs, float(score))
+        stop = trainer.is_global_zero and self._has_no_prospects(
+            epochs, float(score), trainer.max_epochs or 1
+        )
         stop = trainer.strategy.broadcast(stop)
         if not stop or trainer.should_stop or epochs >= (trainer.max_epochs or 0):
             return
@@ -57,14 +59,13 @@ class Pruning(Checkpoint):
             self.pruned = {"epochs": epochs, "score": float(score)}
             trainer.should_stop = True
 
-    def _has_no_prospects(self, epochs: int, score: float) -> bool:
+    def _has_no_prospects(self, epochs: int, score: float, most: int) -> bool:
         from heron.runtime.study import open_study, trial_of
 
         settings = self.config.sweeper
         if self._trial is None:
             assert settings.study is not None
             assert settings.trial is not None
-            most = len(self.data.batches_per_epoch())
             study = open_study(self.sweep, settings.study, settings, most)
             self._trial = trial_of(study, settings.trial)
         self._trial.report(score, epochs)

@@ -321,6 +321,7 @@ def test_the_share_of_rivals_is_kept(tmp_path: Path, rivals: float) -> None:
         assert share == pytest.approx(rivals, abs=0.2), kind
 
 
+@pytest.mark.real  # takes too long for every change
 def test_contexts_can_be_one_sentence_or_longer_than_a_window(tmp_path: Path) -> None:
     for least, most in ((1, 1), (40, 60)):
         rows = rows_of(tmp_path / str(least), size=100, premise_sentences=(least, most))["train"]

@@ -63,6 +63,7 @@ def test_cochrans_q_equals_its_formula_for_four_systems():
 
 
 @given(st.lists(st.floats(1e-6, 1), max_size=8))
+@pytest.mark.real  # takes too long for every change
 def test_holm_multiplies_the_smallest_p_by_the_number_of_tests_and_never_reorders(p_values):
     expected, largest = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(np.argsort(p_values, kind="stable")):

@@ -229,6 +229,7 @@ def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) ->
 
 
 @pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
 def test_grid_is_one_command_that_skips_what_is_done_and_notices_changed_vectors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,7 @@ def test_every_sampler_and_pruner_finds_other_points(
     assert len(set(ran.lrs)) == 4
 
 
+@pytest.mark.real  # takes too long for every change
 def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
     ran: Trainings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
     assert len(trials()) == 6
 
 
+@pytest.mark.real  # takes too long for every change
 def test_failures_are_told_counted_and_tried_again_when_asked(
     ran: Trainings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -203,6 +205,7 @@ def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
     assert "3 jobs: 2 done, 1 pruned" in capsys.readouterr().out
 
 
+@pytest.mark.real  # takes too long for every change
 def test_a_small_space_ends_with_its_last_point(ran: Trainings) -> None:
     for _ in range(2):
         assert again("optim.lr=1e-4,1e-3", "seed=0,1", sweeper__sampler="random") == 0
@@ -242,6 +245,7 @@ def test_a_drawn_sweep_is_the_same_again_and_takes_more() -> None:
     assert drawn("sweeper.trials=3", "sweeper.seed=1") != three
 
 
+@pytest.mark.real  # takes too long for every change
 def test_two_processes_share_a_study_and_ask_for_different_trials() -> None:
     one = search_of("optim.lr=1e-4,1e-3,1e-2", "seed=0,1", sweeper__trials=5)
     other = pickle.loads(pickle.dumps(one))

@@ -111,6 +111,7 @@ def test_the_run_predicts_with_its_last_stage(chronicle_config, village, tmp_pat
     assert not problems
 
 
+@pytest.mark.real  # takes too long for every change
 def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
     chronicle_config, village, tmp_path, monkeypatch
 ):

@@ -56,6 +56,7 @@ def limited(kind: int, bytes_: int) -> Iterator[None]:
         resource.prlimit(pid, kind, before)
 
 
+@pytest.mark.real  # takes too long for every change
 def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
     undisturbed: Path, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def fast_job(folder: Path, *overrides: str) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
 def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,6 +231,7 @@ class _BreaksLater(BaseHTTPRequestHandler):
 
 
 @pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
 def test_a_server_that_breaks_after_the_start_costs_its_time_limit_and_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
