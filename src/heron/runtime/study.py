@@ -25,7 +25,7 @@ from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.storages.journal._file import BaseJournalFileLock
-from optuna.trial import Trial
+from optuna.trial import FrozenTrial, Trial
 
 from heron.schema import SweeperConfig
 from heron.space import Dimension, Point
@@ -96,8 +96,17 @@ def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
 
 def trial_of(study: optuna.Study, number: int) -> Trial:
     """Take up a trial that another process has asked for."""
+    return Trial(study, _frozen(study, number)._trial_id)
+
+
+def is_over(study: optuna.Study, number: int) -> bool:
+    """Tell whether the study has been told how a trial ended."""
+    return _frozen(study, number).state.is_finished()
+
+
+def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
     (frozen,) = (each for each in study.get_trials(deepcopy=False) if each.number == number)
-    return Trial(study, frozen._trial_id)
+    return frozen
 
 
 def distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
