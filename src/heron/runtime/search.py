@@ -109,7 +109,9 @@ class Search:
                 return
             running = [trial for trial in mine if not trial.state.is_finished()]
             if outcome.state == "failed":
-                if running and not read_status(outcome.job.folder).get("retry", False):
+                status = read_status(outcome.job.folder)
+                is_own = status.get("state") == "failed" and status.get("retry") is False
+                if running and is_own:
                     self._study.tell(running[0].number, state=TrialState.FAIL)
                 return
             score = validation_score(outcome.job)

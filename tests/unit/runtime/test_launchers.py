@@ -7,6 +7,8 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,14 @@ from typing import Any
 import pytest
 
 from heron.errors import ConfigError
-from heron.files import write_json
+from heron.files import locked, write_json
 from heron.runtime import launchers
 from heron.runtime.launchers.on_ray import _look_for
 from heron.runtime.launchers.slurm import parameters, start_slurm
 from heron.runtime.launchers.worker import Worker
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import heartbeat
+from heron.runtime.study import _storage
 from heron.schema import LauncherConfig
 from small_sweeps import (
     alive,
@@ -133,6 +137,21 @@ def test_a_job_that_a_worker_leaves_cut_is_taken_up_by_the_next_worker(
     assert sorted(seed for seed, _ in ran) == [0, 1, 1]
 
 
+def test_a_worker_that_is_started_again_waits_until_its_own_cut_job_counts_as_gone(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.runtime.states.STALE", 0.3)
+
+    def cut(number: int) -> None:
+        if number == 0:  # it ran on another machine, which is gone
+            beat = {**heartbeat(), "time": time.time(), "host": "elsewhere"}
+            jobs_of(tmp_path)[1].update_status(state="running", heartbeat=beat)
+
+    engine = Inside(cut)
+    assert launch(monkeypatch, tmp_path, engine) == 0
+    assert engine.ended == [2, 1]
+
+
 def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
     tmp_path: Path,
     ran: list[Any],
@@ -146,6 +165,43 @@ def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
     assert "no worker has ended it (it is running)" in capsys.readouterr().err
     assert launch(monkeypatch, tmp_path, Inside()) == 0
     assert states(tmp_path) == ["done"] * 2
+
+
+def test_a_job_that_another_command_works_on_is_waited_for(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert launch(monkeypatch, tmp_path, Inside()) == 0
+    held = jobs_of(tmp_path)[0]
+    held.update_status(state="running")
+    began = threading.Event()
+
+    def work() -> None:
+        with locked(held.lock):
+            began.set()
+            time.sleep(0.3)
+            held.update_status(state="done")
+
+    monkeypatch.setattr("heron.runtime.sweep.STALE", 0.0)  # the workers leave at once
+    with meanwhile(work):
+        began.wait(10)
+        assert launch(monkeypatch, tmp_path, Inside()) == 0
+    assert len(ran) == 2
+
+
+def test_a_search_is_not_told_of_a_trial_that_nobody_has_ended(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("sweeper=optuna", LR, "sweeper.trials=2")
+
+    def cut(number: int) -> None:
+        jobs_of(tmp_path)[0].update_status(state="running")
+
+    assert launch(monkeypatch, tmp_path, Inside(cut), *words, n=1) == 2
+    storage = _storage(tmp_path / "runs" / "sweep")
+    assert launch(monkeypatch, tmp_path, Inside(), *words, n=1) == 0
+    (study,) = storage.get_all_studies()
+    told = [trial.state.name for trial in storage.get_all_trials(study._study_id)]
+    assert told == ["COMPLETE"] * 2, "none as failed"
 
 
 def test_a_failure_is_not_tried_again_by_other_workers_but_by_the_next_command_when_asked(

@@ -7,6 +7,7 @@ commands on one folder is true of workers.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,11 +64,10 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
     todo = sweep.plan()
     if not todo and len(sweep.outcomes) >= sweep.queue.total:
         return sweep.outcomes
-    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    place = (folder / FOLDER / stamp).absolute()
-    # What is pickled for a worker may hold secrets of the configuration.
-    place.parent.mkdir(mode=0o700, exist_ok=True)
-    place.mkdir(mode=0o700)
+    own = (folder / FOLDER).absolute()
+    # What is pickled for a worker may hold secrets of the configuration: nobody else may read it.
+    own.mkdir(mode=0o700, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=own))
     worker = _worker(sweep, todo, config, place)
     workers = start(worker, settings.workers, settings, place)
     print(f"heron train: {settings.name} has started {', '.join(workers.names())}", flush=True)
