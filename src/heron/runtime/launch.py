@@ -171,7 +171,7 @@ class RanksProcess(JobProcess):
         while True:
             try:
                 with locked(folder.lock, wait=False):
-                    if folder.state() != "done":
+                    if folder.state() not in ("done", "pruned"):
                         try_update(folder, **cause)
                     return
             except BlockingIOError:  # by the first process, for a moment

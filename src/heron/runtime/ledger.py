@@ -12,8 +12,6 @@ from heron.runtime.isolation import Job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
 
-SETTLED = ("done", "pruned", "failed")  # states that nobody waits for
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -105,7 +105,7 @@ class Search:
         name = outcome.job.folder.path.name
         with self._lock():
             mine = [trial for trial in self._all() if trial.user_attrs.get("job") == name]
-            if not mine or any(t.state in (TrialState.COMPLETE, TrialState.PRUNED) for t in mine):
+            if not mine or any(trial.state == TrialState.COMPLETE for trial in mine):
                 return
             running = [trial for trial in mine if not trial.state.is_finished()]
             if outcome.state == "failed":
@@ -189,16 +189,16 @@ class Search:
         else:
             self._study.enqueue_trial(parameters(self.composer.space, new))
 
-    def _add_again(self, failed: FrozenTrial, value: float) -> None:
-        """Enter what a job came to whose trial counts as failed: Optuna reopens none."""
+    def _add_again(self, ended: FrozenTrial, value: float) -> None:
+        """Enter what a job came to whose trial counts as failed or pruned: Optuna reopens none."""
         from optuna.trial import create_trial
 
         self._study.add_trial(
             create_trial(
-                params=failed.params,
-                distributions=failed.distributions,
+                params=ended.params,
+                distributions=ended.distributions,
                 value=value,
-                user_attrs={**failed.user_attrs, "repeats": failed.number},
+                user_attrs={**ended.user_attrs, "repeats": ended.number},
             )
         )
 

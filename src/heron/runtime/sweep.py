@@ -29,7 +29,6 @@ from heron.runtime.isolation import (
 )
 from heron.runtime.launch import check_start, count_ranks, start_job
 from heron.runtime.ledger import (
-    SETTLED,
     Best,
     Outcome,
     first_line,
@@ -38,7 +37,7 @@ from heron.runtime.ledger import (
     read_status,
 )
 from heron.runtime.queue import Queue
-from heron.runtime.states import STALE, Clock, note_failure, try_update
+from heron.runtime.states import STALE, Clock, is_settled, note_failure, try_update
 from heron.secrets import redact
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -144,7 +143,7 @@ class Sweep:
                 busy += 1
                 continue
             status = read_status(job.folder)
-            if status.get("state") in SETTLED:
+            if is_settled(job.config, status):
                 error = first_line(str(status.get("error") or ""))
                 seconds = float(status.get("seconds") or 0.0)
                 self._add(Outcome(job, str(status["state"]), error, seconds))
@@ -177,7 +176,7 @@ class Sweep:
                 claim(job.config, job.folder)
                 status = read_status(job.folder)
                 state = str(status.get("state"))
-                if state in ("done", "pruned"):
+                if state in ("done", "pruned") and is_settled(job.config, status):
                     _check_done(job)
                     return self._keep(job, state)
                 if state == "failed" and not self._tries_again(status):
@@ -185,8 +184,8 @@ class Sweep:
                 if not status:
                     seed, words = job.config.seed, job.overrides
                     job.folder.update_status(state="pending", seed=seed, overrides=words)
-                elif state == "failed":
-                    # Whoever takes it up sees by this that it has not failed since.
+                elif state in ("failed", "pruned"):
+                    # Whoever takes it up sees by this that it has not ended so since.
                     job.folder.update_status(state="pending", error=None, traceback=None)
         except BlockingIOError:
             pass  # another command works on it: looked at again when its turn comes
@@ -210,11 +209,13 @@ class Sweep:
             self._best.see(outcome.job)
 
     def _say_what_is_kept(self) -> None:
-        done = sum(each.state in ("done", "pruned") for each in self.outcomes)
-        if done:
+        states = [each.state for each in self.outcomes]
+        done, pruned = states.count("done"), states.count("pruned")
+        if done or pruned:
             print(
-                f"heron train: {done} of {self.queue.total} jobs done already; "
-                "run.resume=false starts over",
+                f"heron train: {done} of {self.queue.total} jobs done already"
+                + (f", {pruned} pruned" if pruned else "")
+                + "; run.resume=false starts over",
                 flush=True,
             )
 
@@ -225,7 +226,7 @@ class Sweep:
                 print(self._line(), flush=True)
             elif is_busy(job.folder):
                 self._busy.append(job)
-            elif (status := read_status(job.folder)).get("state") in SETTLED:
+            elif is_settled(job.config, status := read_status(job.folder)):
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))
                 print(self._line(), flush=True)
             else:
@@ -308,7 +309,7 @@ class Sweep:
                     continue
                 waiting.remove(job)
                 status = read_status(job.folder)
-                if status.get("state") not in SETTLED:
+                if not is_settled(job.config, status):
                     left.append(job)
                     continue
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))

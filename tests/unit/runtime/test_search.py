@@ -18,9 +18,12 @@ from heron.composition import Composition, compose_and_run
 from heron.config import resolve
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
+from heron.runtime.isolation import Job
+from heron.runtime.queue import JobList
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.search import Search
 from heron.runtime.study import JOURNAL, _storage
+from heron.runtime.sweep import Sweep
 from heron.train import _run_search
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
@@ -191,16 +194,46 @@ def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
     ran: Trainings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran.prune = {1}
-    assert again(LR, sweeper__trials=3) == 0
+    assert again(LR, sweeper__trials=3, sweeper__pruner="median") == 0
     assert sorted(states(Path())) == ["done", "done", "pruned"]
     assert "1 pruned" in capsys.readouterr().out
-    assert again(LR, sweeper__trials=3) == 0
+    assert again(LR, sweeper__trials=3, sweeper__pruner="median") == 0
     assert len(ran.lrs) == 3
+    assert "2 of 3 jobs done already, 1 pruned" in capsys.readouterr().out
     assert [trial.state.name for trial in trials()].count("PRUNED") == 1
     (job,) = [job for job in jobs_of(Path()) if job.state() == "pruned"]
     assert not job.scores.is_file()
     assert heron("sweep", "runs/sweep") == 0
     assert "3 jobs: 2 done, 1 pruned" in capsys.readouterr().out
+
+
+def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran: Trainings) -> None:
+    points, settings = "optim.lr=1e-4,1e-3", {"sweeper__trials": 2, "sweeper__sampler": "random"}
+    ran.prune = {0}
+    assert again(points, **settings, sweeper__pruner="median") == 0
+    assert sorted(states(Path())) == ["done", "pruned"]
+    assert again(points, **settings) == 0
+    assert ran.lrs[2:] == ran.lrs[:1]
+    values = [trial.value for trial in trials() if trial.value is not None]
+    assert sorted(values) == sorted(map(ran.score, ran.lrs[:2])), "the study has learnt of it"
+
+
+def test_for_a_grid_and_for_another_search_a_pruned_job_is_trained_on(ran: Trainings) -> None:
+    ran.prune = {0, 2}
+    words = ("optim.lr=1e-4,1e-3", "seed=0")
+    assert again(*words, sweeper__trials=2, sweeper__pruner="median") == 0
+    assert sorted(states(Path())) == ["done", "pruned"]
+    wider = search_of("optim.lr=1e-4,1e-3,1e-2", "seed=0", sweeper__pruner="median")
+    (ended,) = [job for job in jobs_of(Path()) if job.state() == "pruned"]
+    assert wider.name != read_json(ended.status)["pruned_by"]
+    config = first(*words, sweeper__pruner="median").config
+    for study, trained in (("another", 3), (None, 4)):
+        trial = resolve(config)
+        trial.optim.lr = ran.lrs[0]
+        trial.sweeper.study, trial.sweeper.trial = study, 0 if study else None
+        outcomes = Sweep(JobList([Job(trial, ended, ["seed=0"])]), isolate=False).run()
+        assert len(ran.lrs) == trained
+        assert [each.state for each in outcomes] == ["pruned" if study else "done"]
 
 
 def test_a_small_space_ends_with_its_last_point(ran: Trainings) -> None:
