@@ -12,6 +12,9 @@ from heron.runtime.isolation import Job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
 
+JOURNAL = "study.journal"  # in a sweep's folder: what a search has asked for and been told
+LAUNCHER = ".launcher"  # there, too: what workers print, and what a library keeps for them
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

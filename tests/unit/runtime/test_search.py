@@ -19,10 +19,12 @@ from heron.config import resolve
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
 from heron.runtime.isolation import Job
+from heron.runtime.journal import Journal
+from heron.runtime.ledger import JOURNAL
 from heron.runtime.queue import JobList
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.search import Search
-from heron.runtime.study import JOURNAL, _storage
+from heron.runtime.study import _storage
 from heron.runtime.sweep import Sweep
 from heron.train import _run_search
 from small_runs import TINY, heron
@@ -294,6 +296,50 @@ def test_a_trial_cut_while_it_was_asked_for_takes_no_one_s_place(ran: Trainings)
         journal.write('{"op_code": 4, "worker')  # and its last line was cut, too
     assert again(LR, sweeper__trials=2) == 0
     assert len(ran.lrs) == 2
+
+
+def test_half_a_line_in_the_journal_costs_no_process_its_view(ran: Trainings) -> None:
+    one = search_of(LR, sweeper__trials=4)
+    other = pickle.loads(pickle.dumps(one))
+    found = [one.take(), other.take()]
+    with open(one.folder / JOURNAL, "a") as journal:
+        journal.write('{"op_code": 4, "worker')  # a full disk, while both have it open
+    found += [one.take(), other.take()]
+    assert one.take() is other.take() is None
+    folders = {job.folder.path for job in found if job}
+    assert len(folders) == 4
+    for search in (one, other, search_of(LR, sweeper__trials=4)):
+        assert {job.folder.path for job in search.known()} == folders
+
+
+def test_a_line_of_the_journal_that_cannot_be_read_is_passed_over(ran: Trainings) -> None:
+    one = search_of(LR, sweeper__trials=3)
+    one.take()
+    with open(one.folder / JOURNAL, "a") as journal:
+        journal.write('{"op_code": 4, "wor{"op_code": 4, "worker_id": "x"}\n7\n')
+    one.take()
+    assert len(search_of(LR, sweeper__trials=3).known()) == len(one.known()) == 2
+    assert again(LR, sweeper__trials=3) == 0
+    assert len(ran.lrs) == 3
+
+
+def test_a_full_disk_leaves_the_journal_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / JOURNAL)
+    journal.append_logs([{"op_code": 1}])
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            journal.append_logs([{"op_code": 2}])
+    assert list(journal.read_logs(0)) == [{"op_code": 1}]
+    journal.append_logs([{"op_code": 3}, {"op_code": 4}])
+    assert list(journal.read_logs(1)) == [{"op_code": 3}, {"op_code": 4}]
+    assert list(Journal(tmp_path / JOURNAL).read_logs(2)) == [{"op_code": 4}]
 
 
 def test_another_space_or_another_setting_is_another_search() -> None:

@@ -16,13 +16,12 @@ from typing import Protocol
 from heron.errors import ConfigError
 from heron.runtime.isolation import Job
 from heron.runtime.launchers.worker import Worker
-from heron.runtime.ledger import Outcome
+from heron.runtime.ledger import LAUNCHER, Outcome
 from heron.runtime.queue import JobList, Queue
 from heron.runtime.sweep import Sweep
 from heron.schema import Config, LauncherConfig
 from heron.secrets import redact
 
-FOLDER = ".launcher"  # in the sweep's: what workers print, and what a library keeps there
 _GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
 
 
@@ -64,7 +63,7 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
     todo = sweep.plan()
     if not todo and len(sweep.outcomes) >= sweep.queue.total:
         return sweep.outcomes
-    own = (folder / FOLDER).absolute()
+    own = (folder / LAUNCHER).absolute()
     # What is pickled for a worker may hold secrets of the configuration: nobody else may read it.
     own.mkdir(mode=0o700, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=own))
