@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from heron.composition import Composer
+from heron.composition import Composer, own_words
 from heron.config import decisive, resolve
-from heron.errors import HeronError
+from heron.errors import ConfigError, HeronError
 from heron.files import fingerprint, locked
 from heron.runtime.isolation import Job
 from heron.runtime.ledger import Outcome, first_line, read_status, validation_score
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.schema import Config
-from heron.space import Point, draws, size
+from heron.secrets import redact
+from heron.space import Dimension, Point, draws, size
 
 if TYPE_CHECKING:
     import optuna
@@ -38,11 +39,15 @@ class Search:
         composer: of the space.
         first: the space's first point, resolved: all that is not searched is in it.
         overrides: the words that led to it.
+
+    Raises:
+        ConfigError: a value of the space holds a secret.
     """
 
     searches = True
 
     def __init__(self, composer: Composer, first: Config, overrides: list[str]):
+        _check_for_secrets(composer.space)
         self.composer, self.settings = composer, first.sweeper
         self.folder = run_path(first, overrides).parent
         self.epochs = first.trainer.max_epochs
@@ -168,6 +173,7 @@ class Search:
 
         from heron.runtime.study import trial_of
 
+        error = redact(error)
         print(f"heron train: {error}", flush=True)
         trial_of(self._study, number).set_user_attr("refused", error)
         self._study.tell(number, state=TrialState.FAIL)
@@ -216,7 +222,7 @@ class Search:
         # One that another process works on must not be cleared.
         config.run.resume = self._resumes or not new
         name = run_path(config, composition.overrides).name
-        return Job(config, RunFolder(self.folder / name), composition.overrides)
+        return Job(config, RunFolder(self.folder / name), own_words(composition.overrides))
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: not those that turned out to repeat another."""
@@ -244,6 +250,17 @@ class Search:
 
 def _untried(search: Search, tried: list[Point], seed: int) -> Any:
     return draws(search.composer.space, len(tried) + 1, seed, tried)
+
+
+def _check_for_secrets(space: Sequence[Dimension]) -> None:
+    """Refuse to write secrets into the journal, where the points that are tried are told apart."""
+    for each in space:
+        secret = next((word for word in each.values if redact(word) != word), None)
+        if secret is not None:
+            raise ConfigError(
+                f"{each.key}: {redact(secret)} holds a secret, which a search would write into its "
+                "journal. Give the key one value, or sweep over it with sweeper=grid"
+            )
 
 
 def _study_name(composer: Composer, first: Config) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import sys
 import threading
@@ -101,6 +102,14 @@ def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
     text = f"{type(error).__name__}: {error}"
     if status.get("state") not in ("done", "pruned") and status.get("error") != text:
         try_update(folder, **failure(error, clock.seconds()))
+
+
+def killed(code: int) -> str:
+    """Say for `error` how a process ended that could not; a negative exit code is a signal's."""
+    if code >= 0:
+        return f"Killed: exit code {code}"
+    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"Killed: by {signal.Signals(-code).name}{memory}"
 
 
 def is_settled(config: Config, status: Mapping[str, Any]) -> bool:

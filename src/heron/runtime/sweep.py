@@ -6,7 +6,6 @@ a job holds its lock; a job whose lock is free and that still says `running` was
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 import traceback
@@ -14,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from heron.errors import ConfigError, HeronError
+from heron.errors import HeronError
 from heron.files import locked, read_json
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.isolation import (
@@ -37,7 +36,7 @@ from heron.runtime.ledger import (
     read_status,
 )
 from heron.runtime.queue import Queue
-from heron.runtime.states import STALE, Clock, is_settled, note_failure, try_update
+from heron.runtime.states import STALE, Clock, is_settled, killed, note_failure, try_update
 from heron.secrets import redact
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -64,8 +63,6 @@ class Sweep:
         retry: str = "cut",
         stopped: Callable[[], bool] = lambda: False,
     ):
-        if n_jobs > 1 and not isolate:
-            raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
         for job in queue.known():
             check_start(job.config, isolate)
         self.queue, self.isolate, self.n_jobs, self.retry = queue, isolate, n_jobs, retry
@@ -355,14 +352,8 @@ def _check_done(job: Job) -> None:
 
 def _mark_killed(job: Job, code: int) -> None:
     """Write down what a killed process could not."""
-    reason = f"exit code {code}"
-    if code < 0:
-        name = signal.Signals(-code).name
-        memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
-        reason = f"by {name}{memory}"
     if job.folder.state() not in ("done", "pruned"):
-        error = f"Killed: {reason}"
-        try_update(job.folder, state="failed", error=error, traceback=None, retry=True)
+        try_update(job.folder, state="failed", error=killed(code), traceback=None, retry=True)
 
 
 def _stop(working: Sequence[JobProcess]) -> None:

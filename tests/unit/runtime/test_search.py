@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import stat
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -236,6 +237,44 @@ def test_for_a_grid_and_for_another_search_a_pruned_job_is_trained_on(ran: Train
         outcomes = Sweep(JobList([Job(trial, ended, ["seed=0"])]), isolate=False).run()
         assert len(ran.lrs) == trained
         assert [each.state for each in outcomes] == ["pruned" if study else "done"]
+
+
+def test_a_job_of_a_search_keeps_no_words_of_the_search(ran: Trainings) -> None:
+    (trial,) = [each for each in [search_of(LR, sweeper__trials=1).take()] if each]
+    assert not [word for word in trial.overrides if word.startswith(("sweeper", "launcher"))]
+    assert [word for word in trial.overrides if word.startswith("optim.lr=")]
+
+
+TOKEN = "hf_" + "a1B2" * 8
+
+
+def test_a_space_with_a_secret_in_it_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    values = f"logger.project=https://me:{TOKEN}@a.org/b,plain"
+    with pytest.raises(ConfigError, match=r"logger\.project: .* holds a secret") as error:
+        search_of(values)
+    assert TOKEN not in str(error.value)
+    assert not list(tmp_path.rglob(JOURNAL))
+
+
+def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
+    ran: Trainings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran.fail = {1: ValueError(f"cannot reach https://me:{TOKEN}@a.org")}
+    number = iter(range(9))
+
+    def refuse(config: Any) -> Any:
+        if next(number) == 2:
+            raise ConfigError(f"no such project: https://me:{TOKEN}@a.org")
+        return resolve(config)
+
+    monkeypatch.setattr("heron.runtime.search.resolve", refuse)
+    assert again(LR, sweeper__trials=4, logger__project=f"https://me:{TOKEN}@a.org") == 2
+    refused = [trial.user_attrs["refused"] for trial in trials() if "refused" in trial.user_attrs]
+    assert refused == ["no such project: https://***@a.org"]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
+    assert stat.S_IMODE((tmp_path / "runs/sweep" / JOURNAL).stat().st_mode) == 0o600
 
 
 def test_a_small_space_ends_with_its_last_point(ran: Trainings) -> None:
