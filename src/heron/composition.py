@@ -222,6 +222,11 @@ def data_task(name: str) -> str | None:
     return str(OmegaConf.select(OmegaConf.load(path), "task", default="relation"))
 
 
+def own_words(overrides: Sequence[str]) -> list[str]:
+    """Leave out what says which jobs there are and where they run: no setting of a single job."""
+    return [word for word in overrides if _key(word).split(".")[0] not in ("sweeper", "launcher")]
+
+
 def _compose_all(
     hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool
 ) -> Iterator[Composition]:

@@ -13,10 +13,10 @@ from pathlib import Path
 from heron.errors import ConfigError
 from heron.options import parse_options
 from heron.reporting.cells import Cell, Table
-from heron.reporting.collect import RunRecord, collect
+from heron.reporting.collect import RunRecord, collect, is_run
 from heron.reporting.tables import headline_metrics
 from heron.reporting.terminal import print_tables
-from heron.runtime.ledger import duration, is_busy
+from heron.runtime.ledger import JOURNAL, LAUNCHER, duration, first_line, is_busy
 from heron.runtime.run_folder import RunFolder
 
 # In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.
@@ -66,7 +66,7 @@ class Progress:
         """First line of what went wrong."""
         if self.state not in (*_BAD, "interrupted"):
             return ""
-        return str(self.run.status.get("error") or "").strip().partition("\n")[0]
+        return first_line(str(self.run.status.get("error") or ""))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -79,12 +79,22 @@ def run(arguments: Sequence[str]) -> int:
     words[place] = f"folder={words[place].removeprefix('folder=')}"
     options = parse_options(SweepOptions, words)
     while True:
+        if options.watch and _is_about_to_begin(options.folder):
+            print(f"{options.folder}: no job has begun", flush=True)
+            time.sleep(options.every)
+            continue
         jobs = read_progress(options.folder)
         print_tables([progress_table(jobs), failure_table(jobs)])
         print(summary(jobs), flush=True)
         if not options.watch or not any(job.state in ("running", "pending") for job in jobs):
             return 1 if any(job.state in _BAD for job in jobs) else 0
         time.sleep(options.every)
+
+
+def _is_about_to_begin(folder: Path) -> bool:
+    """Tell whether a search or workers were started here, but no job was: they may wait in line."""
+    started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
+    return started and not any(map(is_run, (folder, *folder.iterdir())))
 
 
 def read_progress(folder: Path) -> list[Progress]:

@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron import ranks, repeat
-from heron.composition import Composition, compose_and_run
+from heron.composition import Composition, compose_and_run, own_words
 from heron.config import resolve
 from heron.errors import ConfigError, HeronError
 from heron.runtime.isolation import DONE, Job
-from heron.runtime.launch import count_ranks
-from heron.runtime.ledger import Outcome
+from heron.runtime.launch import check_start, count_ranks
+from heron.runtime.ledger import Outcome, first_line
 from heron.runtime.notices import begin
 from heron.runtime.queue import JobList, Queue
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.runtime.sweep import Sweep, run_here
 from heron.schema import Config
 from heron.secrets import redact
+
+_ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
 
 @dataclass
@@ -38,24 +40,30 @@ class Plan:
 def run(arguments: Sequence[str]) -> int:
     """Train as the command line says; returns the exit code."""
     begin()
+    by_hand = ranks.launched() > 0
     if any(word.startswith(repeat.FLAG) for word in arguments):
+        if by_hand:
+            raise ConfigError(f"torchrun: {repeat.FLAG}DIR starts its own processes; leave it out")
         return repeat.run(arguments)
     found: list[Composition] = []
     compose_and_run("train", arguments, found.append)
     if found and found[0].search is not None:
+        if by_hand:
+            raise ConfigError(_ONE_RUN)
         return _run_search(found[0])
     plan = plan_jobs(found)
     first = plan.jobs[0] if plan.jobs else None
     if first is None:
         return 2 if plan.refused else 0
-    if ranks.launched():
+    if by_hand:
         return _run_by_hand(plan)
     isolate = first.config.run.isolate
     apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
     if apart or isolate or first.config.launcher.name != "local":
         queue = JobList(plan.jobs, searches=first.config.sweeper.name == "random")
         folder = first.folder.path.parent
-        return _run_sweep(queue, first.config, folder, apart, plan.refused)
+        isolate = _check_launch(first.config, apart)
+        return _run_sweep(queue, first.config, folder, isolate, plan.refused)
     code = run_here(first)
     if code == DONE:
         _report(first.folder.path)
@@ -72,13 +80,12 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             _check_length(config, composition.overrides)
         except HeronError as error:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
-            first_line = str(error).partition("\n")[0]
-            plan.refused.append((", ".join(composition.overrides), first_line))
+            plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
         config.experiment = composition.choices.get("experiment")
         folder = RunFolder(run_path(config, composition.overrides))
         if folder.path not in folders:
-            plan.jobs.append(Job(config, folder, composition.overrides))
+            plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
         folders.add(folder.path)
     return plan
 
@@ -86,7 +93,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
 def _run_by_hand(plan: Plan) -> int:
     """Train in processes that somebody has started with `torchrun`, each of which comes here."""
     if len(plan.jobs) != 1 or plan.refused:
-        raise ConfigError("torchrun starts the processes of one run; a sweep starts its own")
+        raise ConfigError(_ONE_RUN)
     from heron.runtime.rank import leave_at_once, run_by_hand
 
     (job,) = plan.jobs
@@ -106,27 +113,42 @@ def _run_search(first: Composition) -> int:
     config = resolve(first.config)
     config.experiment = first.choices.get("experiment")
     assert first.search is not None
+    isolate = _check_launch(config, several=True)
     search = Search(first.search, config, first.overrides)
     search.start()
-    return _run_sweep(search, config, search.folder, True, [])
+    return _run_sweep(search, config, search.folder, isolate, [])
+
+
+def _check_launch(config: Config, several: bool) -> bool:
+    """Make sure that this command can start its jobs, before anything is written or cleared.
+
+    Returns:
+        Whether each gets a process of its own.
+    """
+    settings, launcher = config.run, config.launcher
+    alone = several or launcher.name != "local"
+    isolate = alone if settings.isolate is None else settings.isolate
+    check_start(config, isolate)
+    if launcher.name != "slurm" and not launcher.wait:
+        raise ConfigError(
+            f"launcher.wait=false needs launcher=slurm: the jobs of launcher={launcher.name}"
+            " end with the command"
+        )
+    if launcher.name != "local":
+        from heron.runtime.launchers import check_launcher
+
+        check_launcher(launcher)
+    return isolate
 
 
 def _run_sweep(
     queue: Queue,
     config: Config,
     folder: Path,
-    several: bool,
+    isolate: bool,
     refused: list[tuple[str, str]],
 ) -> int:
-    settings = config.run
-    alone = several or config.launcher.name != "local"
-    isolate = alone if settings.isolate is None else settings.isolate
-    sweep = Sweep(queue, isolate, settings.n_jobs, settings.retry)
-    if config.launcher.name != "slurm" and not config.launcher.wait:
-        raise ConfigError(
-            f"launcher.wait=false needs launcher=slurm: the jobs of launcher={config.launcher.name}"
-            " end with the command"
-        )
+    sweep = Sweep(queue, isolate, config.run.n_jobs, config.run.retry)
     if config.launcher.name == "local":
         outcomes = sweep.run()
     else:

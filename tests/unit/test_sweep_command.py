@@ -43,6 +43,21 @@ def test_a_job_that_says_running_is_cut_when_nobody_holds_its_lock(tmp_path: Pat
         assert states(tmp_path) == {"gone": "cut", "working": "running", "far": "cut"}
 
 
+@pytest.mark.parametrize("sign", ["study.journal", ".launcher"])
+def test_watching_waits_for_the_first_job_of_a_search_or_of_workers(
+    sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("sweep", tmp_path, "--watch") == 2, "an empty folder is no sweep"
+    (tmp_path / sign).mkdir()
+    assert heron("sweep", tmp_path) == 2
+    waits = iter([lambda: None, lambda: job(tmp_path, "a", "done", epochs=3)])
+    monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
+    assert heron("sweep", tmp_path, "--watch", "every=1") == 0
+    printed = capsys.readouterr().out
+    assert printed.count("no job has begun") == 2
+    assert "1 jobs: 1 done" in printed
+
+
 def test_progress_counts_finished_epochs(tmp_path: Path) -> None:
     job(tmp_path, "a", "interrupted", epochs=2)
     job(tmp_path, "b", "pending")

@@ -30,6 +30,8 @@ from heron.secrets import redact, redacted
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve; more are not seen on a screen
 _FORMAT = 1
+# Keys that say which jobs a command trains, and where: one run again needs none of them.
+_OF_THE_COMMAND = ("run", "sweeper", "launcher")
 _DIGITS = 6  # significant, of every number on the page
 
 
@@ -103,7 +105,7 @@ def repeat_command(title: str, group: Group) -> str:
         for key, value in run.overrides().items():
             if is_seed(key):
                 seeds.setdefault(key, []).append(value)
-            elif not key.startswith("run."):
+            elif key.split(".")[0] not in _OF_THE_COMMAND:
                 words[key] = value
     several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
     options = {**words, **several, "run.sweep": f"{title}-again"}

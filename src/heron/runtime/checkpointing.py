@@ -202,7 +202,8 @@ def _random_state() -> dict[str, Any]:
     version, internal, gauss_next = random.getstate()
     return {
         "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        # This process's own device only: another machine may have fewer, or none.
+        "cuda": [torch.cuda.get_rng_state()] if torch.cuda.is_available() else [],
         "numpy": [kind, keys_tensor, position, has_gauss, gauss],
         "python": [version, list(internal), gauss_next],
     }
@@ -210,8 +211,8 @@ def _random_state() -> dict[str, Any]:
 
 def _restore_random_state(state: dict[str, Any]) -> None:
     torch.set_rng_state(state["torch"])
-    if state["cuda"]:
-        torch.cuda.set_rng_state_all(state["cuda"])
+    if state["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"][0])
     kind, keys, position, has_gauss, gauss = state["numpy"]
     np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
     version, internal, gauss_next = state["python"]

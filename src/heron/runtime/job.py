@@ -33,7 +33,7 @@ from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
-from heron.runtime.states import Clock, beating, failure, heartbeat, try_update
+from heron.runtime.states import Clock, beating, failure, heartbeat, is_settled, try_update
 from heron.runtime.trainer import (
     build_trainer,
     interruptible,
@@ -94,11 +94,11 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     quiet()
     claim(config, folder)
     sources = _sources(config, folder)
-    is_pruned = folder.state() == "pruned" and config.sweeper.trial is not None
+    status = read_json(folder.status) if folder.status.is_file() else {}
+    is_pruned = status.get("state") == "pruned" and is_settled(config, status)
     if sources is None or is_pruned:
         ranks.from_first(_DONE)
         return {} if is_pruned else read_scores(folder)
-    status = read_json(folder.status) if folder.status.is_file() else {}
     clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
         state="running",
@@ -110,7 +110,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         heartbeat=heartbeat(),
         sources=sources,
         **provenance(),
-        **({"pruned": None} if "pruned" in status else {}),
+        **{key: None for key in ("pruned", "pruned_by") if key in status},
     )
     ranks.from_first(_TRAIN)
     try:
@@ -119,8 +119,10 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
         raise
-    state = "pruned" if scores is None else "done"
-    folder.update_status(state=state, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
+    ended = {"state": "done"}
+    if scores is None:
+        ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
+    folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
     return scores or {}
 
 

@@ -23,7 +23,7 @@ from heron.config import to_yaml
 from heron.errors import ConfigError
 from heron.files import locked, read_json
 from heron.runtime.isolation import BUSY, DONE, FAILED, INTERRUPTED, Job, JobProcess
-from heron.runtime.states import try_update
+from heron.runtime.states import killed, try_update
 from heron.schema import Config
 
 JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
@@ -52,9 +52,11 @@ def check_start(config: Config, isolate: bool) -> None:
 
     Raises:
         ConfigError: the run needs several processes, but is to share this one, or it needs several
-            machines.
+            machines; or several runs are to share it side by side.
     """
     settings = config.trainer
+    if config.run.n_jobs > 1 and not isolate:
+        raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
     if count_ranks(config) > 1 and not isolate:
         raise ConfigError(
             f"trainer.devices={settings.devices} needs processes of its own: leave run.isolate=null"
@@ -171,7 +173,7 @@ class RanksProcess(JobProcess):
         while True:
             try:
                 with locked(folder.lock, wait=False):
-                    if folder.state() != "done":
+                    if folder.state() not in ("done", "pruned"):
                         try_update(folder, **cause)
                     return
             except BlockingIOError:  # by the first process, for a moment
@@ -191,14 +193,11 @@ class RanksProcess(JobProcess):
         codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", said)]
         codes.append(self._launcher.returncode)
         # By the launcher itself where one has failed: SIGTERM.
-        killed = [code for code in codes if code < 0 and code != -signal.SIGTERM]
-        if told and not killed:
+        signals = [code for code in codes if code < 0 and code != -signal.SIGTERM]
+        if told and not signals:
             return told
-        how = f"exit code {codes[0]}"
-        if killed:
-            memory = ", perhaps because memory ran out" if -killed[0] == signal.SIGKILL else ""
-            how = f"by {signal.Signals(-killed[0]).name}{memory}"
-        error = f"Killed: {how} (one of {self.job.config.trainer.devices} processes)"
+        how = killed((signals or codes)[0])
+        error = f"{how} (one of {self.job.config.trainer.devices} processes)"
         return {**_KILLED, "error": error, "traceback": said.splitlines()[-20:]}
 
 

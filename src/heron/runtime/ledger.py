@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from heron.runtime.isolation import Job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
 
-SETTLED = ("done", "pruned", "failed")  # states that nobody waits for
+JOURNAL = "study.journal"  # in a sweep's folder: what a search has asked for and been told
+LAUNCHER = ".launcher"  # there, too: what workers print, and what a library keeps for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,32 @@ def validation_score(job: Job) -> float | None:
         return None
     score = read_json(job.folder.scores).get("validation", {}).get(job.config.trainer.monitor)
     return None if score is None or not math.isfinite(score) else float(score)
+
+
+def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: Best) -> str:
+    """Show the job that has ended last and the total on one line.
+
+    Args:
+        outcomes: how jobs have ended so far; at least one.
+        total: how many there are to be.
+        at_once: how many run side by side.
+        best: shown where there is one.
+    """
+    last, states = outcomes[-1], [each.state for each in outcomes]
+    of = max(total, len(states))
+    left = of - len(states)
+    took = [each.seconds for each in outcomes if not each.kept]
+    about = sum(took) / max(1, len(took)) * left / at_once
+    how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
+    what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
+    counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
+    if "pruned" in states:
+        counts.insert(1, f"{states.count('pruned')} pruned")
+    counted = ", ".join([*counts, f"{left} left"])
+    time_left = f", about {duration(about)}" if left else ""
+    name = last.job.folder.path.name
+    so_far = f"; best so far {best}" if best else ""
+    return f"[{len(states)}/{of}] {name}: {what} ({counted}{time_left}{so_far})"
 
 
 def duration(seconds: float) -> str:

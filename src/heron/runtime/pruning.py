@@ -42,6 +42,7 @@ class Pruning(Checkpoint):
         self.monitor = f"validation/{config.trainer.monitor}"
         self.pruned: dict[str, Any] | None = None
         self._trial: Any = None
+        self._study: Any = None
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Report the epoch; stop the training if it has no prospects and is not over anyway."""
@@ -60,13 +61,15 @@ class Pruning(Checkpoint):
             trainer.should_stop = True
 
     def _has_no_prospects(self, epochs: int, score: float, most: int) -> bool:
-        from heron.runtime.study import open_study, trial_of
+        from heron.runtime.study import is_over, open_study, trial_of
 
         settings = self.config.sweeper
         if self._trial is None:
             assert settings.study is not None
             assert settings.trial is not None
-            study = open_study(self.sweep, settings.study, settings, most)
-            self._trial = trial_of(study, settings.trial)
+            self._study = open_study(self.sweep, settings.study, settings, most)
+            self._trial = trial_of(self._study, settings.trial)
+        if is_over(self._study, self._trial.number):
+            return False  # a failure that is tried again: Optuna takes no reports for it
         self._trial.report(score, epochs)
         return bool(self._trial.should_prune())

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from heron.composition import Composer
+from heron.composition import Composer, own_words
 from heron.config import decisive, resolve
-from heron.errors import HeronError
+from heron.errors import ConfigError, HeronError
 from heron.files import fingerprint, locked
 from heron.runtime.isolation import Job
 from heron.runtime.ledger import Outcome, first_line, read_status, validation_score
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.schema import Config
-from heron.space import Point, draws, size
+from heron.secrets import redact
+from heron.space import Dimension, Point, draws, size
 
 if TYPE_CHECKING:
     import optuna
@@ -38,11 +39,15 @@ class Search:
         composer: of the space.
         first: the space's first point, resolved: all that is not searched is in it.
         overrides: the words that led to it.
+
+    Raises:
+        ConfigError: a value of the space holds a secret.
     """
 
     searches = True
 
     def __init__(self, composer: Composer, first: Config, overrides: list[str]):
+        _check_for_secrets(composer.space)
         self.composer, self.settings = composer, first.sweeper
         self.folder = run_path(first, overrides).parent
         self.epochs = first.trainer.max_epochs
@@ -105,11 +110,13 @@ class Search:
         name = outcome.job.folder.path.name
         with self._lock():
             mine = [trial for trial in self._all() if trial.user_attrs.get("job") == name]
-            if not mine or any(t.state in (TrialState.COMPLETE, TrialState.PRUNED) for t in mine):
+            if not mine or any(trial.state == TrialState.COMPLETE for trial in mine):
                 return
             running = [trial for trial in mine if not trial.state.is_finished()]
             if outcome.state == "failed":
-                if running and not read_status(outcome.job.folder).get("retry", False):
+                status = read_status(outcome.job.folder)
+                is_own = status.get("state") == "failed" and status.get("retry") is False
+                if running and is_own:
                     self._study.tell(running[0].number, state=TrialState.FAIL)
                 return
             score = validation_score(outcome.job)
@@ -166,6 +173,7 @@ class Search:
 
         from heron.runtime.study import trial_of
 
+        error = redact(error)
         print(f"heron train: {error}", flush=True)
         trial_of(self._study, number).set_user_attr("refused", error)
         self._study.tell(number, state=TrialState.FAIL)
@@ -187,16 +195,16 @@ class Search:
         else:
             self._study.enqueue_trial(parameters(self.composer.space, new))
 
-    def _add_again(self, failed: FrozenTrial, value: float) -> None:
-        """Enter what a job came to whose trial counts as failed: Optuna reopens none."""
+    def _add_again(self, ended: FrozenTrial, value: float) -> None:
+        """Enter what a job came to whose trial counts as failed or pruned: Optuna reopens none."""
         from optuna.trial import create_trial
 
         self._study.add_trial(
             create_trial(
-                params=failed.params,
-                distributions=failed.distributions,
+                params=ended.params,
+                distributions=ended.distributions,
                 value=value,
-                user_attrs={**failed.user_attrs, "repeats": failed.number},
+                user_attrs={**ended.user_attrs, "repeats": ended.number},
             )
         )
 
@@ -214,7 +222,7 @@ class Search:
         # One that another process works on must not be cleared.
         config.run.resume = self._resumes or not new
         name = run_path(config, composition.overrides).name
-        return Job(config, RunFolder(self.folder / name), composition.overrides)
+        return Job(config, RunFolder(self.folder / name), own_words(composition.overrides))
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: not those that turned out to repeat another."""
@@ -242,6 +250,17 @@ class Search:
 
 def _untried(search: Search, tried: list[Point], seed: int) -> Any:
     return draws(search.composer.space, len(tried) + 1, seed, tried)
+
+
+def _check_for_secrets(space: Sequence[Dimension]) -> None:
+    """Refuse to write secrets into the journal, where the points that are tried are told apart."""
+    for each in space:
+        secret = next((word for word in each.values if redact(word) != word), None)
+        if secret is not None:
+            raise ConfigError(
+                f"{each.key}: {redact(secret)} holds a secret, which a search would write into its "
+                "journal. Give the key one value, or sweep over it with sweeper=grid"
+            )
 
 
 def _study_name(composer: Composer, first: Config) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import sys
 import threading
@@ -20,6 +21,7 @@ from typing import Any
 from heron.files import read_json
 from heron.runtime.provenance import peak_rss_mb
 from heron.runtime.run_folder import RunFolder
+from heron.schema import Config
 
 BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone
@@ -98,8 +100,29 @@ def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
     """Write down what ended a sweep's job; a training that fails has written it itself."""
     status = read_json(folder.status) if folder.status.is_file() else {}
     text = f"{type(error).__name__}: {error}"
-    if status.get("state") != "done" and status.get("error") != text:
+    if status.get("state") not in ("done", "pruned") and status.get("error") != text:
         try_update(folder, **failure(error, clock.seconds()))
+
+
+def killed(code: int) -> str:
+    """Say for `error` how a process ended that could not; a negative exit code is a signal's."""
+    if code >= 0:
+        return f"Killed: exit code {code}"
+    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"Killed: by {signal.Signals(-code).name}{memory}"
+
+
+def is_settled(config: Config, status: Mapping[str, Any]) -> bool:
+    """Tell whether a job needs nobody any more, going by `status.json`.
+
+    A training that a search has ended early is settled for that search, and only while it prunes;
+    for anybody else it was cut.
+    """
+    state, search = status.get("state"), config.sweeper
+    if state != "pruned":
+        return state in ("done", "failed")
+    is_trial = search.trial is not None and search.pruner != "none"
+    return is_trial and status.get("pruned_by") == search.study
 
 
 def is_of_the_machine(error: BaseException) -> bool:

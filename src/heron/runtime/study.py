@@ -6,12 +6,10 @@ with another space or other settings is another study in the same file.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import optuna
 from optuna.distributions import (
@@ -23,37 +21,12 @@ from optuna.distributions import (
 from optuna.pruners import BasePruner, HyperbandPruner, MedianPruner, NopPruner
 from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
-from optuna.storages.journal._file import BaseJournalFileLock
-from optuna.trial import Trial
+from optuna.trial import FrozenTrial, Trial
 
+from heron.runtime.journal import Journal
+from heron.runtime.ledger import JOURNAL
 from heron.schema import SweeperConfig
 from heron.space import Dimension, Point
-
-JOURNAL = "study.journal"
-
-
-class _Lock(BaseJournalFileLock):
-    """The operating system's lock: it ends with its process, however that ends.
-
-    Args:
-        path: a file for it.
-    """
-
-    def __init__(self, path: Path):
-        self.path = path
-        self._file: IO[Any] | None = None
-
-    def acquire(self) -> bool:
-        """Wait for the lock."""
-        self._file = open(self.path, "w")  # noqa: SIM115  (closed in `release`)
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        return True
-
-    def release(self) -> None:
-        """Let others have it."""
-        assert self._file is not None
-        self._file.close()
 
 
 def open_study(folder: Path, name: str, settings: SweeperConfig, epochs: int) -> optuna.Study:
@@ -96,8 +69,17 @@ def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
 
 def trial_of(study: optuna.Study, number: int) -> Trial:
     """Take up a trial that another process has asked for."""
+    return Trial(study, _frozen(study, number)._trial_id)
+
+
+def is_over(study: optuna.Study, number: int) -> bool:
+    """Tell whether the study has been told how a trial ended."""
+    return _frozen(study, number).state.is_finished()
+
+
+def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
     (frozen,) = (each for each in study.get_trials(deepcopy=False) if each.number == number)
-    return Trial(study, frozen._trial_id)
+    return frozen
 
 
 def distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
@@ -156,19 +138,4 @@ def _pruner(settings: SweeperConfig, epochs: int) -> BasePruner:
 def _storage(folder: Path) -> JournalStorage:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
-    path, lock = folder / JOURNAL, _Lock(folder / f".{JOURNAL}.lock")
-    _repair(path, lock)
-    return JournalStorage(JournalFileBackend(str(path), lock_obj=lock))
-
-
-def _repair(path: Path, lock: _Lock) -> None:
-    """Cut off half a line, which a writer that was killed or a full disk has left."""
-    lock.acquire()
-    try:
-        if path.is_file():
-            content = path.read_bytes()
-            whole = content.rfind(b"\n") + 1
-            if whole < len(content):
-                os.truncate(path, whole)
-    finally:
-        lock.release()
+    return JournalStorage(Journal(folder / JOURNAL))

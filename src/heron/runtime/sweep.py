@@ -6,7 +6,6 @@ a job holds its lock; a job whose lock is free and that still says `running` was
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 import traceback
@@ -14,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from heron.errors import ConfigError, HeronError
+from heron.errors import HeronError
 from heron.files import locked, read_json
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.isolation import (
@@ -29,16 +28,15 @@ from heron.runtime.isolation import (
 )
 from heron.runtime.launch import check_start, count_ranks, start_job
 from heron.runtime.ledger import (
-    SETTLED,
     Best,
     Outcome,
-    duration,
     first_line,
     is_busy,
+    progress_line,
     read_status,
 )
 from heron.runtime.queue import Queue
-from heron.runtime.states import Clock, note_failure, try_update
+from heron.runtime.states import STALE, Clock, is_settled, killed, note_failure, try_update
 from heron.secrets import redact
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -65,8 +63,6 @@ class Sweep:
         retry: str = "cut",
         stopped: Callable[[], bool] = lambda: False,
     ):
-        if n_jobs > 1 and not isolate:
-            raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
         for job in queue.known():
             check_start(job.config, isolate)
         self.queue, self.isolate, self.n_jobs, self.retry = queue, isolate, n_jobs, retry
@@ -92,46 +88,64 @@ class Sweep:
     def take_part(self, worker: int = 0, of: int = 1) -> None:
         """Run jobs that another process has planned, until none is left that is free.
 
+        Jobs that others hold are waited for as long as it takes to know whether they still live: a
+        worker that is started again takes up the job that it was cut in.
+
         Args:
             worker: which one this is, from 0: each begins at another place of the list.
             of: how many there are.
         """
         self._planned |= {job.folder.path for job in self.queue.known()}
-        tried: set[Path] | None = None
+        ended, until = -1, 0.0
         while True:
             free = [job for job in self._waited_for() if not is_busy(job.folder)]
-            free = [job for job in free if job.folder.path not in (tried or ())]
-            if tried is not None and not free:
+            if free or ended < 0:
+                begin = worker * len(free) // of
+                self.queue.put_back([*free[begin:], *free[:begin]])
+                self.work()
+            if len(self.outcomes) > ended:
+                ended, until = len(self.outcomes), time.monotonic() + STALE + _LOOK
+            if not self._waited_for() or time.monotonic() > until:
                 return
-            tried = (tried or set()) | {job.folder.path for job in free}
-            begin = worker * len(free) // of
-            self.queue.put_back([*free[begin:], *free[:begin]])
-            self.work()
+            if self.stopped():
+                raise KeyboardInterrupt
+            time.sleep(_LOOK)
 
     def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
         """Show how jobs end that others run; takes none up.
 
         Args:
-            works: whether anybody still does.
+            works: whether any of the workers still does; not asked again once it says no.
             at_once: how many jobs they run side by side.
         """
         self._at_once = at_once
-        going_on = True
-        while going_on:
-            going_on = works()  # asked first: who ends now has written all
-            for job in self._waited_for():
-                status = read_status(job.folder)
-                if status.get("state") in SETTLED and not is_busy(job.folder):
-                    error = first_line(str(status.get("error") or ""))
-                    seconds = float(status.get("seconds") or 0.0)
-                    self._add(Outcome(job, str(status["state"]), error, seconds))
-                    print(self._line(self.outcomes[-1]), flush=True)
-            if going_on:
-                time.sleep(_LOOK)
+        while works():
+            self._see_who_has_ended()
+            time.sleep(_LOOK)
+        if busy := self._see_who_has_ended():  # who has ended by now has written all
+            _say_who_waits(busy)
+        while self._see_who_has_ended():
+            time.sleep(_LOOK)
         for job in self._waited_for():
-            state = job.folder.state()
-            self._add(Outcome(job, "failed", f"no worker has ended it (it is {state})"))
+            # The queue is not told: nothing has ended, the next command goes on with it.
+            error = f"no worker has ended it (it is {job.folder.state()})"
+            self.outcomes.append(Outcome(job, "failed", error))
         return self.outcomes
+
+    def _see_who_has_ended(self) -> int:
+        """Count in the jobs that others have ended; returns on how many others still work."""
+        busy = 0
+        for job in self._waited_for():
+            if is_busy(job.folder):
+                busy += 1
+                continue
+            status = read_status(job.folder)
+            if is_settled(job.config, status):
+                error = first_line(str(status.get("error") or ""))
+                seconds = float(status.get("seconds") or 0.0)
+                self._add(Outcome(job, str(status["state"]), error, seconds))
+                print(self._line(), flush=True)
+        return busy
 
     def plan(self) -> list[Job]:
         """Claim the folders of all jobs that there are so far; returns those to be run."""
@@ -159,7 +173,7 @@ class Sweep:
                 claim(job.config, job.folder)
                 status = read_status(job.folder)
                 state = str(status.get("state"))
-                if state in ("done", "pruned"):
+                if state in ("done", "pruned") and is_settled(job.config, status):
                     _check_done(job)
                     return self._keep(job, state)
                 if state == "failed" and not self._tries_again(status):
@@ -167,8 +181,8 @@ class Sweep:
                 if not status:
                     seed, words = job.config.seed, job.overrides
                     job.folder.update_status(state="pending", seed=seed, overrides=words)
-                elif state == "failed":
-                    # Whoever takes it up sees by this that it has not failed since.
+                elif state in ("failed", "pruned"):
+                    # Whoever takes it up sees by this that it has not ended so since.
                     job.folder.update_status(state="pending", error=None, traceback=None)
         except BlockingIOError:
             pass  # another command works on it: looked at again when its turn comes
@@ -192,11 +206,13 @@ class Sweep:
             self._best.see(outcome.job)
 
     def _say_what_is_kept(self) -> None:
-        done = sum(each.state in ("done", "pruned") for each in self.outcomes)
-        if done:
+        states = [each.state for each in self.outcomes]
+        done, pruned = states.count("done"), states.count("pruned")
+        if done or pruned:
             print(
-                f"heron train: {done} of {self.queue.total} jobs done already; "
-                "run.resume=false starts over",
+                f"heron train: {done} of {self.queue.total} jobs done already"
+                + (f", {pruned} pruned" if pruned else "")
+                + "; run.resume=false starts over",
                 flush=True,
             )
 
@@ -204,12 +220,12 @@ class Sweep:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
         while (job := self.queue.take()) is not None:
             if job.folder.path not in self._planned and not self._is_left(job):
-                print(self._line(self.outcomes[-1]), flush=True)
+                print(self._line(), flush=True)
             elif is_busy(job.folder):
                 self._busy.append(job)
-            elif (status := read_status(job.folder)).get("state") in SETTLED:
+            elif is_settled(job.config, status := read_status(job.folder)):
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))
-                print(self._line(self.outcomes[-1]), flush=True)
+                print(self._line(), flush=True)
             else:
                 return job
         return None
@@ -267,26 +283,11 @@ class Sweep:
             state, error = "pruned" if status.get("state") == "pruned" else "done", ""
         self._add(Outcome(job, state, error, seconds))
         if self.isolate or self.queue.searches:
-            print(self._line(self.outcomes[-1]), flush=True)
+            print(self._line(), flush=True)
         return True
 
-    def _line(self, last: Outcome) -> str:
-        """Show one ended job and the total on one line."""
-        states = [each.state for each in self.outcomes]
-        of = max(self.queue.total, len(states))
-        left = of - len(states)
-        took = [each.seconds for each in self.outcomes if not each.kept]
-        about = sum(took) / max(1, len(took)) * left / self._at_once
-        how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
-        what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
-        counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
-        if "pruned" in states:
-            counts.insert(1, f"{states.count('pruned')} pruned")
-        total = ", ".join([*counts, f"{left} left"])
-        time_left = f", about {duration(about)}" if left else ""
-        name = last.job.folder.path.name
-        best = f"; best so far {self._best}" if self._best else ""
-        return f"[{len(states)}/{of}] {name}: {what} ({total}{time_left}{best})"
+    def _line(self) -> str:
+        return progress_line(self.outcomes, self.queue.total, self._at_once, self._best)
 
     def _waited_for(self) -> list[Job]:
         """List the jobs that are neither ended nor this command's to run now."""
@@ -296,8 +297,7 @@ class Sweep:
 
     def _wait(self, busy: Sequence[Job]) -> list[Job]:
         """Wait for jobs of other commands; returns those that were left undone, to be run here."""
-        if busy:
-            print(f"heron train: waiting for {len(busy)} jobs of another command", flush=True)
+        _say_who_waits(len(busy))
         left, waiting = list[Job](), list(busy)
         while waiting and not left:
             time.sleep(_LOOK)
@@ -306,12 +306,16 @@ class Sweep:
                     continue
                 waiting.remove(job)
                 status = read_status(job.folder)
-                if status.get("state") not in SETTLED:
+                if not is_settled(job.config, status):
                     left.append(job)
                     continue
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))
-                print(self._line(self.outcomes[-1]), flush=True)
+                print(self._line(), flush=True)
         return left + waiting
+
+
+def _say_who_waits(jobs: int) -> None:
+    print(f"heron train: waiting for {jobs} jobs of another command", flush=True)
 
 
 def run_here(job: Job, in_sweep: bool = False) -> int:
@@ -348,14 +352,8 @@ def _check_done(job: Job) -> None:
 
 def _mark_killed(job: Job, code: int) -> None:
     """Write down what a killed process could not."""
-    reason = f"exit code {code}"
-    if code < 0:
-        name = signal.Signals(-code).name
-        memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
-        reason = f"by {name}{memory}"
     if job.folder.state() not in ("done", "pruned"):
-        error = f"Killed: {reason}"
-        try_update(job.folder, state="failed", error=error, traceback=None, retry=True)
+        try_update(job.folder, state="failed", error=killed(code), traceback=None, retry=True)
 
 
 def _stop(working: Sequence[JobProcess]) -> None:

@@ -128,6 +128,17 @@ def test_secrets_of_older_runs_are_masked(sweep: Path) -> None:
     assert "hunter2hunter2" not in write_dashboard(sweep).read_text(encoding="utf-8")
 
 
+def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep: Path) -> None:
+    for path in sweep.glob("*/status.json"):
+        status = json.loads(path.read_text(encoding="utf-8"))
+        status["overrides"] += ["sweeper=optuna", "sweeper.trials=9", "launcher=slurm", "head=ess"]
+        path.write_text(json.dumps(status), encoding="utf-8")
+    command = _read(write_dashboard(sweep))["best"]["command"]
+    assert "head=ess" in command
+    assert "sweeper" not in command
+    assert "launcher" not in command
+
+
 def test_a_sweep_without_finished_runs_has_a_page_too(tmp_path: Path) -> None:
     sweep = make_sweep(tmp_path)
     for path in sweep.glob("*/scores.json"):

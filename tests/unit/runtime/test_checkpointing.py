@@ -14,6 +14,7 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
+from heron.runtime.checkpointing import _random_state, _restore_random_state
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -187,3 +188,23 @@ def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
     assert broken.state() == "running"
 
     assert_same_run(train(tmp_path / "broken", *overrides, job="run"), whole)
+
+
+def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored = torch.get_rng_state()
+    with monkeypatch.context() as patch:
+        patch.setattr("torch.cuda.is_available", lambda: True)
+        patch.setattr("torch.cuda.get_rng_state", lambda: stored)
+        state = _random_state()
+    assert len(state["cuda"]) == 1, "its own device's, however many there are"
+    drawn = torch.rand(3)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    _restore_random_state(state)
+    assert torch.equal(torch.rand(3), drawn)
+    restored: list[torch.Tensor] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.set_rng_state", restored.append)
+    _restore_random_state(state)
+    assert torch.equal(restored[0], stored)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import stat
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,17 @@ from typing import Any
 import pytest
 
 from heron.errors import ConfigError
-from heron.files import write_json
+from heron.files import locked, write_json
 from heron.runtime import launchers
 from heron.runtime.launchers.on_ray import _look_for
-from heron.runtime.launchers.slurm import parameters, start_slurm
+from heron.runtime.launchers.slurm import make_executor, parameters
 from heron.runtime.launchers.worker import Worker
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import heartbeat
+from heron.runtime.study import _storage
 from heron.schema import LauncherConfig
+from heron.train import run as train
+from small_runs import TINY, in_folder
 from small_sweeps import (
     alive,
     jobs_of,
@@ -95,6 +102,7 @@ def launch(
 ) -> int:
     """Run a sweep with workers inside this process."""
     monkeypatch.setattr("heron.runtime.launchers._starter", lambda name: engine.start)
+    monkeypatch.setattr("heron.runtime.launchers.check_launcher", lambda settings: None)
     settings = ("launcher=slurm", "launcher.workers=2", "run.isolate=false")
     return sweep(folder, *settings, *words, n=n)
 
@@ -133,6 +141,21 @@ def test_a_job_that_a_worker_leaves_cut_is_taken_up_by_the_next_worker(
     assert sorted(seed for seed, _ in ran) == [0, 1, 1]
 
 
+def test_a_worker_that_is_started_again_waits_until_its_own_cut_job_counts_as_gone(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.runtime.states.STALE", 0.3)
+
+    def cut(number: int) -> None:
+        if number == 0:  # it ran on another machine, which is gone
+            beat = {**heartbeat(), "time": time.time(), "host": "elsewhere"}
+            jobs_of(tmp_path)[1].update_status(state="running", heartbeat=beat)
+
+    engine = Inside(cut)
+    assert launch(monkeypatch, tmp_path, engine) == 0
+    assert engine.ended == [2, 1]
+
+
 def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
     tmp_path: Path,
     ran: list[Any],
@@ -146,6 +169,43 @@ def test_a_job_that_no_worker_ends_fails_the_command_and_goes_on_with_the_next(
     assert "no worker has ended it (it is running)" in capsys.readouterr().err
     assert launch(monkeypatch, tmp_path, Inside()) == 0
     assert states(tmp_path) == ["done"] * 2
+
+
+def test_a_job_that_another_command_works_on_is_waited_for(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert launch(monkeypatch, tmp_path, Inside()) == 0
+    held = jobs_of(tmp_path)[0]
+    held.update_status(state="running")
+    began = threading.Event()
+
+    def work() -> None:
+        with locked(held.lock):
+            began.set()
+            time.sleep(0.3)
+            held.update_status(state="done")
+
+    monkeypatch.setattr("heron.runtime.sweep.STALE", 0.0)  # the workers leave at once
+    with meanwhile(work):
+        began.wait(10)
+        assert launch(monkeypatch, tmp_path, Inside()) == 0
+    assert len(ran) == 2
+
+
+def test_a_search_is_not_told_of_a_trial_that_nobody_has_ended(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("sweeper=optuna", LR, "sweeper.trials=2")
+
+    def cut(number: int) -> None:
+        jobs_of(tmp_path)[0].update_status(state="running")
+
+    assert launch(monkeypatch, tmp_path, Inside(cut), *words, n=1) == 2
+    storage = _storage(tmp_path / "runs" / "sweep")
+    assert launch(monkeypatch, tmp_path, Inside(), *words, n=1) == 0
+    (study,) = storage.get_all_studies()
+    told = [trial.state.name for trial in storage.get_all_trials(study._study_id)]
+    assert told == ["COMPLETE"] * 2, "none as failed"
 
 
 def test_a_failure_is_not_tried_again_by_other_workers_but_by_the_next_command_when_asked(
@@ -183,6 +243,23 @@ def test_workers_share_a_search(
     assert len(ran) == 4
 
 
+def test_no_file_of_workers_holds_a_secret_afterwards(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = "hf_" + "a1B2" * 8
+
+    def fail(config: Any, folder: RunFolder) -> None:
+        raise ValueError(f"no answer from {config.logger.project}")
+
+    monkeypatch.setattr("heron.runtime.job._train_and_score", fail)
+    engine = Inside(lambda number: (engine.place / "0.pkl").write_bytes(pickle.dumps(token)))
+    assert launch(monkeypatch, tmp_path, engine, f"logger.project=https://me:{token}@a.org") == 2
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    logs = [path.read_text("utf-8") for path in files if path.name == "worker-0.log"]
+    assert "no answer from https://***@a.org" in logs[0]
+    assert [path for path in files if token.encode() in path.read_bytes()] == []
+
+
 def test_ctrl_c_stops_the_workers(
     tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +284,39 @@ def test_without_waiting_the_command_names_the_jobs_and_how_to_watch(
     assert states(tmp_path) == ["pending"] * 2
     assert engine.working()
     assert states(tmp_path) == ["done"] * 2
+
+
+def test_the_last_worker_removes_what_was_pickled_and_one_that_is_queued_again_does_not(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Inside()
+    assert launch(monkeypatch, tmp_path, engine, "launcher.wait=false") == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.runtime.sweep.Sweep.take_part", lambda *_: sys.exit(-1))
+        with pytest.raises(SystemExit):  # as submitit leaves a worker that is preempted
+            engine.worker(1)
+    assert engine.working()
+    assert list(engine.place.glob("*.pkl")), "the worker that is queued again is read from it"
+    assert not engine.working()
+    assert not list(engine.place.glob("*.pkl"))
+
+
+def test_the_next_command_removes_what_workers_have_left_pickled_once_they_are_over(
+    tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, waiting = Inside(), Inside()
+    assert launch(monkeypatch, tmp_path, gone, "launcher.wait=false") == 0
+    while gone.working():
+        pass
+    result = gone.place / "1_0_result.pkl"  # written by the library after the worker's end
+    result.write_bytes(b"")
+    more = {"n": 3}
+    assert launch(monkeypatch, tmp_path, waiting, "launcher.wait=false", **more) == 0
+    assert not result.exists()
+    assert launch(monkeypatch, tmp_path, Inside(), **more) == 0
+    assert list(waiting.place.glob("*.pkl")), "nobody has said that its workers will not come"
+    assert launch(monkeypatch, tmp_path, Inside(), **more) == 0
+    assert not list(waiting.place.glob("*.pkl")), "there is nothing left for them to do"
 
 
 @pytest.mark.parametrize("launcher", ["local", "joblib", "ray"])
@@ -268,7 +378,50 @@ def test_what_slurm_cannot_do_is_refused(
     pytest.importorskip("submitit")
     monkeypatch.setenv("PATH", str(tmp_path))  # no srun here
     with pytest.raises(ConfigError, match=message):
-        start_slurm(None, 1, settings, tmp_path)  # type: ignore[arg-type]
+        make_executor(settings, tmp_path)
+
+
+@pytest.mark.parametrize("sweeper", ["grid", "optuna"])
+def test_what_cannot_be_started_leaves_the_earlier_results_that_were_to_be_cleared(
+    sweeper: str,
+    tmp_path: Path,
+    ran: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for library in ("submitit", "ray"):
+        pytest.importorskip(library)
+    known = ("run.isolate=false", f"sweeper={sweeper}", "sweeper.trials=2", "trainer.max_epochs=3")
+    assert sweep(tmp_path, *known) == 0
+    files = [path for path in tmp_path.rglob("*.j*") if path.is_file()]
+    before = [path.read_bytes() for path in files]
+    monkeypatch.setenv("PATH", str(tmp_path))  # no srun here
+    for words, message in (
+        (("launcher=slurm", "launcher.cluster=slurm"), "launcher.cluster=local tries it without"),
+        (("launcher=ray", "launcher.address=ray://127.0.0.1:9"), "no Ray answers"),
+        (("trainer.devices=2",), "leave run.isolate=null"),
+        (("run.n_jobs=2",), "run.n_jobs above 1 needs processes"),
+    ):
+        assert sweep(tmp_path, *known, "run.resume=false", *words) == 2
+        assert message in capsys.readouterr().err
+    assert [path.read_bytes() for path in files] == before
+    assert states(tmp_path) == ["done"] * 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-m", "seed=0,1"), ("-m", "seed=0,1", "sweeper=optuna"), ("run.from=runs/sweep/job",)],
+)
+def test_under_torchrun_a_sweep_and_a_repetition_are_refused_before_anything_starts(
+    words: tuple[str, ...], tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("TORCHELASTIC_RUN_ID", "x"), ("WORLD_SIZE", "2"), ("RANK", "0")):
+        monkeypatch.setenv(name, value)
+    settings = [*TINY, *in_folder(tmp_path)] if "-m" in words else []
+    with pytest.raises(ConfigError, match="torchrun"):
+        train([*settings, *words])
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_ray_that_is_not_there_is_refused_at_once() -> None:
@@ -316,8 +469,7 @@ class TestRealWorkers:
             os.kill(int(log.read_text("utf-8").split()[3]), signal.SIGKILL)
 
         with meanwhile(kill):
-            sweep(tmp_path, *words, n=4)
-        assert sweep(tmp_path, *words, n=4) == 0
+            assert sweep(tmp_path, *words, n=4) == 0, "the other worker does what is left"
         assert states(tmp_path) == ["done"] * 4
 
     def test_a_worker_that_is_preempted_is_queued_again_and_goes_on(self, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def after(callback: Pruning, scores: list[float], stopped_by_another: bool = Fal
 
 
 def make(config: Config, tmp_path: Path, curriculum: Any = None) -> Pruning:
-    data: Any = SimpleNamespace(curriculum=curriculum)
+    data: Any = SimpleNamespace(curriculum=curriculum, batches_per_epoch=lambda: [1] * 4)
     (callback,) = pruning(config, RunFolder(tmp_path / "job"), data)
     assert isinstance(callback, Pruning)
     return callback
@@ -97,6 +97,13 @@ def test_a_training_that_is_over_is_not_pruned(config: Config, tmp_path: Path) -
     config.sweeper.startup_epochs = 4
     assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
     assert pruned(after(make(config, tmp_path), [0.1], stopped_by_another=True)) is None
+
+
+def test_a_trial_that_has_failed_and_is_tried_again_is_trained_to_its_end(
+    config: Config, study: optuna.Study, tmp_path: Path
+) -> None:
+    study.tell(3, state=optuna.trial.TrialState.FAIL)
+    assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
 
 
 @pytest.mark.usefixtures("study")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import stat
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,9 +19,14 @@ from heron.composition import Composition, compose_and_run
 from heron.config import resolve
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
+from heron.runtime.isolation import Job
+from heron.runtime.journal import Journal
+from heron.runtime.ledger import JOURNAL
+from heron.runtime.queue import JobList
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.search import Search
-from heron.runtime.study import JOURNAL, _storage
+from heron.runtime.study import _storage
+from heron.runtime.sweep import Sweep
 from heron.train import _run_search
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
@@ -193,16 +199,84 @@ def test_a_pruned_job_is_settled_no_failure_and_has_no_scores(
     ran: Trainings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran.prune = {1}
-    assert again(LR, sweeper__trials=3) == 0
+    assert again(LR, sweeper__trials=3, sweeper__pruner="median") == 0
     assert sorted(states(Path())) == ["done", "done", "pruned"]
     assert "1 pruned" in capsys.readouterr().out
-    assert again(LR, sweeper__trials=3) == 0
+    assert again(LR, sweeper__trials=3, sweeper__pruner="median") == 0
     assert len(ran.lrs) == 3
+    assert "2 of 3 jobs done already, 1 pruned" in capsys.readouterr().out
     assert [trial.state.name for trial in trials()].count("PRUNED") == 1
     (job,) = [job for job in jobs_of(Path()) if job.state() == "pruned"]
     assert not job.scores.is_file()
     assert heron("sweep", "runs/sweep") == 0
     assert "3 jobs: 2 done, 1 pruned" in capsys.readouterr().out
+
+
+def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran: Trainings) -> None:
+    points, settings = "optim.lr=1e-4,1e-3", {"sweeper__trials": 2, "sweeper__sampler": "random"}
+    ran.prune = {0}
+    assert again(points, **settings, sweeper__pruner="median") == 0
+    assert sorted(states(Path())) == ["done", "pruned"]
+    assert again(points, **settings) == 0
+    assert ran.lrs[2:] == ran.lrs[:1]
+    values = [trial.value for trial in trials() if trial.value is not None]
+    assert sorted(values) == sorted(map(ran.score, ran.lrs[:2])), "the study has learnt of it"
+
+
+def test_for_a_grid_and_for_another_search_a_pruned_job_is_trained_on(ran: Trainings) -> None:
+    ran.prune = {0, 2}
+    words = ("optim.lr=1e-4,1e-3", "seed=0")
+    assert again(*words, sweeper__trials=2, sweeper__pruner="median") == 0
+    assert sorted(states(Path())) == ["done", "pruned"]
+    wider = search_of("optim.lr=1e-4,1e-3,1e-2", "seed=0", sweeper__pruner="median")
+    (ended,) = [job for job in jobs_of(Path()) if job.state() == "pruned"]
+    assert wider.name != read_json(ended.status)["pruned_by"]
+    config = first(*words, sweeper__pruner="median").config
+    for study, trained in (("another", 3), (None, 4)):
+        trial = resolve(config)
+        trial.optim.lr = ran.lrs[0]
+        trial.sweeper.study, trial.sweeper.trial = study, 0 if study else None
+        outcomes = Sweep(JobList([Job(trial, ended, ["seed=0"])]), isolate=False).run()
+        assert len(ran.lrs) == trained
+        assert [each.state for each in outcomes] == ["pruned" if study else "done"]
+
+
+def test_a_job_of_a_search_keeps_no_words_of_the_search(ran: Trainings) -> None:
+    (trial,) = [each for each in [search_of(LR, sweeper__trials=1).take()] if each]
+    assert not [word for word in trial.overrides if word.startswith(("sweeper", "launcher"))]
+    assert [word for word in trial.overrides if word.startswith("optim.lr=")]
+
+
+TOKEN = "hf_" + "a1B2" * 8
+
+
+def test_a_space_with_a_secret_in_it_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    values = f"logger.project=https://me:{TOKEN}@a.org/b,plain"
+    with pytest.raises(ConfigError, match=r"logger\.project: .* holds a secret") as error:
+        search_of(values)
+    assert TOKEN not in str(error.value)
+    assert not list(tmp_path.rglob(JOURNAL))
+
+
+def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
+    ran: Trainings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran.fail = {1: ValueError(f"cannot reach https://me:{TOKEN}@a.org")}
+    number = iter(range(9))
+
+    def refuse(config: Any) -> Any:
+        if next(number) == 2:
+            raise ConfigError(f"no such project: https://me:{TOKEN}@a.org")
+        return resolve(config)
+
+    monkeypatch.setattr("heron.runtime.search.resolve", refuse)
+    assert again(LR, sweeper__trials=4, logger__project=f"https://me:{TOKEN}@a.org") == 2
+    refused = [trial.user_attrs["refused"] for trial in trials() if "refused" in trial.user_attrs]
+    assert refused == ["no such project: https://***@a.org"]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
+    assert stat.S_IMODE((tmp_path / "runs/sweep" / JOURNAL).stat().st_mode) == 0o600
 
 
 @pytest.mark.real  # takes too long for every change
@@ -265,6 +339,50 @@ def test_a_trial_cut_while_it_was_asked_for_takes_no_one_s_place(ran: Trainings)
         journal.write('{"op_code": 4, "worker')  # and its last line was cut, too
     assert again(LR, sweeper__trials=2) == 0
     assert len(ran.lrs) == 2
+
+
+def test_half_a_line_in_the_journal_costs_no_process_its_view(ran: Trainings) -> None:
+    one = search_of(LR, sweeper__trials=4)
+    other = pickle.loads(pickle.dumps(one))
+    found = [one.take(), other.take()]
+    with open(one.folder / JOURNAL, "a") as journal:
+        journal.write('{"op_code": 4, "worker')  # a full disk, while both have it open
+    found += [one.take(), other.take()]
+    assert one.take() is other.take() is None
+    folders = {job.folder.path for job in found if job}
+    assert len(folders) == 4
+    for search in (one, other, search_of(LR, sweeper__trials=4)):
+        assert {job.folder.path for job in search.known()} == folders
+
+
+def test_a_line_of_the_journal_that_cannot_be_read_is_passed_over(ran: Trainings) -> None:
+    one = search_of(LR, sweeper__trials=3)
+    one.take()
+    with open(one.folder / JOURNAL, "a") as journal:
+        journal.write('{"op_code": 4, "wor{"op_code": 4, "worker_id": "x"}\n7\n')
+    one.take()
+    assert len(search_of(LR, sweeper__trials=3).known()) == len(one.known()) == 2
+    assert again(LR, sweeper__trials=3) == 0
+    assert len(ran.lrs) == 3
+
+
+def test_a_full_disk_leaves_the_journal_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / JOURNAL)
+    journal.append_logs([{"op_code": 1}])
+
+    def full(number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            journal.append_logs([{"op_code": 2}])
+    assert list(journal.read_logs(0)) == [{"op_code": 1}]
+    journal.append_logs([{"op_code": 3}, {"op_code": 4}])
+    assert list(journal.read_logs(1)) == [{"op_code": 3}, {"op_code": 4}]
+    assert list(Journal(tmp_path / JOURNAL).read_logs(2)) == [{"op_code": 4}]
 
 
 def test_another_space_or_another_setting_is_another_search() -> None:

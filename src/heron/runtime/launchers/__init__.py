@@ -7,6 +7,7 @@ commands on one folder is true of workers.
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,14 +15,14 @@ from typing import Protocol
 
 from heron.errors import ConfigError
 from heron.runtime.isolation import Job
-from heron.runtime.launchers.worker import Worker
-from heron.runtime.ledger import Outcome
+from heron.runtime.launchers.worker import Worker, remove_pickles
+from heron.runtime.ledger import LAUNCHER, Outcome
 from heron.runtime.queue import JobList, Queue
 from heron.runtime.sweep import Sweep
 from heron.schema import Config, LauncherConfig
 from heron.secrets import redact
 
-FOLDER = ".launcher"  # in the sweep's: what workers print, and what a library keeps there
+WORKERS = "workers"  # a file with their number
 _GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
 
 
@@ -49,7 +50,7 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
 
     Args:
         sweep: not begun; it plans the jobs and shows how they end.
-        config: of one of the jobs; `launcher` says how many workers, and where.
+        config: of one of the jobs; `launcher` (checked) says how many workers, and where.
         folder: the sweep's.
 
     Returns:
@@ -61,13 +62,17 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
     settings = config.launcher
     start = _starter(settings.name)
     todo = sweep.plan()
-    if not todo and len(sweep.outcomes) >= sweep.queue.total:
+    own, ended = (folder / LAUNCHER).absolute(), len(sweep.outcomes) >= sweep.queue.total
+    for earlier in own.glob(f"*/{WORKERS}"):
+        # Where nothing is left to do, nobody needs workers that are still to come.
+        number = 0 if ended and not todo else int(earlier.read_text("utf-8"))
+        remove_pickles(earlier.parent, number)
+    if not todo and ended:
         return sweep.outcomes
-    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    place = (folder / FOLDER / stamp).absolute()
-    # What is pickled for a worker may hold secrets of the configuration.
-    place.parent.mkdir(mode=0o700, exist_ok=True)
-    place.mkdir(mode=0o700)
+    # What is pickled for a worker may hold secrets of the configuration: nobody else may read it.
+    own.mkdir(mode=0o700, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=own))
+    (place / WORKERS).write_text(str(settings.workers), encoding="utf-8")
     worker = _worker(sweep, todo, config, place)
     workers = start(worker, settings.workers, settings, place)
     print(f"heron train: {settings.name} has started {', '.join(workers.names())}", flush=True)
@@ -82,9 +87,26 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
         _stop(worker, workers)
         raise
     finally:
-        for path in place.glob("*.pkl"):
-            path.unlink(missing_ok=True)
+        remove_pickles(place, 0)
     return outcomes
+
+
+def check_launcher(settings: LauncherConfig) -> None:
+    """Make sure that workers can be started; starts none.
+
+    Raises:
+        ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
+    """
+    if settings.name == "joblib":
+        require("joblib", "joblib")
+    elif settings.name == "ray":
+        from heron.runtime.launchers.on_ray import check_ray
+
+        check_ray(settings)
+    else:
+        from heron.runtime.launchers.slurm import make_executor
+
+        make_executor(settings, Path())
 
 
 def require(library: str, extra: str, group: str = "launcher") -> None:
@@ -133,6 +155,7 @@ def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worke
         folder=os.getcwd(),
         place=place,
         parent=os.getpid() if config.launcher.name == "joblib" else None,
+        alone=not config.launcher.wait,
     )
 
 

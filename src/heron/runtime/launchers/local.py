@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from heron.runtime.launchers.worker import Worker
+from heron.runtime.ledger import first_line
 from heron.schema import LauncherConfig
 
 _LOOK = 1.0  # seconds between looks at the command
@@ -18,6 +19,8 @@ _GRACE = 40.0  # seconds to stop jobs (which have 30)
 
 class JoblibWorkers:
     """Processes that loky has started; each runs one worker.
+
+    An executor of loky's that loses one of its processes ends them all: each worker has its own.
 
     Args:
         worker: what they run.
@@ -30,27 +33,28 @@ class JoblibWorkers:
         threads = str(max(1, cpu_count() // number))
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
         env = {name: os.environ.get(name, threads) for name in names}
-        self._executor = ProcessPoolExecutor(max_workers=number, env=env)
+        self._executors = [ProcessPoolExecutor(max_workers=1, env=env) for _ in range(number)]
         self._futures: list[Future[int]] = [
-            self._executor.submit(_work, worker, each) for each in range(number)
+            executor.submit(_work, worker, each) for each, executor in enumerate(self._executors)
         ]
 
     def working(self) -> bool:
         """Tell whether any of them works."""
         if all(future.done() for future in self._futures):
-            self._executor.shutdown(wait=True, kill_workers=True)
+            self.cancel()
             return False
         return True
 
     def errors(self) -> list[str]:
-        """List why workers have ended: one that is killed takes the others with it."""
+        """List why workers have ended that should not have."""
         found = [future.exception() for future in self._futures if future.done()]
-        texts = (str(error).partition("\n")[0] for error in found if error)
+        texts = (first_line(str(error)) for error in found if error)
         return list(dict.fromkeys(f"a worker has ended: {text}" for text in texts))
 
     def cancel(self) -> None:
         """Kill them."""
-        self._executor.shutdown(wait=True, kill_workers=True)
+        for executor in self._executors:
+            executor.shutdown(wait=True, kill_workers=True)
 
     def names(self) -> list[str]:
         """Say how many there are."""

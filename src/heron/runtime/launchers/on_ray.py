@@ -10,6 +10,7 @@ from typing import Any
 
 from heron.errors import ConfigError
 from heron.runtime.launchers.worker import Worker
+from heron.runtime.ledger import first_line
 from heron.schema import LauncherConfig
 
 _SECONDS = 5.0  # to look for a cluster
@@ -55,7 +56,18 @@ class RayWorkers:
 
 
 def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Path) -> RayWorkers:
-    """Start workers as Ray tasks.
+    """Start workers as Ray tasks; in a Ray that is started for them where there is none."""
+    import ray
+
+    if not ray.is_initialized():
+        _connect(settings.address)
+    bytes_ = (settings.memory_gb or 0) * 2**30
+    task = ray.remote(num_cpus=settings.cpus, num_gpus=settings.gpus, memory=bytes_)(_work)
+    return RayWorkers([task.remote(worker, each) for each in range(number)])
+
+
+def check_ray(settings: LauncherConfig) -> None:
+    """Make sure that there is a Ray to start workers in.
 
     Raises:
         ConfigError: no ray, or no cluster at `launcher.address`.
@@ -63,18 +75,19 @@ def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Pat
     from heron.runtime.launchers import require
 
     require("ray", "ray")
+    _look_for(settings.address)
+    if settings.address is not None:
+        _connect(settings.address)
+
+
+def _connect(address: str | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
-    _look_for(settings.address)
     try:
-        ray.init(address=settings.address, log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        first = str(error).partition("\n")[0]
-        raise ConfigError(f"launcher.address={settings.address}: {first}") from error
-    bytes_ = (settings.memory_gb or 0) * 2**30
-    task = ray.remote(num_cpus=settings.cpus, num_gpus=settings.gpus, memory=bytes_)(_work)
-    return RayWorkers([task.remote(worker, each) for each in range(number)])
+        raise ConfigError(f"launcher.address={address}: {first_line(str(error))}") from error
 
 
 def _look_for(address: str | None) -> None:

@@ -55,7 +55,17 @@ class SlurmWorkers:
 def start_slurm(
     worker: Worker, number: int, settings: LauncherConfig, folder: Path
 ) -> SlurmWorkers:
-    """Submit workers.
+    """Submit workers."""
+    executor = make_executor(settings, folder)
+    return SlurmWorkers(executor.map_array(worker, range(number)), settings.cluster)
+
+
+def make_executor(settings: LauncherConfig, folder: Path) -> Any:
+    """Set submitit up to start workers; writes nothing.
+
+    Args:
+        settings: for them.
+        folder: for what it keeps.
 
     Raises:
         ConfigError: no submitit, no SLURM here, or an option that submitit does not know.
@@ -79,7 +89,7 @@ def start_slurm(
         executor.update_parameters(**parameters(settings))
     except (NameError, ValueError, AssertionError) as error:
         raise ConfigError(f"launcher.options: {_short(error)}") from error
-    return SlurmWorkers(executor.map_array(worker, range(number)), settings.cluster)
+    return executor
 
 
 def parameters(settings: LauncherConfig) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from heron.runtime.isolation import Redacting, start_server
 from heron.runtime.queue import Queue
 from heron.runtime.sweep import Sweep
 
+OVER = ".over"  # ends the names of files that workers leave when they are over
+
 
 @dataclass(frozen=True)
 class Worker:
@@ -29,6 +31,7 @@ class Worker:
         place: holds `worker-<number>.log`, which it prints to; once there is a file `stop`, its
             jobs are interrupted and it ends.
         parent: end with this process; None goes on without the command.
+        alone: no command waits for the workers.
     """
 
     queue: Queue
@@ -38,6 +41,7 @@ class Worker:
     folder: str
     place: Path
     parent: int | None = None
+    alone: bool = False
 
     @property
     def stop(self) -> Path:
@@ -59,7 +63,17 @@ class Worker:
                 sweep.take_part(number, self.of)
             except KeyboardInterrupt:
                 print("interrupted; the same command goes on from here", flush=True)
+            except Exception:
+                self._leave(number)
+                raise
+            self._leave(number)  # not after `SystemExit`: a worker that is preempted comes back
             return sum(not each.kept for each in sweep.outcomes)
+
+    def _leave(self, number: int) -> None:
+        """Note that this worker is over; the last one may remove what was pickled for all."""
+        (self.place / f"worker-{number}{OVER}").touch()
+        if self.alone:  # a command that waits reads from them how workers have ended
+            remove_pickles(self.place, self.of)
 
     def checkpoint(self, number: int) -> Any:
         """Say how to go on after a preemption: as this worker, with what is left then."""
@@ -69,6 +83,13 @@ class Worker:
 
     def _is_stopped(self) -> bool:
         return self.stop.exists() or self.parent not in (None, os.getppid())
+
+
+def remove_pickles(place: Path, workers: int) -> None:
+    """Remove what was pickled for workers, which may hold secrets, once all of them are over."""
+    if len(list(place.glob(f"*{OVER}"))) >= workers:
+        for path in place.glob("*.pkl"):
+            path.unlink(missing_ok=True)
 
 
 def _start_server(preload: tuple[str, ...]) -> None:
