@@ -190,17 +190,19 @@ precision among the most suspicious, beside length and chance. Also: paths.data=
         "heron.compare",
         "test whether systems differ, from stored predictions",
         """\
-heron compare A [B ...] [against=A] [split=test] [metric=macro_f1] [out=DIR]
+heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1] [out=DIR]
 
   heron compare runs/trc-table4 against=head=seq_cls       all settings of a sweep
   heron compare runs/trc-table4/head=ess runs/trc-table4/head=emp     names that begin so
   heron compare runs/trc-ess mine.csv metric=micro_f1      any system's file beside runs
   heron compare a.parquet b.jsonl groups=documents.csv     whole documents are drawn
+  heron compare runs/parashoot metric=he_f1                answers: any score of the task
+  heron compare a.csv b.csv task=qa language=he            answers of any systems
 
 A, B are run folders, sweeps, globs, or files with guid, gold, prediction. Runs that differ by seed
 only are one system. Prints mean and sd over seeds, the run that is best on validation, the
 difference with its interval, paired tests, Holm's correction. Also: draws=, seed=, alpha=,
-resample=row|group, groups=, rows=shared, task=, labels=, relaxed=.""",
+resample=row|group, groups=, rows=shared, task=, labels=, relaxed=, language=.""",
     ),
     "judge": Command(
         "heron.judging.command",

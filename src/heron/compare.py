@@ -10,7 +10,9 @@ from pathlib import Path
 
 from heron.comparison.alignment import align
 from heron.comparison.finding import System, find_baseline, find_systems, systems_of
-from heron.comparison.results import Comparison, Settings, compare_systems
+from heron.comparison.results import Comparison, compare_systems
+from heron.comparison.scoring import Settings, default_metric
+from heron.comparison.text_tasks import TEXT_TASKS
 from heron.errors import ConfigError, DataError, HeronError, nearest
 from heron.options import parse_options
 from heron.reporting.collect import RunRecord
@@ -26,8 +28,9 @@ class CompareOptions:
 
     Args:
         split: which of the runs' predictions.
-        metric: the score to compare: `macro_f1`, `micro_f1`, `weighted_f1`, `accuracy`, or
-            another of the task's (`relaxed_macro_f1`).
+        metric: the score to compare: `macro_f1` (the default of classes), `micro_f1`,
+            `weighted_f1`, `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers
+            `f1` (the default), `exact_match`, `he_f1`, `tlnls`, `answerable_f1`.
         against: the baseline: a system's name, settings (`head=ess`), or path; default the first.
         draws: of the bootstrap and of the randomisation.
         seed: of both.
@@ -35,14 +38,16 @@ class CompareOptions:
         resample: `row`, or `group`: whole documents; default: what the runs' task says.
         groups: a table with the columns `guid` and `group`, for `resample=group`.
         rows: `all` refuses systems on different rows; `shared` leaves out what not all have.
-        task: default: the runs' task.
-        labels: all labels, in order; default: those of the runs' data.
+        task: default: the runs' task; of files alone `classification`. `qa` compares answers.
+        labels: all labels, in order; default: those of the runs' data. Of answers: `answer`, or
+            `answer,no_answer` where a question may have none.
+        language: of answers, for scores such as `he_f1`; default: the runs'.
         relaxed: what `relaxed_*` stands for; default: the runs' setting.
         out: where compare.md, compare.csv and compare.json go.
     """
 
     split: str = "test"
-    metric: str = "macro_f1"
+    metric: str | None = None
     against: str | None = None
     draws: int = 10_000
     seed: int = 0
@@ -52,6 +57,7 @@ class CompareOptions:
     rows: str = "all"
     task: str | None = None
     labels: list[str] | None = None
+    language: str | None = None
     relaxed: str | None = None
     out: Path | None = None
 
@@ -135,22 +141,30 @@ def _compare(systems: Sequence[System], notes: list[str], options: CompareOption
         raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
     against = find_baseline(systems, options.against)
     records = [source.record for system in systems for source in system.sources if source.record]
-    settings = Settings(
-        options.metric,
-        options.task or _agreed(records, "task.name", "task") or "classification",
+    settings = _settings(records, options)
+    if options.split.endswith("validation"):
+        notes.append("The best runs were chosen on the split that is compared: optimistic.")
+    groups = partial(_groups, records=records, options=options, notes=notes)
+    aligned = align(systems, settings, rows=options.rows, labels=options.labels, find_groups=groups)
+    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
+    return compare_systems(whole, settings, against)
+
+
+def _settings(records: Sequence[RunRecord], options: CompareOptions) -> Settings:
+    """Take what is not said from the runs."""
+    task = options.task or _agreed(records, "task.name", "task") or "classification"
+    language = options.language
+    if task in TEXT_TASKS and not language:
+        language = _agreed(records, "data.language", "language")
+    return Settings(
+        options.metric or default_metric(task),
+        task,
         options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode",
         options.draws,
         options.seed,
         options.alpha,
+        language,
     )
-    if options.split.endswith("validation"):
-        notes.append("The best runs were chosen on the split that is compared: optimistic.")
-    groups = partial(_groups, records=records, options=options, notes=notes)
-    aligned = align(
-        systems, options.metric, rows=options.rows, labels=options.labels, find_groups=groups
-    )
-    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
-    return compare_systems(whole, settings, against)
 
 
 def _sentence(note: str) -> str:

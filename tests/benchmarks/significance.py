@@ -23,7 +23,8 @@ from sklearn.metrics import f1_score
 from heron.errors import ConfigError, HeronError
 from heron.files import write_json
 from heron.metrics.confusion import Counts, macro_f1
-from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
+from heron.metrics.paired import approximate_randomization, paired_bootstrap
+from heron.metrics.paired_units import paired_counts
 from heron.options import parse_options
 from heron.reporting.cells import Formatted, Table
 from heron.reporting.terminal import print_tables

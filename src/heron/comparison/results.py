@@ -23,19 +23,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from heron.comparison.alignment import Aligned, Predicted
+from heron.comparison.scoring import Settings
 from heron.errors import ConfigError
-from heron.metrics.confusion import Counts
 from heron.metrics.paired import (
     Bootstrap,
     Randomization,
-    Score,
     approximate_randomization,
     paired_bootstrap,
-    paired_counts,
 )
 from heron.metrics.significance import (
+    Booleans,
     CochranQ,
     MannWhitney,
     McNemar,
@@ -43,35 +43,9 @@ from heron.metrics.significance import (
     holm,
     mann_whitney,
     mcnemar,
-    score_function,
 )
 
 _FEW_DOCUMENTS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to compare.
-
-    Args:
-        metric: the score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
-        task: `classification`, `nli` or `relation`.
-        relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
-        draws: of the bootstrap and of the randomisation.
-        seed: of both.
-        alpha: how large a corrected p may be; the intervals hold 1 - alpha of the draws.
-    """
-
-    metric: str = "macro_f1"
-    task: str = "classification"
-    relaxed: str = "recode"
-    draws: int = 10_000
-    seed: int = 0
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        if not 0 < self.alpha < 1:
-            raise ConfigError(f"alpha={self.alpha}: expected a number between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +58,7 @@ class SeedPair:
         baseline: of the baseline's.
         bootstrap: rows are drawn.
         randomization: rows are swapped.
-        mcnemar: rows right or wrong, exact.
+        mcnemar: rows right or wrong, exact; None where they are neither.
     """
 
     seed: str
@@ -92,7 +66,7 @@ class SeedPair:
     baseline: float
     bootstrap: Bootstrap
     randomization: Randomization
-    mcnemar: McNemar
+    mcnemar: McNemar | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +78,8 @@ class AgainstBaseline:
         randomization: p of the same difference; rows are swapped with all their seeds.
         p_holm: the randomisation's p, corrected for the number of systems.
         significant: whether `p_holm` is at most alpha.
-        mcnemar: of the two runs that are best on validation.
+        mcnemar: of the two runs that are best on validation; None where rows are not right or
+            wrong.
         mann_whitney: over the scores of the seeds; None where a system has one run.
         per_seed: each pair of runs.
     """
@@ -113,7 +88,7 @@ class AgainstBaseline:
     randomization: Randomization
     p_holm: float
     significant: bool
-    mcnemar: McNemar
+    mcnemar: McNemar | None
     mann_whitney: MannWhitney | None
     per_seed: tuple[SeedPair, ...]
 
@@ -150,7 +125,8 @@ class Comparison:
         settings: how.
         baseline: its label.
         systems: all, in the order given, the baseline among them.
-        cochran_q: over the best run of every system.
+        right: what makes a row right, `accuracy` or `exact_match`; None: nothing does.
+        cochran_q: over the best run of every system; None where rows are not right or wrong.
         rows: how many rows.
         groups: how many groups they are in; None where rows are drawn.
         notes: what the reader must know.
@@ -159,7 +135,8 @@ class Comparison:
     settings: Settings
     baseline: str
     systems: tuple[SystemResult, ...]
-    cochran_q: CochranQ
+    right: str | None
+    cochran_q: CochranQ | None
     rows: int
     groups: int | None
     notes: tuple[str, ...]
@@ -172,11 +149,11 @@ def compare_systems(
 
     Args:
         aligned: from `heron.comparison.alignment.align`.
-        settings: how; default `Settings()`.
+        settings: how, as for `align`; default `Settings()`.
         against: the number of the baseline.
 
     Raises:
-        ConfigError: one system only, or an unknown metric, task or mode.
+        ConfigError: one system only.
     """
     settings = settings or Settings()
     if len(aligned.systems) < 2:
@@ -184,12 +161,9 @@ def compare_systems(
         raise ConfigError(
             f"there is one system only ({only}): name two, or a sweep that varies more than seeds"
         )
-    score = score_function(
-        settings.metric, aligned.classes, task=settings.task, relaxed=settings.relaxed
-    )
-    results = [_result(system, aligned, score) for system in aligned.systems]
+    results = [_result(system, aligned) for system in aligned.systems]
     others = [number for number in range(len(results)) if number != against]
-    first = _Test(aligned, settings, score, results, against)
+    first = _Test(aligned, settings, results, against)
     differences = {number: first.bootstrap_and_randomization(number) for number in others}
     corrected = holm([randomization.p for _, randomization in differences.values()])
     for number, p_holm in zip(others, corrected, strict=True):
@@ -204,13 +178,12 @@ def compare_systems(
             first.per_seed(number),
         )
         results[number] = replace(results[number], against=found)
-    pairs = zip(aligned.systems, results, strict=True)
-    right_SN = [_best_run(system, result) == aligned.gold_N for system, result in pairs]
     return Comparison(
         settings,
         results[against].label,
         tuple(results),
-        cochran_q(np.stack(right_SN, axis=1)),
+        aligned.scoring.right,
+        _cochran_q(aligned, results),
         len(aligned.guids),
         len(set(aligned.groups)) if aligned.groups else None,
         (*aligned.notes, *_notes(results, aligned)),
@@ -235,7 +208,6 @@ class _Test:
 
     aligned: Aligned
     settings: Settings
-    score: Score
     results: list[SystemResult]
     against: int
 
@@ -244,28 +216,33 @@ class _Test:
     ) -> tuple[Bootstrap, Randomization]:
         """Test all runs of both systems, or `run` of the system and `beside` of the baseline."""
         system, baseline = self.aligned.systems[number], self.aligned.systems[self.against]
-        first_KN, second_JN = system.prediction_KN, baseline.prediction_KN
+        first_KN, second_JN = system.outcome_KN, baseline.outcome_KN
         if run is None:
             first_KN, second_JN = _same_seeds_first(system, baseline)
         else:
             first_KN, second_JN = first_KN[run], second_JN[beside]
         aligned, settings = self.aligned, self.settings
-        counts = paired_counts(
-            aligned.gold_N, first_KN, second_JN, len(aligned.classes), aligned.groups
-        )
+        units = aligned.scoring.pair(first_KN, second_JN, aligned.groups)
+        score = aligned.scoring.score
         drawn = {"draws": settings.draws, "seed": settings.seed}
         return (
-            paired_bootstrap(counts, self.score, level=1 - settings.alpha, **drawn),
-            approximate_randomization(counts, self.score, **drawn),
+            paired_bootstrap(units, score, level=1 - settings.alpha, **drawn),
+            approximate_randomization(units, score, **drawn),
         )
 
-    def mcnemar(self, number: int) -> McNemar:
-        """Test the runs that are best on validation, row by row."""
-        first, second = (
-            _best_run(self.aligned.systems[n], self.results[n]) == self.aligned.gold_N
-            for n in (number, self.against)
+    def mcnemar(
+        self, number: int, run: int | None = None, beside: int | None = None
+    ) -> McNemar | None:
+        """Test `run` and `beside`, row by row; default: the runs that are best on validation."""
+        results = self.results
+        first_KN = self.aligned.systems[number].right_KN
+        second_JN = self.aligned.systems[self.against].right_KN
+        if first_KN is None or second_JN is None:
+            return None
+        return mcnemar(
+            first_KN[results[number].best if run is None else run],
+            second_JN[results[self.against].best if beside is None else beside],
         )
-        return mcnemar(first, second)
 
     def mann_whitney(self, number: int) -> MannWhitney | None:
         """Test the scores of the seeds; None where either system has one run only."""
@@ -277,48 +254,44 @@ class _Test:
     def per_seed(self, number: int) -> tuple[SeedPair, ...]:
         """Test each pair of runs by itself."""
         first, second = self.results[number], self.results[self.against]
-        gold_N = self.aligned.gold_N
         pairs = []
         for i, j in pair_runs(first.seeds, second.seeds):
             seeds = dict.fromkeys(filter(None, (first.seeds[i], second.seeds[j])))
             bootstrap, randomization = self.bootstrap_and_randomization(number, i, j)
-            right = mcnemar(
-                self.aligned.systems[number].prediction_KN[i] == gold_N,
-                self.aligned.systems[self.against].prediction_KN[j] == gold_N,
-            )
+            right = self.mcnemar(number, i, j)
             scores = first.scores[i], second.scores[j]
             pairs.append(SeedPair(" / ".join(seeds), *scores, bootstrap, randomization, right))
         return tuple(pairs)
 
 
-def _result(system: Predicted, aligned: Aligned, score: Score) -> SystemResult:
-    size = len(aligned.classes)
-    matrices = [
-        np.bincount(aligned.gold_N * size + prediction_N, minlength=size * size)
-        for prediction_N in system.prediction_KN
-    ]
-    scores_K = score(np.stack(matrices).reshape(-1, size, size))
+def _result(system: Predicted, aligned: Aligned) -> SystemResult:
     known = [-1.0 if value is None else value for value in system.validation]
     best = int(np.argmax(known))
     return SystemResult(
         system.label,
         system.names,
         system.seeds,
-        tuple(float(value) for value in scores_K),
+        tuple(aligned.scoring.run_scores(system.outcome_KN)),
         best,
         system.validation[best],
     )
 
 
-def _best_run(system: Predicted, result: SystemResult) -> Counts:
-    return system.prediction_KN[result.best]
+def _cochran_q(aligned: Aligned, results: Sequence[SystemResult]) -> CochranQ | None:
+    """Test the best run of every system, row by row."""
+    right_SN: list[Booleans] = [
+        system.right_KN[result.best]
+        for system, result in zip(aligned.systems, results, strict=True)
+        if system.right_KN is not None
+    ]
+    return cochran_q(np.stack(right_SN, axis=1)) if right_SN else None
 
 
-def _same_seeds_first(system: Predicted, baseline: Predicted) -> tuple[Counts, Counts]:
+def _same_seeds_first(system: Predicted, baseline: Predicted) -> tuple[npt.NDArray, npt.NDArray]:
     """Order the runs so that those of one seed have the same place; all runs stay."""
     pairs = pair_runs(system.seeds, baseline.seeds)
     orders = []
-    for runs, place in ((system.prediction_KN, 0), (baseline.prediction_KN, 1)):
+    for runs, place in ((system.outcome_KN, 0), (baseline.outcome_KN, 1)):
         paired = dict.fromkeys(pair[place] for pair in pairs)
         orders.append(runs[list({**paired, **dict.fromkeys(range(len(runs)))})])
     return orders[0], orders[1]

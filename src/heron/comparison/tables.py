@@ -43,7 +43,7 @@ def _system_row(result: SystemResult) -> tuple[Cell, ...]:
         Formatted(found.randomization.p, _P),
         Formatted(found.p_holm, _P),
         Formatted(bootstrap.p, _P),
-        Formatted(found.mcnemar.p, _P),
+        Formatted(found.mcnemar.p, _P) if found.mcnemar else None,
     )
 
 
@@ -55,8 +55,11 @@ def _note(comparison: Comparison) -> str:
         f"Difference of the means, p: {unit} are drawn ([low, high], {1 - settings.alpha:.0%}; "
         "bootstrap) or swapped between the systems (p, approximate randomisation), each with the "
         f"predictions of all seeds; {settings.draws:,} draws. Holm: p corrected for the number of "
-        f"comparisons ({len(comparison.systems) - 1}); at most {settings.alpha:g} is significant. "
-        "McNemar: exact, rows right or wrong (accuracy) in the best runs, taken to be independent.",
+        f"comparisons ({len(comparison.systems) - 1}); at most {settings.alpha:g} is significant.",
+        f"McNemar: exact, rows right or wrong ({comparison.right}) in the best runs, taken to be "
+        "independent."
+        if comparison.right
+        else "Rows are not right or wrong: no McNemar, no Cochran's Q.",
         *comparison.notes,
     ]
     return " ".join(notes)
@@ -65,17 +68,19 @@ def _note(comparison: Comparison) -> str:
 def tests_table(comparison: Comparison) -> Table:
     """Show Cochran's Q over all systems, and Mann-Whitney over the seeds' scores."""
     found = comparison.cochran_q
-    rows: list[tuple[Cell, ...]] = [
-        (
-            "Cochran's Q",
-            f"all {len(comparison.systems)} systems, best on validation",
-            "a row, right or wrong",
-            f"{found.n:,}",
-            f"Q({found.degrees}) = {found.statistic:.2f}",
-            Formatted(found.p, _P),
-            None,
+    rows: list[tuple[Cell, ...]] = []
+    if found:
+        rows.append(
+            (
+                "Cochran's Q",
+                f"all {len(comparison.systems)} systems, best on validation",
+                "a row, right or wrong",
+                f"{found.n:,}",
+                f"Q({found.degrees}) = {found.statistic:.2f}",
+                Formatted(found.p, _P),
+                None,
+            )
         )
-    ]
     for result in comparison.systems:
         ranks = result.against.mann_whitney if result.against else None
         if ranks:
@@ -120,7 +125,7 @@ def seeds_table(comparison: Comparison) -> Table:
             Interval(pair.bootstrap.difference, pair.bootstrap.low, pair.bootstrap.high),
             Formatted(pair.randomization.p, _P),
             Formatted(pair.bootstrap.p, _P),
-            Formatted(pair.mcnemar.p, _P),
+            Formatted(pair.mcnemar.p, _P) if pair.mcnemar else None,
         )
         for result in comparison.systems
         if result.against

@@ -27,7 +27,7 @@ from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.metrics import confusion
 from heron.metrics.classification import headline
 from heron.metrics.confusion import Counts, Fractions
-from heron.metrics.paired import Score
+from heron.metrics.paired_units import Score
 
 # What one observation is, by the name of a sample.
 INPUTS: Mapping[str, str] = {

@@ -17,7 +17,6 @@ from heron.reporting.tables import Group, group_runs
 from heron.runtime.run_folder import RunFolder
 
 DRAWS = 2_000  # a report of a hundred runs must not take a minute
-_METRIC = "macro_f1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
     if len(usable) == len(baseline):
         missing.append(f"{name}: no finished run beside the baseline, {match.baseline.label}")
         return None
-    options = CompareOptions(split=split, metric=_METRIC, draws=DRAWS)
+    options = CompareOptions(split=split, draws=DRAWS)
     try:
         comparison = compare_runs(usable, against=baseline[0].job, options=options)
     except HeronError as error:
@@ -163,14 +162,15 @@ def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
         missing.append(f"{name}: {problems[0] if problems else error}")
         return None
     table = systems_table(comparison, split)
-    found = comparison.cochran_q
-    note = (
-        f"{table.note} Cochran's Q over the best runs of all systems, right or wrong: "
-        f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}. heron compare shows the "
-        "tests over seeds as well, with more draws."
-    )
+    notes = [table.note]
+    if found := comparison.cochran_q:
+        notes.append(
+            "Cochran's Q over the best runs of all systems, right or wrong: "
+            f"Q({found.degrees}) = {found.statistic:.1f}, p = {found.p:.2g}."
+        )
+    notes.append("heron compare shows the tests over seeds as well, with more draws.")
     title = f"{table.title}, where {match.where}" if match.where else table.title
-    return dataclasses.replace(table, title=title, note=note)
+    return dataclasses.replace(table, title=title, note=" ".join(notes))
 
 
 def _is_usable(run: RunRecord, split: str) -> bool:

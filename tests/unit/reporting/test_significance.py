@@ -1,12 +1,16 @@
 """Tests against a baseline in a sweep's report: which baseline, which systems, what is missing."""
 
 import csv
+import json
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from heron.compare import CompareOptions, compare_runs
+from heron.data.tables import write_table
 from heron.errors import ConfigError
+from heron.metrics.span import item_scores
 from heron.reporting import significance
 from heron.reporting.collect import collect
 from heron.reporting.report import write_report
@@ -210,3 +214,61 @@ def test_a_report_writes_tests_and_budgets_beside_its_tables(
 def test_a_run_alone_has_no_baseline(make_run, fast_figures):
     with pytest.raises(ConfigError, match="needs a sweep"):
         write_report(make_run(), against="curriculum=none")
+
+
+GOLDS = [[f"ראש הממשלה {row % 9}", f"הממשלה {row % 9}"] for row in range(ROWS)]
+
+
+@pytest.fixture
+def make_answers(make_sweep):
+    """Return a function that writes a sweep of curricula whose runs answer questions."""
+
+    def make():
+        task = {"name": "qa", "relaxed": "recode", "resample": "group"}
+        config = {"task": task, "data.label_order": ["answer"], "trainer.monitor": "f1"}
+        folder = make_sweep(config=config, scores={"f1": 0.5, "exact_match": 0.4})
+        for number, run in enumerate(sorted(folder.iterdir())):
+            name = run.name.partition("=")[2].partition(",")[0]
+            random = np.random.default_rng(number)
+            right = random.random(ROWS) < SKILL[name]
+            answers = [gold[0] if good else "ראש" for gold, good in zip(GOLDS, right, strict=True)]
+            columns = {
+                "guid": [f"q{row}" for row in range(ROWS)],
+                "gold": [gold[0] for gold in GOLDS],
+                "prediction": answers,
+                "golds": [json.dumps(gold) for gold in GOLDS],
+                "group": [f"a{row // 3}" for row in range(ROWS)],
+            }
+            (run / "predictions" / "test.parquet").unlink()
+            write_table(run / "predictions" / "test.parquet", columns)
+        return folder
+
+    return make
+
+
+def test_curricula_of_question_answering_are_tested_by_the_mean_of_f1(make_answers):
+    folder = make_answers()
+    tables, missing = significance_tables(collect(folder), "test")
+    assert (list(tables), missing) == ([""], [])
+    table = tables[""]
+    assert table.title == f"test: f1 against curriculum=none, {ROWS} rows"
+    assert _row(table, "curriculum=cart_cl")["p (Holm)"].value < 0.05
+    assert _row(table, "curriculum=e2l")["p (Holm)"].value > 0.05
+    scores = [
+        item_scores(pq.read_table(path)["prediction"].to_pylist(), GOLDS)["f1"].mean()
+        for path in sorted(folder.glob("curriculum=cart_cl*/predictions/test.parquet"))
+    ]
+    assert _row(table, "curriculum=cart_cl")["f1"].mean == pytest.approx(np.mean(scores))
+    assert "40 whole documents" in table.note
+    assert "right or wrong (exact_match)" in table.note
+
+
+def test_a_report_of_question_answering_has_the_tests(make_answers, fast_figures):
+    folder = make_answers()
+    files = write_report(folder)
+    assert not [line for line in files.missing if line.startswith("significance")]
+    header, *rows = csv.reader((folder / "significance.csv").read_text().splitlines())
+    by_system = {row[0]: row for row in rows}
+    p = header.index("p (Holm)")
+    assert float(by_system["curriculum=cart_cl"][p]) < 0.05 < float(by_system["curriculum=e2l"][p])
+    assert "f1 against curriculum=none" in files.html.read_text(encoding="utf-8")

@@ -1,0 +1,167 @@
+"""Paired tests of means: those of loops over rows, of scipy, and of the class path for 0 and 1."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from heron.errors import DataError
+from heron.metrics.confusion import accuracy
+from heron.metrics.paired import approximate_randomization, paired_bootstrap
+from heron.metrics.paired_units import mean_value, paired_counts, paired_values
+
+F1 = [0.0, 0.4, 0.5, 2 / 3, 0.8, 1.0]  # what token F1 of short answers looks like
+TESTS = [paired_bootstrap, approximate_randomization]
+
+
+def values(n, seed=0, runs=1, better=0.1):
+    """Make the values of two systems, alike but for a shift of some rows of the first."""
+    random = np.random.default_rng(seed)
+    ease_N = random.random(n)
+    first, second = (
+        np.array(F1)[(np.clip(ease_N + random.normal(shift, 0.3, (runs, n)), 0, 1) * 5).astype(int)]
+        for shift in (better, 0)
+    )
+    return first, second
+
+
+def gap(first_KN, second_JN):
+    """Compute the difference of mean scores."""
+    return first_KN.mean(-1).mean() - second_JN.mean(-1).mean()
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_bootstrap_has_the_distribution_of_resampling_rows_or_groups(runs, grouped):
+    first, second = values(160, runs=runs)
+    random = np.random.default_rng(1)
+    # Groups of unequal size: a draw of them has more rows or fewer.
+    group_N = np.sort(random.integers(40, size=160)) if grouped else np.arange(160)
+    members = [np.flatnonzero(group_N == group) for group in np.unique(group_N)]
+    naive = []
+    for _ in range(4000):
+        drawn = [members[number] for number in random.integers(len(members), size=len(members))]
+        rows = np.concatenate(drawn)
+        naive.append(gap(first[:, rows], second[:, rows]))
+    units = paired_values(first, second, group_N if grouped else None)
+    for level in (0.5, 0.9, 0.95):
+        found = paired_bootstrap(units, mean_value, draws=8000, level=level)
+        expected = np.quantile(naive, [(1 - level) / 2, (1 + level) / 2])
+        np.testing.assert_allclose([found.low, found.high], expected, atol=0.15 * np.std(naive))
+    assert found.difference == pytest.approx(gap(first, second))
+
+
+def test_the_interval_is_scipys():
+    first, second = values(120)
+    expected = stats.bootstrap(
+        (first[0], second[0]),
+        lambda a, b, axis: a.mean(axis) - b.mean(axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=8000,
+        rng=0,
+    )
+    found = paired_bootstrap(paired_values(first, second), mean_value, draws=8000)
+    low, high = expected.confidence_interval
+    width = 0.1 * (high - low)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=width)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_few_rows_p_is_that_of_scipys_permutation_test(seed):
+    first, second = values(11, seed)
+    expected = stats.permutation_test(
+        (first[0], second[0]),
+        lambda a, b, axis: a.mean(axis) - b.mean(axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    found = approximate_randomization(paired_values(first, second), mean_value)
+    assert found.exact
+    # Scipy doubles the smaller tail; swaps come in pairs, so both tails are alike.
+    assert found.p == pytest.approx(expected.pvalue)
+
+
+@st.composite
+def small_samples(draw):
+    """Up to eight rows in up to eight groups, one or two runs of two systems."""
+    n, runs = draw(st.integers(1, 8)), draw(st.integers(1, 2))
+    column = st.lists(st.sampled_from(F1), min_size=n, max_size=n).map(np.array)
+    first, second = (np.stack([draw(column) for _ in range(runs)]) for _ in range(2))
+    groups = draw(st.none() | st.lists(st.integers(0, 7), min_size=n, max_size=n).map(np.array))
+    return first, second, groups
+
+
+@settings(max_examples=40)
+@given(small_samples())
+def test_with_few_units_the_randomisation_counts_every_way_to_swap(sample):
+    first, second, group_N = sample
+    unit_N = (
+        np.arange(first.shape[1]) if group_N is None else np.unique(group_N, return_inverse=True)[1]
+    )
+    observed = gap(first, second)
+    ways = []
+    for swaps in itertools.product([False, True], repeat=unit_N.max() + 1):
+        swap_N = np.array(swaps)[unit_N]
+        there = gap(np.where(swap_N, second, first), np.where(swap_N, first, second))
+        ways.append(abs(there) >= abs(observed) - 1e-12)
+    found = approximate_randomization(paired_values(first, second, group_N), mean_value)
+    assert found.exact
+    assert found.difference == pytest.approx(observed)
+    assert found.p == pytest.approx(np.mean(ways))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_right_or_wrong_gives_what_accuracy_gives_on_classes(grouped):
+    random = np.random.default_rng(3)
+    gold_N = np.zeros(90, np.int64)
+    first, second = (random.random((2, 90)) < right for right in (0.6, 0.5))
+    group_N = np.arange(90) // 9 if grouped else None
+    of_classes = paired_counts(gold_N, 1 - first, 1 - second, 2, group_N)
+    of_values = paired_values(first, second, group_N)
+    expected = approximate_randomization(of_classes, accuracy)
+    found = approximate_randomization(of_values, mean_value)
+    assert found.difference == pytest.approx(expected.difference)
+    assert found.p == pytest.approx(expected.p, abs=0.02)
+    interval, same = (
+        paired_bootstrap(units, score)
+        for units, score in ((of_values, mean_value), (of_classes, accuracy))
+    )
+    assert (interval.low, interval.high) == pytest.approx((same.low, same.high), abs=0.015)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_order_of_rows_changes_no_digit(grouped):
+    first, second = values(90, runs=2)
+    first += np.random.default_rng(2).random(first.shape) / 3  # sums that have to be rounded
+    order = np.random.default_rng(5).permutation(90)
+    group_N = np.arange(90) // 4
+    there = paired_values(first, second, group_N if grouped else None)
+    back = paired_values(first[:, order], second[:, order], group_N[order] if grouped else None)
+    for test in TESTS:
+        assert test(back, mean_value, draws=300) == test(there, mean_value, draws=300)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_p_is_never_zero_and_one_without_a_difference(test):
+    far = test(paired_values(np.ones(300), np.zeros(300)), mean_value, draws=500)
+    assert 0 < far.p <= 2 / 501
+    first, _ = values(50, runs=3)
+    same = test(paired_values(first, first), mean_value, draws=500)
+    assert (same.p, same.difference) == (1, 0)
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(DataError, match="3 and 2 values"):
+        paired_values([0.1, 0.2, 0.3], [0.1, 0.2])
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(DataError, match="1 values are no finite numbers"):
+            paired_values([0.1, wrong], [0.1, 0.2])
+    for test in TESTS:
+        with pytest.raises(DataError, match="no rows"):
+            test(paired_values(np.zeros((1, 0)), np.zeros((1, 0))), mean_value)
