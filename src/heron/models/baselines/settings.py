@@ -25,6 +25,11 @@ def check_baseline(config: Config) -> None:
         raise ConfigError(
             f"baseline={baseline.name} gives each row a class: task=qa has none, it finds spans"
         )
+    if config.task.name == "summarization":
+        raise ConfigError(
+            f"baseline={baseline.name} gives each row a class: task=summarization has none, it "
+            "writes summaries"
+        )
     if config.task.name != "nli" and baseline.name != "majority":
         raise ConfigError(
             f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not "
