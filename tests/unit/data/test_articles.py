@@ -84,7 +84,7 @@ def test_everything_wrong_is_said_at_once_with_its_line(own, table):
 
 
 def test_a_missing_column_is_named_with_the_nearest(own, table):
-    with pytest.raises(DataError, match="no column 'summary'.*summery"):
+    with pytest.raises(DataError, match=r"no column 'summary'.*summery"):
         read_rows(table([{"article": "שלום", "summery": "x"}]), own, "required")
 
 
