@@ -150,6 +150,8 @@ def refusal(config):
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
         if task == "qa":
             return f"baseline={baseline.name} gives each row a class: task=qa has none"
+        if task == "summarization":
+            return f"baseline={baseline.name} gives each row a class: task=summarization has none"
         if task != "nli" and baseline.name != "majority":
             return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
@@ -158,6 +160,8 @@ def refusal(config):
         return None
     if head.input not in _TASK_FORMS[task]:
         return f"task={task} reads .*; head={head.name} is for another task"
+    if head.classifier == "seq2seq" and encoder.name == "scratch":
+        return "encoder=scratch has none"
     if encoder.overflow == "windows":
         if head.input == "separate":
             return "encoder.overflow=windows needs head.input="
@@ -206,7 +210,12 @@ def test_a_deviation_of_one_data_set_names_it_and_a_protocol(name):
     assert protocol in PROTOCOLS
 
 
-TASKS = {"relation": "chronicle", "nli": "chronicle_ronli", "qa": "chronicle_qa"}
+TASKS = {
+    "relation": "chronicle",
+    "nli": "chronicle_ronli",
+    "qa": "chronicle_qa",
+    "summarization": "chronicle_summaries",
+}
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +286,7 @@ def test_every_data_set_is_described_whole(name):
     config = read_config(path)
     assert config.name == name
     assert config.title
-    assert len(config.label_order) > (0 if config.task == "qa" else 1)
+    assert len(config.label_order) > (0 if config.task in ("qa", "summarization") else 1)
     assert config.generator or config.files
     assert config.event_markers()
     for split, file in config.files.items():
