@@ -124,12 +124,11 @@ def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> S
     texts: dict[str, str] = {}
     guids = data.features[split].guids
     for output in outputs:
-        decoded = data.tokenizer.batch_decode(
-            output.written_RM.tolist(),
-            skip_special_tokens=True,
-            clean_up_tokenization_spaces=False,
-        )
-        for row, text in zip(output.rows_R.tolist(), decoded, strict=True):
+        # One by one: of no rows at all, batch_decode makes one empty text.
+        for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
+            text = data.tokenizer.decode(
+                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
             texts[guids[row]] = text.strip()
     examples = [example for example in data.examples[split] if example.guid in texts]
     return SummaryPredictions(

@@ -143,10 +143,13 @@ def test_a_pretrained_pair_scores_as_transformers_own_does(kind, tiny_seq2seq, c
     torch.testing.assert_close(loss, found.loss)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_pretrained_pair_learns_a_batch_by_heart_and_writes_it(kind, tiny_seq2seq, config_of):
-    folder = tiny_seq2seq(kind)
-    config = config_of(folder, "seq2seq", dropout=0.0)
+@pytest.mark.parametrize("kind", [*KINDS, "warm_start"])
+def test_every_kind_learns_a_batch_by_heart_and_writes_it(
+    kind, tiny_encoder, tiny_seq2seq, config_of
+):
+    warm = kind == "warm_start"
+    folder = tiny_encoder if warm else tiny_seq2seq(kind)
+    config = config_of(folder, kind if warm else "seq2seq", dropout=0.0)
     config.task.generation = dataclasses.replace(
         config.task.generation, num_beams=1, no_repeat_ngram_size=0, max_new_tokens=7
     )

@@ -21,6 +21,7 @@ from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.kept import kept_parts
 from heron.tasks.summaries import Written, choose_rows
+from heron.tasks.summarization import part_of
 
 SMALL = (
     "data=chronicle_summaries",
@@ -276,3 +277,14 @@ def test_what_cannot_write_is_refused(chronicle_config, changes, says):
         setattr(select(config, part), name, value)
     with pytest.raises(ConfigError, match=says):
         from_yaml(to_yaml(config))
+
+
+def test_a_batch_of_which_no_row_is_chosen_leaves_nothing(built):
+    module, data, batch = built()
+    nothing = module.write(part_of(batch, torch.zeros(len(batch), dtype=torch.bool)))
+    two = module.write(part_of(batch, torch.arange(len(batch)) < 2))
+    predictions = module.collect([nothing, two], data, VALIDATION)
+    assert len(predictions.guids) == 2
+    whole = module.collect([module.write(batch)], data, VALIDATION)
+    known = dict(zip(whole.guids, whole.texts, strict=True))
+    assert [known[guid] for guid in predictions.guids] == predictions.texts
