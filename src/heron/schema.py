@@ -422,7 +422,11 @@ class BaselineConfig:
 
     Args:
         name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
-            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model).
+            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
+            `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
+            most like all others), `oracle` (those a greedy search with the reference finds: no
+            system but a ceiling).
+        sentences: how many of them `lead`, `textrank` and `oracle` take at most.
         input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
         vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
             in fastText's format, .vec or .vec.gz.
@@ -452,6 +456,7 @@ class BaselineConfig:
     """
 
     name: str = "none"
+    sentences: int = 3
     input: str = "pair"
     vectors: str = "train"
     words: str = "words"

@@ -19,6 +19,7 @@ from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
 from heron.errors import ConfigError
+from heron.models.baselines.settings import EXTRACTIVE
 from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
@@ -146,13 +147,15 @@ def refusal(config):
     if baseline.name != "none":
         if config.stages:
             return "stages train an encoder; baseline="
+        if baseline.name in EXTRACTIVE and task != "summarization":
+            return f"baseline={baseline.name} summarizes: it needs task=summarization"
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
         if task == "qa":
             return f"baseline={baseline.name} gives each row a class: task=qa has none"
-        if task == "summarization":
+        if task == "summarization" and baseline.name not in EXTRACTIVE:
             return f"baseline={baseline.name} gives each row a class: task=summarization has none"
-        if task != "nli" and baseline.name != "majority":
+        if task != "nli" and baseline.name not in ("majority", *EXTRACTIVE):
             return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):

@@ -56,6 +56,17 @@ class SummaryPredictions:
     articles: list[str]
     groups: list[str]
 
+    @classmethod
+    def of(cls, examples: Sequence[Example], texts: Sequence[str]) -> SummaryPredictions:
+        """Put a summary to each of some examples."""
+        return cls(
+            guids=[example.guid for example in examples],
+            texts=list(texts),
+            golds=[example.target for example in examples],
+            articles=[example.text for example in examples],
+            groups=[example.group or example.guid for example in examples],
+        )
+
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
         """Score the rows that have a reference.
 
@@ -131,13 +142,7 @@ def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> S
             )
             texts[guids[row]] = text.strip()
     examples = [example for example in data.examples[split] if example.guid in texts]
-    return SummaryPredictions(
-        guids=[example.guid for example in examples],
-        texts=[texts[example.guid] for example in examples],
-        golds=[example.target for example in examples],
-        articles=[example.text for example in examples],
-        groups=[example.group or example.guid for example in examples],
-    )
+    return SummaryPredictions.of(examples, [texts[example.guid] for example in examples])
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
