@@ -127,3 +127,24 @@ def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, c
     write_table(mine, {"prediction": ["x"] * 19})
     assert heron("score", "task=summarization", f"gold={gold}", f"predictions={mine}") != 0
     assert "19 rows for 20 articles" in capsys.readouterr().err
+
+
+def test_a_second_stage_goes_on_with_encoder_and_decoder(tmp_path, monkeypatch):
+    monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+    stages = "stages=[{data: chronicle_summaries, max_epochs: 1}, {data: chronicle_summaries}]"
+    words = (
+        *TINY,
+        *in_folder(tmp_path),
+        *WORDS,
+        stages,
+        "run.job=staged",
+        "dynamics.mode=evaluation",
+    )
+    assert heron("train", *words) == 0
+    run = RunFolder(tmp_path / "runs" / "chronicle_summaries-summarization" / "staged")
+    first, second = (
+        [float(row["validation/loss"]) for row in read_table(path).rows if row["validation/loss"]]
+        for path in sorted(run.stages.glob("*/metrics.csv"))
+    )
+    assert second[-1] < first[-1]
+    assert heron("predict", f"run={run.path}", "text=הממשלה התכנסה ביום שני.") == 0

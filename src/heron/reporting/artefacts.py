@@ -53,9 +53,6 @@ class Prediction:
         return self.gold == self.prediction
 
 
-_WITHOUT_CLASSES = ("qa", "summarization")  # their one or two labels say that there is a text
-
-
 @dataclass(frozen=True, slots=True)
 class Curve:
     """One logged quantity over the epochs (from 0)."""
@@ -138,7 +135,7 @@ def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str,
         The class names; empty where the data set has no classes (answers, summaries).
     """
     order = run.setting("data.label_order")
-    if not order or run.setting("task.name") in _WITHOUT_CLASSES:
+    if not order:
         return ()
     seen = sorted({label for row in predictions for label in (row.gold, row.prediction)})
     return tuple(dict.fromkeys([*map(str, order), *seen]))
