@@ -31,7 +31,7 @@ class SummaryOutput:
         labels_R: class ids (0 where a summary is known), or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64.
         observed_R3: what the recorder keeps, see `SummarizationModule.observe`; None without a
-            loss.
+            loss, and in training where nothing is recorded.
     """
 
     loss: Tensor | None
@@ -79,15 +79,11 @@ class SummarizationModule(TaskModule):
             loss_RM = (1 - smoothing) * loss_RM + smoothing * spread_RM
         loss = _mean_over_tokens(loss_RM.masked_fill(~known_RM, 0.0).sum(), known_RM, batch)
         rows = 0 if batch.stands_in else len(batch)
-        with torch.no_grad():
-            top_RM2, best_RM2 = logits.topk(2, dim=2)
-            right_RM = best_RM2[:, :, 0] == gold_RM
-            other_RM = torch.where(right_RM, top_RM2[:, :, 1], top_RM2[:, :, 0])
-            values = (gold_logit_RM - total_RM, right_RM.float(), gold_logit_RM - other_RM)
-            counts_R = known_RM.sum(dim=1)
-            means_R = [v.masked_fill(~known_RM, 0.0).sum(dim=1) / counts_R for v in values]
-            observed_R3 = torch.stack([means_R[0].exp(), *means_R[1:]], dim=1)
-        return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3[:rows])
+        observed_R3 = None
+        dynamics = self.config.dynamics
+        if not self.training or (dynamics.enabled and dynamics.mode == "train"):
+            observed_R3 = _observed(logits, gold_logit_RM - total_RM, batch)[:rows]
+        return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
     def step(self, batch: Batch) -> SummaryOutput:
         """Run one batch forward; without any target, nothing is to be computed."""
@@ -154,6 +150,22 @@ class SummarizationModule(TaskModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """See `TaskModule.collect`."""
         return collect_summaries(outputs, data, split)
+
+
+@torch.no_grad()
+def _observed(logits_BMV: Tensor, log_p_RM: Tensor, batch: Batch) -> Tensor:
+    """Lay out `SummarizationModule.observe`'s values; NaN in rows without a target."""
+    assert batch.target_RM is not None
+    known_RM = batch.target_RM != IGNORED
+    top_RM2, best_RM2 = logits_BMV.topk(2, dim=2)
+    gold_RM = batch.target_RM.clamp(min=0)
+    gold_logit_RM = logits_BMV.gather(2, gold_RM[:, :, None])[:, :, 0]
+    right_RM = best_RM2[:, :, 0] == gold_RM
+    other_RM = torch.where(right_RM, top_RM2[:, :, 1], top_RM2[:, :, 0])
+    values = (log_p_RM, right_RM.float(), gold_logit_RM - other_RM)
+    counts_R = known_RM.sum(dim=1)
+    means_R = [v.masked_fill(~known_RM, 0.0).sum(dim=1) / counts_R for v in values]
+    return torch.stack([means_R[0].exp(), *means_R[1:]], dim=1)
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:
