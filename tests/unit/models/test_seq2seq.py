@@ -166,7 +166,7 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
     optimizer = build_optimizer(module.encoder, module.head, config.optim)
     module.train()
     module.encoder.assert_mode(training=True)
-    for _ in range(150):
+    for _ in range(100):
         loss = module.step(batch).loss
         optimizer.zero_grad()
         loss.backward()
