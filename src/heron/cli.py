@@ -62,6 +62,7 @@ heron predict run=DIR input=FILE [out=FILE] [key=value ...]
   heron predict run=DIR input=rows.jsonl out=labels.parquet
   heron predict run=DIR text="Plouă." text_pair="E senin."    one text or pair, printed
   heron predict run=DIR context="..." question="..."          answers, best first, with their places
+  heron predict run=DIR text="..."                            a summary, for runs that write them
   heron predict run=DIR,DIR2,DIR3 input=rows.csv              the mean of several runs' logits
 
 FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that
@@ -85,12 +86,13 @@ heron evaluate run=DIR [split=test] [key=value ...]
         "score any system's predictions against gold labels",
         """\
 heron score task=relation|nli gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
-heron score task=qa gold=FILE predictions=FILE [data=NAME] [language=he] [out=FILE]
+heron score task=qa|summarization gold=FILE predictions=FILE [data=NAME] [language=he] [out=FILE]
 
   heron score task=relation gold=test.csv predictions=mine.jsonl
   heron score task=nli data=lchaim gold=test.jsonl predictions=mine.csv     `e` is entailment
   heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
   heron score task=qa gold=dev.json predictions=mine.json      SQuAD's JSON, {id: answer}
+  heron score task=summarization gold=test.csv predictions=mine.csv     article,summary; prediction
 
 Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
 join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,

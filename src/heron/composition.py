@@ -193,7 +193,7 @@ def unfold(overrides: Sequence[str]) -> list[str]:
 
 
 # The head that a task begins with where the command line names none.
-_HEADS = {"relation": "ess", "nli": "mlp3", "qa": "span"}
+_HEADS = {"relation": "ess", "nli": "mlp3", "qa": "span", "summarization": "warm_start"}
 
 
 def follow_the_data(overrides: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ from heron.yaml_files import dump_yaml
 # What a value may be, where the type alone does not say it.
 CHOICES = {
     "protocol": ("fixed", "paper", "repo"),
-    "task.name": ("relation", "nli", "qa"),
+    "task.name": ("relation", "nli", "qa", "summarization"),
     "task.relaxed": ("recode", "drop"),
     "task.resample": ("group", "row"),
     "encoder.truncation": ("only_first", "only_second", "longest_first"),
@@ -35,6 +35,7 @@ CHOICES = {
         "premise",
         "hypothesis",
         "question",
+        "article",
     ),
     "head.pooling": (
         "cls",
@@ -47,10 +48,19 @@ CHOICES = {
     ),
     "head.combine": ("concat", "compare"),
     "head.over_windows": ("mean_logits", "max_logits", "mean_states"),
-    "head.classifier": ("linear", "mlp", "per_event", "span", "biaffine"),
+    "head.classifier": ("linear", "mlp", "per_event", "span", "biaffine", "seq2seq", "warm_start"),
     "head.dropout_at": ("all", "hidden", "first"),
     "head.layer_norm": ("none", "first", "all"),
-    "baseline.name": ("none", "majority", "cbow_svm", "cbow_softmax", "zero_shot"),
+    "baseline.name": (
+        "none",
+        "majority",
+        "cbow_svm",
+        "cbow_softmax",
+        "zero_shot",
+        "lead",
+        "textrank",
+        "oracle",
+    ),
     "baseline.input": ("pair", "premise", "hypothesis"),
     "baseline.words": ("words", "folded", "whitespace"),
     "baseline.scale": ("none", "standard", "minmax"),
@@ -59,6 +69,7 @@ CHOICES = {
     "baseline.zero_shot": ("definitions", "direct"),
     "baseline.entailment": ("probability", "logit"),
     "baseline.permutation": ("none", "repo"),
+    "optim.name": ("adamw", "adafactor"),
     "optim.schedule": ("constant", "linear", "cosine"),
     "optim.class_weights": ("none", "balanced", "one_minus_share"),
     "batching.plan": ("shuffle", "bucket"),
@@ -90,6 +101,7 @@ _AT_LEAST = {
     "encoder.scratch.layers": 1,
     "encoder.scratch.heads": 1,
     "head.distance": 0,
+    "baseline.sentences": 1,
     "baseline.dim": 1,
     "baseline.epochs": 1,
     "baseline.min_count": 1,
@@ -127,6 +139,13 @@ _AT_LEAST = {
     "task.bootstrap": 0,
     "task.max_answer_tokens": 1,
     "task.n_best": 1,
+    "task.max_target_tokens": 2,
+    "task.validation_samples": 1,
+    "task.generation.num_beams": 1,
+    "task.generation.no_repeat_ngram_size": 0,
+    "task.generation.min_new_tokens": 0,
+    "task.generation.max_new_tokens": 1,
+    "head.decoder_layers": 1,
 }
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
@@ -309,6 +328,10 @@ def _check_combination(config: Config) -> None:
     check_dynamics(config)
     if head.classifier in _SPANS and config.task.name != "qa":
         raise ConfigError(f"head.classifier={head.classifier} finds answers: it needs task=qa")
+    if head.classifier in _WRITERS and config.task.name != "summarization":
+        raise ConfigError(
+            f"head.classifier={head.classifier} writes summaries: it needs task=summarization"
+        )
     if head.classifier == "mlp" and not head.hidden:
         raise ConfigError("head.classifier=mlp needs head.hidden, for example head.hidden=[256]")
     if not all(width >= 1 for width in head.hidden):
@@ -362,14 +385,16 @@ _EVENT_FORMS = {
     "event_start": ("marked",),
     "mention_pool": ("marked", "window"),
     "span_ends": ("window",),
-    "tokens": ("question",),
+    "tokens": ("question", "article"),
 }
 _TASK_FORMS = {
     "relation": ("marked", "window"),
     "nli": ("pair", "separate", "premise", "hypothesis"),
     "qa": ("question",),
+    "summarization": ("article",),
 }
 _SPANS = ("span", "biaffine")
+_WRITERS = ("seq2seq", "warm_start")
 
 
 def _check_task(config: Config) -> None:
@@ -396,6 +421,8 @@ def _check_input(config: Config) -> None:
         )
     if task == "qa":
         _check_answers(config)
+    if task == "summarization":
+        _check_summaries(config)
     forms = _EVENT_FORMS.get(head.pooling, ("marked", *_TASK_FORMS["nli"]))
     if head.input not in forms:
         why = ": a window holds many pairs" if head.input == "window" else ""
@@ -435,6 +462,44 @@ def _check_answers(config: Config) -> None:
         raise ConfigError(
             f"encoder.truncation={config.encoder.truncation}: with task=qa the text gives way, "
             "never the question; leave it at only_first"
+        )
+
+
+def _check_summaries(config: Config) -> None:
+    """Refuse what writing a summary cannot do."""
+    head, generation = config.head, config.task.generation
+    if head.pooling != "tokens" or head.classifier not in _WRITERS:
+        raise ConfigError(
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=summarization "
+            f"needs head.pooling=tokens and head.classifier={' or '.join(_WRITERS)}, as "
+            f"{' and '.join(f'head={name}' for name in _WRITERS)} have"
+        )
+    if head.classifier == "seq2seq" and config.encoder.name == "scratch":
+        raise ConfigError(
+            "head=seq2seq takes the decoder that encoder.name brings, and encoder=scratch has "
+            "none: name a sequence-to-sequence model, or set head=warm_start"
+        )
+    if config.optim.class_weights != "none":
+        raise ConfigError("optim.class_weights weighs classes; task=summarization has one")
+    if config.encoder.overflow == "windows":
+        raise ConfigError(
+            "encoder.overflow=windows reads a text in parts; with task=summarization it is read "
+            "once: raise encoder.max_length, and leave encoder.overflow=truncate"
+        )
+    if config.encoder.num_layers is not None and head.classifier == "seq2seq":
+        raise ConfigError(
+            "encoder.num_layers is not for head=seq2seq, whose decoder was trained with all layers"
+        )
+    if config.trainer.strategy == "fsdp":
+        raise ConfigError(
+            "trainer.strategy=fsdp gives no process the whole model, which writing needs; with "
+            "task=summarization use trainer.strategy=ddp, encoder.gradient_checkpointing=true and "
+            "optim.name=adafactor"
+        )
+    if generation.min_new_tokens > generation.max_new_tokens:
+        raise ConfigError(
+            f"task.generation.min_new_tokens={generation.min_new_tokens}: must be at most "
+            f"task.generation.max_new_tokens={generation.max_new_tokens}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -96,10 +97,11 @@ class TrainedEncoder:
         cache = Path(self.config.paths.cache)
         self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
         self.module = task_module(self.config, encoder, head).eval()
+        self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
     def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
         """See `Trained`; examples whose event the length limit cuts are refused."""
-        return _predict(self.module, self.config, self.tokenizer, examples)
+        return _predict(self.module, self.config, self.tokenizer, examples, self.keep)
 
 
 class Ensemble:
@@ -118,6 +120,8 @@ class Ensemble:
         runs = [member for member in members if isinstance(member, TrainedEncoder)]
         if len(runs) < len(members):
             raise ConfigError("baselines cannot be averaged: name runs with an encoder")
+        if any(run.config.task.name == "summarization" for run in runs):
+            raise ConfigError("summaries of several runs cannot be averaged: name one run")
         first, *rest = runs
         for run, name in zip(rest, names[1:], strict=True):
             differing = [
@@ -176,10 +180,14 @@ def _reading(run: TrainedEncoder) -> dict[str, Any]:
 
 
 def _predict(
-    module: Any, config: Config, tokenizer: Any, examples: Sequence[Example]
+    module: Any,
+    config: Config,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    keep: Path | None = None,
 ) -> tuple[Predictions, list[Problem]]:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    predictions = predict_split(_trainer(config), module, data, _SPLIT)
+    predictions = predict_split(_trainer(config), module, data, _SPLIT, keep)
     return predictions, data.features[_SPLIT].refused
 
 

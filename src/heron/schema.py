@@ -27,11 +27,32 @@ class PathsConfig:
 
 
 @dataclass
+class GenerationConfig:
+    """How a summary is written, token by token.
+
+    Args:
+        num_beams: beginnings that are pursued side by side; 1 takes the likeliest token each time.
+        length_penalty: a beam's log probability is divided by its length to this power: above 0
+            favours long summaries. Without effect for one beam.
+        no_repeat_ngram_size: no run of so many tokens comes twice in a summary; 0 allows it.
+        min_new_tokens: a summary does not end before.
+        max_new_tokens: longest summary, in tokens.
+    """
+
+    num_beams: int = 4
+    length_penalty: float = 1.0
+    no_repeat_ngram_size: int = 3
+    min_new_tokens: int = 0
+    max_new_tokens: int = 128
+
+
+@dataclass
 class TaskConfig:
     """What is learned and how it is scored.
 
     Args:
-        name: `relation`, `nli` (sentence pairs), or `qa` (answers are spans of the text).
+        name: `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), or
+            `summarization`.
         relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`. Every mode is
             scored under its own name, `relaxed_matres_micro_f1` too.
         bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
@@ -40,6 +61,11 @@ class TaskConfig:
             intervals.
         max_answer_tokens: of `qa`: tokens of the longest span that can be given.
         n_best: of `qa`: spans kept of each window and of each question.
+        max_target_tokens: of `summarization`: summaries to learn from are cut here.
+        validation_samples: of `summarization`: rows that are summarized after each epoch, always
+            the same ones, to choose the best epoch by; null takes all. The end of the run takes all
+            in any case.
+        generation: of `summarization`: how summaries are written.
     """
 
     name: str = "relation"
@@ -48,6 +74,9 @@ class TaskConfig:
     resample: str = "group"
     max_answer_tokens: int = 30
     n_best: int = 20
+    max_target_tokens: int = 128
+    validation_samples: int | None = None
+    generation: GenerationConfig = field(default_factory=GenerationConfig)
 
 
 @dataclass
@@ -125,16 +154,19 @@ class HeadConfig:
         input: `marked` (one event pair per sequence, mentions between marker tokens, as in the
             papers) or `window` (each text once, unmarked, with all its event pairs); for two texts
             `pair` (both in one sequence), `separate` (each in its own), `premise` or `hypothesis`
-            (only that one); `question` (the question, then the text that answers it).
+            (only that one); `question` (the question, then the text that answers it); `article`
+            (the text to summarize).
         pooling: `cls`, `last_token`, `mean`; for events `event_start`, `mention_pool`,
-            `span_ends`; for answers `tokens`, which pools nothing.
+            `span_ends`; for answers and summaries `tokens`, which pools nothing.
         combine: what `separate` makes of its two vectors u and v: `concat` (u, v) or `compare`
             (u, v, |u - v|, u * v).
         over_windows: how the windows of a long premise become one: `mean_logits`, `max_logits`, or
             `mean_states` (of the pooled vectors, before the classifier).
         classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
             then one for both; with `cls`, which has no events, BERT's pooler; for answers `span`
-            (a score for each start and each end) or `biaffine` (and one for each pair of them).
+            (a score for each start and each end) or `biaffine` (and one for each pair of them); for
+            summaries `seq2seq` (`encoder.name` brings its decoder) or `warm_start` (a decoder that
+            begins with the encoder's weights and attends to its states).
         hidden: widths of the hidden layers of `mlp`; of `biaffine` the one width.
         dropout: probability, at the places that `dropout_at` names.
         dropout_at: `all` (before the classifier and after each hidden layer), `hidden` (after each
@@ -144,6 +176,7 @@ class HeadConfig:
         both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
             the label (inverted by `data.inverse`), in evaluation their mean decides. Needs
             `input=window`: markers would say which event comes first.
+        decoder_layers: of `warm_start`: layers of the decoder; null has as many as the encoder.
         start: `model/` folder of a run whose head to begin with; null begins from nothing.
     """
 
@@ -159,26 +192,30 @@ class HeadConfig:
     layer_norm: str = "none"
     distance: int = 0
     both_ways: bool = False
+    decoder_layers: int | None = None
     start: str | None = None
 
 
 @dataclass
 class OptimConfig:
-    """AdamW and its schedule.
+    """The optimizer and its schedule.
 
     Args:
+        name: `adamw`, or `adafactor`, which keeps two vectors for a matrix where AdamW keeps two
+            matrices, and scales steps by the size of the weights; without `betas` and `eps`.
         lr: peak learning rate of the encoder.
-        head_lr: peak learning rate of the head; null means `lr`.
+        head_lr: peak learning rate of the head, or of the decoder; null means `lr`.
         layer_decay: factor on the learning rate for each layer further from the head.
         weight_decay: on matrices only, never on biases and normalisation.
         schedule: `constant`, `linear`, `cosine` (both decay to 0).
         warmup: fraction of all optimizer steps.
         clip: largest gradient norm; 0 leaves gradients alone.
         accumulate: batches per optimizer step.
-        label_smoothing: share of the target spread over all classes.
+        label_smoothing: share of the target spread over all classes, or over all tokens.
         class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
     """
 
+    name: str = "adamw"
     lr: float = 3e-5
     head_lr: float | None = None
     layer_decay: float = 1.0
@@ -452,7 +489,11 @@ class BaselineConfig:
 
     Args:
         name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
-            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model).
+            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
+            `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
+            most like all others), `oracle` (those a greedy search with the reference finds: no
+            system but a ceiling).
+        sentences: how many of them `lead`, `textrank` and `oracle` take at most.
         input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
         vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
             in fastText's format, .vec or .vec.gz.
@@ -482,6 +523,7 @@ class BaselineConfig:
     """
 
     name: str = "none"
+    sentences: int = 3
     input: str = "pair"
     vectors: str = "train"
     words: str = "words"

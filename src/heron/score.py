@@ -32,8 +32,8 @@ class Options:
     """Options of `heron score`.
 
     Args:
-        task: `relation`, `nli` or `classification`; `qa` has options of its own
-            (`heron.score_answers`).
+        task: `relation`, `nli` or `classification`; `qa` and `summarization` have options of
+            their own (`heron.score_answers`, `heron.score_summaries`).
         gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
         predictions: table of predicted labels. With a column `p/<label>` for every label, such as
             heron's own predictions have, calibration is scored as well.
@@ -105,6 +105,10 @@ def run(arguments: Sequence[str]) -> int:
         from heron import score_answers
 
         return score_answers.run(arguments)
+    if "task=summarization" in arguments:
+        from heron import score_summaries
+
+        return score_summaries.run(arguments)
     options = parse_options(Options, arguments)
     _check(options)
     joined = load(options)

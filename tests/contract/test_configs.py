@@ -19,6 +19,7 @@ from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
 from heron.errors import ConfigError
+from heron.models.baselines.settings import EXTRACTIVE
 from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
@@ -146,11 +147,15 @@ def refusal(config):
     if baseline.name != "none":
         if config.stages:
             return "stages train an encoder; baseline="
+        if baseline.name in EXTRACTIVE and task != "summarization":
+            return f"baseline={baseline.name} summarizes: it needs task=summarization"
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
         if task == "qa":
             return f"baseline={baseline.name} gives each row a class: task=qa has none"
-        if task != "nli" and baseline.name != "majority":
+        if task == "summarization" and baseline.name not in EXTRACTIVE:
+            return f"baseline={baseline.name} gives each row a class: task=summarization has none"
+        if task != "nli" and baseline.name not in ("majority", *EXTRACTIVE):
             return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):
@@ -158,6 +163,8 @@ def refusal(config):
         return None
     if head.input not in _TASK_FORMS[task]:
         return f"task={task} reads .*; head={head.name} is for another task"
+    if head.classifier == "seq2seq" and encoder.name == "scratch":
+        return "encoder=scratch has none"
     if encoder.overflow == "windows":
         if head.input == "separate":
             return "encoder.overflow=windows needs head.input="
@@ -206,7 +213,12 @@ def test_a_deviation_of_one_data_set_names_it_and_a_protocol(name):
     assert protocol in PROTOCOLS
 
 
-TASKS = {"relation": "chronicle", "nli": "chronicle_ronli", "qa": "chronicle_qa"}
+TASKS = {
+    "relation": "chronicle",
+    "nli": "chronicle_ronli",
+    "qa": "chronicle_qa",
+    "summarization": "chronicle_summaries",
+}
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +289,7 @@ def test_every_data_set_is_described_whole(name):
     config = read_config(path)
     assert config.name == name
     assert config.title
-    assert len(config.label_order) > (0 if config.task == "qa" else 1)
+    assert len(config.label_order) > (0 if config.task in ("qa", "summarization") else 1)
     assert config.generator or config.files
     assert config.event_markers()
     for split, file in config.files.items():

@@ -40,6 +40,12 @@ TASKS = {
         *("data.generator.unanswerable=0.4", "data.label_order=[answer,no_answer]"),
         *("encoder.max_length=96", "encoder.stride=24", "task.max_answer_tokens=12"),
     ),
+    "summarization": (
+        *("task=summarization", "data=chronicle_summaries", "head=warm_start"),
+        *("data.generator.premise_sentences=[8,9]", "batching.tokens=1500"),
+        *("task.generation.max_new_tokens=8", "task.generation.num_beams=2"),
+        "task.validation_samples=5",
+    ),
 }
 EVERYWHERE = (
     "data.generator.size=120",

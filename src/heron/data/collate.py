@@ -1,6 +1,7 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
-Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences, C classes.
+Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences, C classes, M tokens
+of the longest target.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import torch
 from torch import Tensor
 
 from heron.data.features import Features
+
+IGNORED = -100  # in targets: no token, nothing to learn
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,11 @@ class Batch:
         answers_B2: of questions: first and last token of the gold answer in each sequence, see
             `Features.answers_S2`, int64.
         context_BL: of questions: whether a token lies in the text that holds the answer, bool.
+        target_RM: of summaries: token ids of each row's target, int64, padded with `IGNORED`.
         whole_C: labelled rows per class, int64, of the planned batch that this one is a share of,
             where batches are divided between processes (`data/sharing.py`).
         whole_sequences: how many sequences that planned batch has.
+        whole_targets: how many tokens its targets have together.
         stands_in: its rows only keep a process without a share of its own in step.
     """
 
@@ -52,8 +57,10 @@ class Batch:
     pooled_XP: Tensor | None = None
     answers_B2: Tensor | None = None
     context_BL: Tensor | None = None
+    target_RM: Tensor | None = None
     whole_C: Tensor | None = None
     whole_sequences: int | None = None
+    whole_targets: int | None = None
     stands_in: bool = False
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
@@ -120,6 +127,7 @@ class Collator:
             pooled_XP=pooled_XP,
             answers_B2=None if answers_S2 is None else _gather(answers_S2, sequences_B),
             context_BL=self._context(sequences_B, tokens_BL.shape[1]),
+            target_RM=self._targets(rows_R),
         )
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
@@ -129,6 +137,25 @@ class Collator:
     def labels(self, units_U: np.ndarray) -> np.ndarray:
         """List the labels of some units' rows, in the order in which a batch holds them."""
         return np.asarray(self.features.labels_R[_ranges(self.units.rows_U, units_U)[0]])
+
+    def target_tokens(self, units_U: np.ndarray) -> int | None:
+        """Count the tokens of some units' targets; None for tasks without."""
+        offsets_R = self.features.target_offsets_R
+        if offsets_R is None:
+            return None
+        rows_R = _ranges(self.units.rows_U, units_U)[0]
+        return int((offsets_R[rows_R + 1] - offsets_R[rows_R]).sum())
+
+    def _targets(self, rows_R: np.ndarray) -> Tensor | None:
+        """Pad the rows' targets; None for tasks without."""
+        targets_T, offsets_R = self.features.targets_T, self.features.target_offsets_R
+        if targets_T is None or offsets_R is None:
+            return None
+        lengths_R = offsets_R[rows_R + 1] - offsets_R[rows_R]
+        target_RM = np.full((len(rows_R), int(lengths_R.max(initial=0))), IGNORED, dtype=np.int64)
+        for place, (row, length) in enumerate(zip(rows_R, lengths_R, strict=True)):
+            target_RM[place, :length] = targets_T[offsets_R[row] : offsets_R[row + 1]]
+        return torch.from_numpy(target_RM)
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         features = self.features

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from heron.data.markers import Markers
 from heron.data.qa_options import QA_FORMATS, QaConfig, check_question_set
+from heron.data.summary_options import ARTICLE_FORMATS, SummariesConfig, check_article_set
 from heron.errors import ConfigError, nearest
 from heron.languages import get_language
 from heron.languages.unicode import UnicodeOptions
 
-FORMATS = ("marked_table", "pair_table", *QA_FORMATS)
-TASKS = ("relation", "nli", "qa")
+FORMATS = ("marked_table", "pair_table", *QA_FORMATS, *ARTICLE_FORMATS)
+TASKS = ("relation", "nli", "qa", "summarization")
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 _CHOICES = {
     "task": TASKS,
@@ -76,6 +77,7 @@ class Columns:
     truth: str | None = None
     answer: str = "answer"
     answer_start: str = "answer_start"
+    target: str = "summary"
 
 
 @dataclass
@@ -181,8 +183,9 @@ class GeneratorConfig:
         class_weights: wanted share of each class, relative, in the order of `data.label_order`;
             None for the natural mix.
         label_set: of `data.task=nli`: `three` or `four` classes.
-        premise_sentences: of `three` and of `data.task=qa`: fewest and most sentences of a
-            premise, or of a context; 40 of them are some 500 words.
+        premise_sentences: of `three`, of `data.task=qa` and of `data.task=summarization`: fewest
+            and most sentences of a premise, of a context, or of an article (8 to 80); 40 of them
+            are some 500 words.
         keep_phrases: of `four`: leave linking phrases in the text.
         casing_artefact: of `four`: lower-case what followed a removed phrase, as RoNLI did.
         unanswerable: of `qa`: share of questions about what did not happen; above 0 needs
@@ -214,12 +217,14 @@ class DataConfig:
         inverse: the label of a pair read from event 2 to event 1, where it is another one, for
             example `{BEFORE: AFTER, AFTER: BEFORE}`.
         title, licence, citation, homepage: what to tell people about it.
-        task: the task its examples are for, `relation`, `nli` or `qa` (extractive question
-            answering; its classes are `answer` and, where questions may have none, `no_answer`).
+        task: the task its examples are for, `relation`, `nli`, `qa` (extractive question
+            answering; its classes are `answer` and, where questions may have none, `no_answer`) or
+            `summarization` (its one class is `summary`).
         synthetic: generated text, never to be mixed into research results.
         format: how rows become examples; `marked_table` is a table (CSV, JSONL, Parquet) with one
             marked event pair per row, `pair_table` one with two texts per row, `qa_table` one
-            with a question per row; `squad_json` is SQuAD's JSON, nested or flat.
+            with a question per row, `article_table` one with an article and its summary per
+            row; `squad_json` is SQuAD's JSON, nested or flat.
         columns: which column holds what.
         label_aliases: class names by what the files call them, `{"0": contrastive, e: entailment}`;
             the class names themselves always count. Capitals make no difference where neither a
@@ -240,6 +245,7 @@ class DataConfig:
             `lower` writes both texts without any, `none` leaves them.
         phrases: linking phrases to remove from the second text.
         qa: how answers are read.
+        summaries: which articles and summaries are left out.
         duplicates: what becomes of rows whose text (both texts of a pair, any spacing) is in more
             than one split: `keep`, `mark` (each names one of its copies, `<split>:<guid>`, in
             `side["duplicate_of"]`), or `drop` (train gives way to validation, both to test, which
@@ -282,6 +288,7 @@ class DataConfig:
     normalize_case: str = "none"
     phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
     qa: QaConfig = field(default_factory=QaConfig)
+    summaries: SummariesConfig = field(default_factory=SummariesConfig)
     duplicates: str = "keep"
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
@@ -298,6 +305,7 @@ class DataConfig:
             _check_choice(f"data.{key}", getattr(self, key), allowed)
         for split in (*self.files, *self.counts):
             _check_choice("data.files: split", split, SPLITS)
+        check_article_set(self)
         self._check_columns()
         check_question_set(self, FORMATS)
         self._check_labels()

@@ -145,12 +145,21 @@ class DataModule(pl.LightningDataModule):
         """Load the test split."""
         return self.evaluation_loader(TEST)
 
-    def evaluation_loader(self, split: str) -> DataLoader:
-        """Load any split, in order of length where there are tokens to pad."""
+    def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
+        """Load any split, in order of length where there are tokens to pad.
+
+        Args:
+            split: which one.
+            done_U: units that need not come; batches of nothing else are left out.
+        """
         units = self.units[split]
         if split in self.vectors:
-            return self._loader(split, plan_stored(units), 0)
-        return self._loader(split, plan_evaluation(units, self.config.batching.tokens), 0)
+            plan = plan_stored(units)
+        else:
+            plan = plan_evaluation(units, self.config.batching.tokens)
+        if len(done_U):
+            plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
+        return self._loader(split, plan, 0)
 
     def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
@@ -218,6 +227,8 @@ def _identity(config: Config) -> str:
         [as_dict(each) for each in sets],
         as_dict(config.encoder),
         config.head.input,
+        config.head.classifier == "warm_start",
+        config.task.max_target_tokens,
         [(str(path), sha256_file(path)) for path in files],
         str(cache.absolute()),
     )
@@ -233,7 +244,8 @@ def prepare(
         examples, dropped = loaded.examples, loaded.dropped
     added = config.data.event_markers() if config.head.input == "marked" else ()
     if tokenizer is None:
-        texts = (example.text for example in examples.get(TRAIN, []))
+        train = examples.get(TRAIN, [])
+        texts = (text for e in train for text in (e.text, e.target) if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
     # The last call's limits would change the keys below; every call sets its own.
     tokenizer.backend_tokenizer.no_truncation()
@@ -244,7 +256,17 @@ def prepare(
         # A question whose answer is cut away teaches something false, but can still be asked.
         training = split == TRAIN and config.data.task == "qa"
         options = replace(feature_options(config), training=training)
-        content = [(e.guid, e.text, e.text_pair, e.spans, e.label) for e in rows]
+        content = [
+            (
+                e.guid,
+                e.text,
+                e.text_pair,
+                e.spans,
+                e.label,
+                *([] if e.target is None else [e.target]),
+            )
+            for e in rows
+        ]
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
         build = partial(build_features, rows, tokenizer, options)
         features[split] = load_or_build(cache, keys[split], build)
@@ -267,6 +289,9 @@ def feature_options(config: Config) -> FeatureOptions:
         overflow=encoder.overflow,
         stride=encoder.stride,
         separator=encoder.separator,
+        max_target=config.task.max_target_tokens if config.task.name == "summarization" else 0,
+        # A decoder begun here gets that token to begin with, and need not learn to say it.
+        target_start=config.head.classifier != "warm_start",
     )
 
 

@@ -21,7 +21,14 @@ ARRAYS = (
     "labels_R",
     "truncated_R",
 )
-OPTIONAL = ("answers_S2", "chars_T2", "fits_R")
+OPTIONAL = (
+    "answers_S2",
+    "chars_T2",
+    "fits_R",
+    "targets_T",
+    "target_offsets_R",
+    "target_cut_R",
+)
 
 
 def load_or_build(cache: Path, key: str, build: Callable[[], Features]) -> Features:

@@ -53,6 +53,11 @@ class Features:
             characters exactly, tokens that hold more or fewer characters (a border inside a
             token), cut (whole in no window), or no token at all; -1 where there is no gold answer,
             int8. None for other tasks.
+        targets_T: of summaries: token ids of all targets, one after the other, int32. None for
+            other tasks.
+        target_offsets_R: of summaries: where each row's target begins in `targets_T`; one more
+            entry than rows, int64. A row without a target has an empty one.
+        target_cut_R: of summaries: whether the length limit cut the target, bool.
     """
 
     tokens_T: np.ndarray
@@ -68,6 +73,9 @@ class Features:
     answers_S2: np.ndarray | None = None
     chars_T2: np.ndarray | None = None
     fits_R: np.ndarray | None = None
+    targets_T: np.ndarray | None = None
+    target_offsets_R: np.ndarray | None = None
+    target_cut_R: np.ndarray | None = None
 
     @property
     def lengths_S(self) -> np.ndarray:
@@ -131,6 +139,8 @@ class FeatureOptions:
         stride: tokens that neighbouring windows share.
         separator: text between premise and hypothesis, or None for the tokenizer's pair template.
         training: of questions: refuse those whose answer no window holds.
+        max_target: of summaries: tokens of a target at most, special tokens included.
+        target_start: of summaries: keep the special token that the tokenizer puts before a text.
     """
 
     input: str
@@ -142,6 +152,8 @@ class FeatureOptions:
     stride: int = 64
     separator: str | None = None
     training: bool = False
+    max_target: int = 0
+    target_start: bool = True
 
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""

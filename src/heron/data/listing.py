@@ -112,12 +112,13 @@ def _reading(config: DataConfig) -> dict[str, str]:
     labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
     unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
-    by_label = config.task != "qa"
+    by_label = config.task not in ("qa", "summarization")
     return {
         "format": config.format,
         "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
         "label": ", ".join(labels) if by_label else "",
-        "answers": "" if by_label else _answers(config.qa),
+        "answers": _answers(config.qa) if config.task == "qa" else "",
+        "summaries": _summaries(config) if config.task == "summarization" else "",
         "aliases": ", ".join(aliases),
         "unlabelled": unlabelled if config.no_label else "",
         "normalize_case": config.normalize_case if columns.text_pair and by_label else "",
@@ -132,6 +133,15 @@ def _answers(qa: QaConfig) -> str:
     limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
     trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
     return f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
+
+
+def _summaries(config: DataConfig) -> str:
+    """Say where summaries are and which rows are left out."""
+    options = config.summaries
+    limit = options.other_script
+    script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
+    fewest = f"{options.min_summary_tokens} words or more"
+    return f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"
 
 
 def _dropped(split: str, reasons: Mapping[str, int]) -> str:

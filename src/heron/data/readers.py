@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from heron.data.articles import read_articles
 from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
 from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
@@ -40,7 +41,7 @@ class Loaded:
         examples: `train`, `validation` and `test`, as far as the data set has them.
         dropped: number of rows that were left out by split and reason: `unlabelled` (counted for
             the file's split, before anything is carved out of it), `duplicate`, and those of
-            `data.qa`. Reasons and splits without any are absent.
+            `data.qa` and `data.summaries`. Reasons and splits without any are absent.
     """
 
     examples: dict[str, list[Example]]
@@ -171,6 +172,8 @@ def _read(
 ) -> Rows:
     if config.task == "qa":
         return read_questions(path, config, labels)
+    if config.task == "summarization":
+        return read_articles(path, config, labels)
     table = read_table(path, bad_rows="report")
     table.require()
     if missing := [column for column in required if column not in table.columns]:

@@ -47,7 +47,12 @@ class SharingCollator:
         labels_R = self.collate.labels(units_U)
         counts_C = np.bincount(labels_R[labels_R != UNLABELLED], minlength=self.classes)
         sequences = int(self.collate.units.sizes_U[units_U].sum())
-        batch = replace(batch, whole_C=torch.from_numpy(counts_C), whole_sequences=sequences)
+        batch = replace(
+            batch,
+            whole_C=torch.from_numpy(counts_C),
+            whole_sequences=sequences,
+            whole_targets=self.collate.target_tokens(units_U),
+        )
         if not len(mine_U):
             nothing_R = torch.full_like(batch.labels_R, UNLABELLED)
             batch = replace(batch, labels_R=nothing_R, stands_in=True)

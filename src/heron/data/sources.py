@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from heron.data.config import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
+from heron.data.summary_options import SUMMARY
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint, locked, sha256_file
 
@@ -238,6 +239,8 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
 def _weights(config: DataConfig, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     """Put the class weights, given in the data set's order, into the generator's."""
     assert config.generator is not None
+    if config.task == "summarization":
+        labels = (SUMMARY,)  # generated rows hold none
     order = config.label_order or list(labels)
     if sorted(order) != sorted(labels):
         key = "unanswerable" if config.task == "qa" else "label_set"
@@ -252,6 +255,11 @@ def _weights(config: DataConfig, labels: tuple[str, ...]) -> tuple[float, ...] |
         raise ConfigError(
             f"data.generator.class_weights={weights}: not for data.task=qa; "
             "data.generator.unanswerable sets the share of questions without an answer"
+        )
+    if config.task == "summarization":
+        raise ConfigError(
+            f"data.generator.class_weights={weights}: not for data.task=summarization, whose rows "
+            "are all of one class"
         )
     if len(weights) != len(order):
         raise ConfigError(

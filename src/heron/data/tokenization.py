@@ -10,6 +10,7 @@ from heron.data.features import FeatureOptions, Features
 from heron.data.pair_features import pair_features
 from heron.data.qa_features import qa_features
 from heron.data.relation_features import relation_features
+from heron.data.summary_features import summary_features
 
 # `head.input`: what makes its features.
 BUILDERS: dict[str, Callable[[Sequence[Example], Any, FeatureOptions], Features]] = {
@@ -20,6 +21,7 @@ BUILDERS: dict[str, Callable[[Sequence[Example], Any, FeatureOptions], Features]
     "hypothesis": pair_features,
     "separate": pair_features,
     "question": qa_features,
+    "article": summary_features,
 }
 
 

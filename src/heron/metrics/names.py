@@ -6,6 +6,7 @@ from heron.languages import get_language
 from heron.metrics.classification import score_task
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import side_by_side
+from heron.metrics.summary import rouge_names
 from heron.schema import Config
 
 
@@ -15,5 +16,7 @@ def score_names(config: Config) -> list[str]:
     if config.task.name == "qa":
         profiles = side_by_side(get_language(config.data.language))
         return list(item_scores(["a"], [["a"]], profiles, no_answer=len(labels) > 1))
+    if config.task.name == "summarization":
+        return rouge_names()
     relaxed = config.task.relaxed
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))

@@ -38,7 +38,7 @@ class Encoder(nn.Module):
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
         super().__init__()
         self.model = model
-        self.frozen = _freeze(model, freeze)
+        self.frozen = freeze_below(model, freeze)
 
     @property
     def width(self) -> int:
@@ -73,6 +73,10 @@ class Encoder(nn.Module):
             extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
             extras["global_attention_mask"][:, 0] = 1
         return extras
+
+    def learns_as_head(self, parameter: nn.Parameter) -> bool:
+        """Tell whether a parameter learns at the head's rate; those of an encoder never do."""
+        return False
 
     def train(self, mode: bool = True) -> Encoder:
         """Set the mode; frozen parts stay in eval mode, so their dropout is off and they are exact.
@@ -180,12 +184,12 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
             settings.attention_window = windows[: config.num_layers]  # Longformer: one a layer
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
-    _check_positions(config, _positions(settings))
+    _check_positions(config, count_positions(settings))
     model_class: Any = AutoModel._model_mapping.get(type(settings), None)
     options: dict[str, Any] = {
         "config": settings,
         **source,
-        "attn_implementation": _attention(config, model_class),
+        "attn_implementation": choose_attention(config, model_class),
         "dtype": torch.float32,
     }
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
@@ -203,7 +207,7 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     return model
 
 
-def _attention(config: EncoderConfig, model_class: Any) -> str:
+def choose_attention(config: EncoderConfig, model_class: Any) -> str:
     """Choose the attention; Longformer's and DeBERTa's own kind is `eager` to transformers."""
     if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
         return "eager"
@@ -220,7 +224,7 @@ def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
         setattr(settings, key, probability)
 
 
-def _positions(settings: PretrainedConfig) -> int | None:
+def count_positions(settings: PretrainedConfig) -> int | None:
     """Count the positions that tokens can have; RoBERTa's begin after the padding id."""
     positions: int | None = getattr(settings, "max_position_embeddings", None)
     shifted = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
@@ -245,7 +249,7 @@ def _embeddings(model: PreTrainedModel) -> list[nn.Module]:
     return [module for module in apart if module is not None]
 
 
-def _freeze(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
+def freeze_below(model: PreTrainedModel, freeze: str) -> list[nn.Module]:
     """Stop gradients below a depth; returns the frozen modules."""
     if freeze == "none":
         return []

@@ -1,6 +1,7 @@
 """`model/`: a trained run in Hugging Face form, that plain `transformers` loads as well.
 
-config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer
+config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer; where the run writes
+                                                    summaries AutoModelForSeq2SeqLM
 head.safetensors                                    the head's weights; config.yaml its shape
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
@@ -21,6 +22,7 @@ from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import new_head
 from heron.models.hub import identity
+from heron.models.seq2seq import Seq2Seq, load_seq2seq
 from heron.runtime.run_folder import HEAD, RunFolder
 from heron.schema import Config, EncoderConfig
 
@@ -70,7 +72,11 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, nn.Module]:
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
-    encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
+    encoder: Encoder
+    if config.task.name == "summarization":
+        encoder = Seq2Seq(load_seq2seq(config))
+    else:
+        encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
     head = new_head(config.head, encoder.width, len(config.data.label_order))
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()

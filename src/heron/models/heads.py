@@ -96,6 +96,8 @@ def new_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
         width: D of the encoder.
         classes: C; unused by heads that find spans.
     """
+    if config.input == "article":
+        return nn.Identity()  # the decoder is a part of the model in `encoder`
     if config.pooling == "tokens":
         return SpanHead(config, width)
     return Head(config, width, classes)

@@ -1,4 +1,4 @@
-"""AdamW with decay groups, and schedules as factors on the peak learning rate."""
+"""AdamW or Adafactor with decay groups, and schedules as factors on the peak learning rate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 
 import torch
 from torch import nn
-from torch.optim import AdamW
+from torch.optim import Adafactor, AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from heron.models.encoder import Encoder
@@ -16,14 +16,14 @@ from heron.schema import OptimConfig
 
 def build_optimizer(
     encoder: Encoder, head: nn.Module, config: OptimConfig, matrices: Container[int] | None = None
-) -> AdamW:
+) -> Optimizer:
     """Group the trainable parameters by learning rate and weight decay.
 
     Biases and normalisation weights (vectors) never decay; with `layer_decay` < 1, a layer that
     is k layers below the head learns at `lr * layer_decay ** k`.
 
     Args:
-        encoder: its trainable parameters, at `lr`.
+        encoder: its trainable parameters, at `lr`; those of a decoder in it at `head_lr`.
         head: its parameters, at `head_lr`.
         config: see `OptimConfig`.
         matrices: ids of the parameters that decay, where their present shape does not tell.
@@ -34,21 +34,26 @@ def build_optimizer(
 
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     depths = _depths(encoder)
+    head_lr = config.lr if config.head_lr is None else config.head_lr
     for name, parameter in encoder.named_parameters():
         rate = config.lr * config.layer_decay ** depths(name)
+        if encoder.learns_as_head(parameter):
+            rate = head_lr
         _add(groups, parameter, rate, config.weight_decay if decays(parameter) else 0.0)
-    head_lr = config.lr if config.head_lr is None else config.head_lr
     for parameter in head.parameters():
         _add(groups, parameter, head_lr, config.weight_decay if decays(parameter) else 0.0)
+    grouped = [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()]
+    if config.name == "adafactor":
+        return Adafactor(grouped)
     return AdamW(
-        [{"params": each, "lr": lr, "weight_decay": wd} for (lr, wd), each in groups.items()],
+        grouped,
         betas=(config.betas[0], config.betas[1]),
         eps=config.eps,
         fused=all(p.device.type in ("cpu", "cuda") for each in groups.values() for p in each),
     )
 
 
-def build_schedule(optimizer: AdamW, config: OptimConfig, total_steps: int) -> LambdaLR:
+def build_schedule(optimizer: Optimizer, config: OptimConfig, total_steps: int) -> LambdaLR:
     """Warm up over a fraction of all optimizer steps, then follow `config.schedule`."""
     return LambdaLR(optimizer, schedule(config.schedule, config.warmup, total_steps))
 
@@ -113,7 +118,7 @@ def _depths(encoder: Encoder) -> Callable[[str], int]:
     def depth(name: str) -> int:
         # Modules outside the stack: embeddings lie below it, a final normalisation above.
         if names[name] < 0:
-            return len(layers) if "embed" in name else 0
+            return len(layers) if "embed" in name or "shared" in name else 0
         return len(layers) - 1 - names[name]
 
     return depth

@@ -71,7 +71,7 @@ def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:
     """Train a WordPiece tokenizer once per (texts, size) and keep it in the cache."""
-    folder = cache / "tokenizers" / fingerprint("wordpiece-2", vocabulary, texts)[:32]
+    folder = cache / "tokenizers" / fingerprint("wordpiece-3", vocabulary, texts)[:32]
     with locked(folder.with_suffix(".lock")):
         if not (folder / "tokenizer_config.json").is_file():
             tokenizer = PreTrainedTokenizerFast(
@@ -89,7 +89,7 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokeni
 
 
 def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     # No lower-casing and no accent stripping: Romanian letters and niqqud are kept as they are.
@@ -110,6 +110,7 @@ def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
     # A fresh one has the vocabulary without these letters as special tokens.
     tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token="[UNK]"))
     tokenizer.pre_tokenizer = words
+    tokenizer.decoder = decoders.WordPiece()
     ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=ends

@@ -11,13 +11,16 @@ from heron.data.examples import Example
 from heron.data.other_sets import load_run_data
 from heron.data.tables import write_table
 from heron.files import write_json
+from heron.models.baselines.extractive import ExtractiveBaseline
 from heron.models.baselines.shallow import label_ids
 from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
 from heron.runtime.describe import describe
 from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
+from heron.tasks.base import Predictions
 from heron.tasks.labels import LabelPredictions
+from heron.tasks.summaries import SummaryPredictions
 
 _PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
 
@@ -57,9 +60,11 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
 
 
 def predict_examples(
-    baseline: Baseline, examples: Sequence[Example], config: Config
-) -> LabelPredictions:
+    baseline: Baseline | ExtractiveBaseline, examples: Sequence[Example], config: Config
+) -> Predictions:
     """Predict every example, in the given order."""
+    if isinstance(baseline, ExtractiveBaseline):
+        return SummaryPredictions.of(examples, baseline.summaries(examples))
     return LabelPredictions(
         guids=[example.guid for example in examples],
         probabilities_RC=baseline.probabilities(examples),

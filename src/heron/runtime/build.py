@@ -15,10 +15,13 @@ from heron.models.export import load_head
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.heads import new_head
 from heron.models.optim import class_weights
+from heron.models.seq2seq import Seq2Seq, load_seq2seq
+from heron.runtime.trainer import precision
 from heron.schema import Config
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
 from heron.tasks.extraction import ExtractionModule
+from heron.tasks.summarization import SummarizationModule
 
 
 def build_module(config: Config, data: DataModule) -> TaskModule:
@@ -58,6 +61,8 @@ def task_module(
     """
     if config.task.name == "qa":
         return ExtractionModule(config, encoder, head, steps)
+    if config.task.name == "summarization":
+        return SummarizationModule(config, encoder, head, steps)
     return ClassificationModule(config, encoder, head, steps, weights_C)
 
 
@@ -77,10 +82,27 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
             f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
             "first word has read nothing; set head.pooling=last_token or mean"
         )
+    if config.task.name == "summarization":
+        return _build_seq2seq(config, tokenizer)
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
     model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
     return Encoder(model, config.encoder.freeze)
+
+
+def _build_seq2seq(config: Config, tokenizer: Any) -> Seq2Seq:
+    """Load encoder and decoder.
+
+    Raises:
+        ConfigError: T5's kind in 16-bit floating point, whose range its activations leave.
+    """
+    model = load_seq2seq(config, tokenizer)
+    if "t5" in model.config.model_type and precision(config.trainer.precision) == "16-mixed":
+        raise ConfigError(
+            f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
+            "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
+        )
+    return Seq2Seq(model, config.encoder.freeze)
 
 
 def build_head(config: Config, width: int, classes: int) -> nn.Module:

@@ -33,9 +33,10 @@ def describe(
         features: the tokenized splits; None for systems that read words.
 
     Returns:
-        `splits` (rows, and with features: sequences, refused, truncated rows, and of questions how
-        many answers their tokens hold exactly, inexactly or not), `dropped`, `shared`: how many
-        examples two splits have in common, and `mended` answers, where there are any.
+        `splits` (rows, and with features: sequences, refused, truncated rows, of questions how
+        many answers their tokens hold exactly, inexactly or not, of articles `targets_cut`),
+        `dropped`, `shared`: how many examples two splits have in common, and `mended` answers,
+        where there are any.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -45,6 +46,8 @@ def describe(
         if cut := sizes.get("truncated"):
             share = cut / max(sizes["rows"], 1)
             say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+        if cut := sizes.get("targets_cut"):
+            say(f"{split}: {cut} summaries are cut at task.max_target_tokens")
         for fit, meaning in _FIT_MEANS.items():
             if answers := sizes.get(f"answers_{fit}"):
                 say(f"{split}: {answers} answers {meaning}")
@@ -80,7 +83,9 @@ def _sizes(features: Features) -> dict[str, int]:
 
 
 def _fits(features: Features) -> dict[str, int]:
-    """Count the answers by how their tokens hold them; empty for other tasks."""
+    """Count answers by how their tokens hold them, or summaries that are cut."""
+    if features.target_cut_R is not None:
+        return {"targets_cut": int(features.target_cut_R.sum())}
     if features.fits_R is None:
         return {}
     return {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}

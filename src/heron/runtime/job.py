@@ -190,7 +190,7 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
     scores: Scores = {}
     for split in data.features:
         if split != TRAIN:
-            predictions = predict_split(trainer, module, data, split)
+            predictions = predict_split(trainer, module, data, split, folder.generated)
             if split == VALIDATION:
                 predictions = module.settle(predictions)
             if ranks.is_first():

@@ -76,6 +76,11 @@ class RunFolder:
         return self.path / "stages"
 
     @property
+    def generated(self) -> Path:
+        """What has been written of a split that is not done; see `heron.runtime.kept`."""
+        return self.path / "generated"
+
+    @property
     def log(self) -> Path:
         """What a sweep's job has printed in its own process, all attempts."""
         return self.path / "log.txt"
@@ -129,7 +134,7 @@ class RunFolder:
             self.model.unlink()
         for file in (self.last, self.predictions("test"), self.dynamics(0)):
             shutil.rmtree(file.parent, ignore_errors=True)
-        for folder in (self.model, self.stages):
+        for folder in (self.model, self.stages, self.generated):
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -12,7 +12,6 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
-from torch.optim import AdamW
 
 from heron import ranks
 from heron.data.collate import Batch
@@ -166,10 +165,8 @@ class TaskModule(pl.LightningModule):
         self.encoder.assert_mode(training=True)
 
     def configure_optimizers(self) -> Any:
-        """Build AdamW and its schedule, which moves once per optimizer step."""
-        optimizer: AdamW = build_optimizer(
-            self.encoder, self.head, self.config.optim, self.matrices
-        )
+        """Build the optimizer and its schedule, which moves once per optimizer step."""
+        optimizer = build_optimizer(self.encoder, self.head, self.config.optim, self.matrices)
         schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 

@@ -7,6 +7,7 @@ from string import Formatter
 from heron.errors import ConfigError
 from heron.schema import Config
 
+EXTRACTIVE = ("lead", "textrank", "oracle")
 TEMPLATE_FIELDS = ("premise", "hypothesis")
 
 
@@ -21,9 +22,21 @@ def check_baseline(config: Config) -> None:
         value = getattr(baseline, key)
         if not value > 0:  # so that nan is refused as well
             raise ConfigError(f"baseline.{key}={value}: must be above 0")
-    if config.task.name == "qa":
+    task = config.task.name
+    if baseline.name in EXTRACTIVE:
+        if task != "summarization":
+            raise ConfigError(
+                f"baseline={baseline.name} summarizes: it needs task=summarization, not {task}"
+            )
+        return
+    if task == "qa":
         raise ConfigError(
             f"baseline={baseline.name} gives each row a class: task=qa has none, it finds spans"
+        )
+    if task == "summarization":
+        raise ConfigError(
+            f"baseline={baseline.name} gives each row a class: task=summarization has none, it "
+            f"writes; baseline={', '.join(EXTRACTIVE)} copy sentences"
         )
     if config.task.name != "nli" and baseline.name != "majority":
         raise ConfigError(

@@ -11,6 +11,7 @@ import numpy as np
 from heron.data.examples import Example
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
+from heron.models.baselines.extractive import EXTRACTIVE, ExtractiveBaseline
 from heron.schema import Config
 
 MARK = "baseline.json"
@@ -30,13 +31,15 @@ class Baseline(Protocol):
         """Write what is needed to predict again into a run's `model/`."""
 
 
-def fit_baseline(config: Config, examples: Sequence[Example]) -> Baseline:
+def fit_baseline(config: Config, examples: Sequence[Example]) -> Baseline | ExtractiveBaseline:
     """Fit the baseline that the configuration names.
 
     Args:
         config: the run's.
-        examples: the train split; `zero_shot` does not look at it.
+        examples: the train split; `zero_shot` and those that copy sentences do not look at it.
     """
+    if config.baseline.name in EXTRACTIVE:
+        return ExtractiveBaseline.of(config)
     if config.baseline.name == "zero_shot":
         from heron.models.baselines.zero_shot import load_zero_shot
 
@@ -46,7 +49,7 @@ def fit_baseline(config: Config, examples: Sequence[Example]) -> Baseline:
     return fit_shallow(config, examples)
 
 
-def save_baseline(baseline: Baseline, config: Config, folder: Path) -> None:
+def save_baseline(baseline: Baseline | ExtractiveBaseline, config: Config, folder: Path) -> None:
     """Write a fitted baseline to `folder`; the mark comes last, so that it stands for all."""
     baseline.save(folder)
     write_json(folder / MARK, {"baseline": config.baseline.name})
@@ -69,7 +72,7 @@ def require_baseline(folder: Path, state: str) -> None:
         )
 
 
-def load_baseline(config: Config, folder: Path) -> Baseline:
+def load_baseline(config: Config, folder: Path) -> Baseline | ExtractiveBaseline:
     """Open what `save_baseline` wrote.
 
     Raises:
@@ -78,6 +81,8 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
     """
     if read_json(folder / MARK)["baseline"] != config.baseline.name:
         raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
+    if config.baseline.name in EXTRACTIVE:
+        return ExtractiveBaseline.of(config)
     if config.baseline.name == "zero_shot":
         from heron.models.baselines.zero_shot import load_zero_shot
 

@@ -1,0 +1,84 @@
+"""Articles and summaries to `Features`: a sequence and a target for each row.
+
+Shape suffixes: R rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from heron.data.examples import Example
+from heron.data.features import FeatureOptions, Features, flatten
+
+_CHUNK = 256  # articles are long, and encodings of the tokenizer weigh more than they do
+
+
+def summary_features(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+) -> Features:
+    """Tokenize a split of articles with their summaries.
+
+    Args:
+        examples: each with `text`, and with `target` where its summary is known.
+        tokenizer: a fast Hugging Face tokenizer.
+        options: `max_length` cuts articles, `max_target` summaries; the token that ends a text is
+            kept.
+
+    Returns:
+        The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; nothing is
+        refused.
+    """
+    sequences: list[list[int]] = []
+    targets: list[list[int]] = []
+    truncated: list[bool] = []
+    target_cut: list[bool] = []
+    for start in range(0, len(examples), _CHUNK):
+        chunk = examples[start : start + _CHUNK]
+        for ids, cut in _encode([e.text for e in chunk], tokenizer, options.max_length):
+            sequences.append(ids)
+            truncated.append(cut)
+        known = [e.target for e in chunk if e.target is not None]
+        encoded = iter(_encode_targets(known, tokenizer, options))
+        for example in chunk:
+            ids, cut = ([], False) if example.target is None else next(encoded)
+            targets.append(ids)
+            target_cut.append(cut)
+    tokens_T, offsets_S = flatten(sequences)
+    targets_T, target_offsets_R = flatten(targets)
+    rows = len(examples)
+    return Features(
+        tokens_T=tokens_T,
+        offsets_S=offsets_S,
+        second_S=np.full(rows, -1, dtype=np.int32),
+        sequences_R=np.arange(rows, dtype=np.int32),
+        spans_R4=np.full((rows, 4), -1, dtype=np.int32),
+        markers_R2=np.full((rows, 2), -1, dtype=np.int32),
+        labels_R=options.label_ids(examples),
+        truncated_R=np.asarray(truncated, dtype=bool),
+        guids=[example.guid for example in examples],
+        refused=[],
+        targets_T=targets_T,
+        target_offsets_R=target_offsets_R,
+        target_cut_R=np.asarray(target_cut, dtype=bool),
+    )
+
+
+def _encode_targets(
+    texts: Sequence[str], tokenizer: Any, options: FeatureOptions
+) -> list[tuple[list[int], bool]]:
+    """Encode targets; without their first special token where `options` leaves it out."""
+    if not texts:
+        return []
+    first = tokenizer("")["input_ids"][:1]
+    known = (tokenizer.cls_token_id, tokenizer.bos_token_id)
+    drop = int(not options.target_start and len(first) == 1 and first[0] in known)
+    encoded = _encode(texts, tokenizer, options.max_target + drop)
+    return [(ids[drop:], cut) for ids, cut in encoded]
+
+
+def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[tuple[list[int], bool]]:
+    encoded = tokenizer(list(texts), truncation=True, max_length=max_length)
+    return [(encoding.ids, bool(encoding.overflowing)) for encoding in encoded.encodings]

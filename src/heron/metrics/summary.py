@@ -1,0 +1,105 @@
+"""Scores of a split's summaries: ROUGE, what they are like, and what copying sentences would reach.
+
+Legend: N items.
+Source: Hasan et al. 2021 (XL-Sum) for `rouge1`, `rouge2`, `rougeL`, as HeSum reports them;
+`heron.metrics.rouge_tokens` for `rouge1_heron` and so on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from heron.languages.language import Language
+from heron.metrics.extractive import greedy_oracle, lead, split_sentences
+from heron.metrics.rouge import MEASURES, Floats, rouge
+from heron.metrics.rouge_tokens import PROFILES
+from heron.metrics.summary_statistics import by_words, summary_statistics
+
+EXTRACTIVE_VERSION = 1  # of what `extractive_scores` computes
+_LEAD = 3
+_DESCRIBED = (
+    "summary_length",
+    "compression",
+    *(f"novel_{n}" for n in (1, 2, 3, 4)),
+    *(f"redundancy_{n}" for n in (1, 2)),
+)
+
+
+def item_rouge(
+    predictions: Sequence[str], references: Sequence[str], language: Language
+) -> dict[str, Floats]:
+    """Score every summary by itself.
+
+    Args:
+        predictions: N texts.
+        references: N texts.
+        language: of both.
+
+    Returns:
+        float64 `[N]`, F as fractions: `rouge1`, `rouge2`, `rougeL` (xlsum), `rouge1_heron` and so
+        on.
+    """
+    scores: dict[str, Floats] = {}
+    for profile in PROFILES:
+        found = rouge(predictions, references, profile, language)
+        scores |= {_named(measure, profile): found[measure] for measure in MEASURES}
+    return scores
+
+
+def rouge_names() -> list[str]:
+    """List what `item_rouge` returns."""
+    return [_named(measure, profile) for profile in PROFILES for measure in MEASURES]
+
+
+def describe_summaries(
+    articles: Sequence[str], predictions: Sequence[str], references: Sequence[str] | None = None
+) -> dict[str, float]:
+    """Describe summaries beside their articles; see `heron.metrics.summary_statistics`.
+
+    Args:
+        articles: N texts.
+        predictions: N texts.
+        references: N texts, or None where there are none.
+
+    Returns:
+        Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1` and `redundancy_2` (types,
+        means over documents); lengths in words, `summary_length` and, with references,
+        `gold_length`. Means of nothing are left out.
+    """
+    found = summary_statistics(articles, predictions)
+    described = {name: found[name] for name in _DESCRIBED if not math.isnan(found[name])}
+    if references is not None:
+        words = [len(tokens) for tokens in by_words(references)]
+        described["gold_length"] = sum(words) / len(words)
+    return described
+
+
+def extractive_scores(
+    articles: Sequence[str], references: Sequence[str], language: Language
+) -> dict[str, float]:
+    """Score what copying sentences reaches, as a measure for systems that write.
+
+    Returns:
+        `lead3_rouge1`, `lead3_rouge2`, `lead3_rougeL`: the article's first three sentences;
+        `oracle_rouge1` and so on: the at most three that a greedy search with the reference in
+        hand finds, no system but nearly a ceiling.
+    """
+    first: list[str] = []
+    best: list[str] = []
+    for article, reference in zip(articles, references, strict=True):
+        sentences = split_sentences(article)
+        for texts, places in (
+            (first, lead(sentences, _LEAD)),
+            (best, greedy_oracle(sentences, reference, language)),
+        ):
+            texts.append(" ".join(sentences[place] for place in places))
+    scores: dict[str, float] = {}
+    for name, texts in (("lead3", first), ("oracle", best)):
+        found = rouge(texts, references, "xlsum", language)
+        scores |= {f"{name}_{measure}": float(found[measure].mean()) for measure in MEASURES}
+    return scores
+
+
+def _named(measure: str, profile: str) -> str:
+    return measure if profile == "xlsum" else f"{measure}_{profile}"

@@ -1,0 +1,312 @@
+"""An encoder with a decoder behind it: a pretrained pair, or one begun from any encoder.
+
+Both are one Hugging Face model, which `AutoModelForSeq2SeqLM` opens from `model/`.
+Shape suffixes: B sequences, L tokens of an article, M tokens of a summary, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    BertConfig,
+    EncoderDecoderModel,
+    GenerationConfig,
+    PretrainedConfig,
+    PreTrainedModel,
+)
+
+from heron.data.collate import Batch
+from heron.errors import ConfigError
+from heron.models.dropout import use_fast_dropout
+from heron.models.encoder import (
+    Encoder,
+    choose_attention,
+    count_positions,
+    find_layers,
+    freeze_below,
+    load_encoder,
+)
+from heron.models.hub import origin, unreachable
+from heron.schema import Config, EncoderConfig
+from heron.schema import GenerationConfig as Generation
+
+_PAIR = "encoder-decoder"  # transformers' model type of an encoder and a decoder put together
+_DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
+
+
+class Seq2Seq(Encoder):
+    """Articles to the logits of summaries, and to summaries.
+
+    Args:
+        model: a Hugging Face encoder-decoder, already resized to its tokenizer.
+        freeze: see `EncoderConfig.freeze`; the decoder always trains. Word embeddings that both
+            share freeze with the encoder's.
+    """
+
+    def __init__(self, model: PreTrainedModel, freeze: str = "none"):
+        super().__init__(model)
+        self.frozen = freeze_below(self.inner, freeze)
+        self._encoding = {id(parameter) for parameter in self.inner.parameters()}
+
+    @property
+    def inner(self) -> Any:
+        """The encoder alone."""
+        return self.model.get_encoder()
+
+    @property
+    def width(self) -> int:
+        """D, the width of the encoder's states."""
+        return int(self.inner.config.hidden_size)
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The encoder's layers, in order."""
+        return list(find_layers(self.inner))
+
+    def learns_as_head(self, parameter: nn.Parameter) -> bool:
+        """See `Encoder.learns_as_head`: the decoder's own parameters do."""
+        return id(parameter) not in self._encoding
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Score every token of the batch's targets, given those before it.
+
+        Returns:
+            logits_BMV, in the precision of the surrounding autocast.
+        """
+        assert batch.target_RM is not None
+        shift: Any = self.model.prepare_decoder_input_ids_from_labels
+        output = self.model(
+            input_ids=batch.tokens_BL,
+            attention_mask=batch.mask_BL,
+            decoder_input_ids=shift(labels=batch.target_RM),
+            use_cache=False,
+            **self._extras(batch),
+        )
+        logits_BMV: Tensor = output.logits
+        return logits_BMV
+
+    @torch.no_grad()
+    def write(self, batch: Batch, generation: Generation) -> Tensor:
+        """Summarize the batch's articles.
+
+        Returns:
+            Token ids [B, M] without the one that every summary begins with, int64; padded behind
+            the token that ends a summary.
+        """
+        model: Any = self.model
+        written_BM: Tensor = model.generate(
+            input_ids=batch.tokens_BL,
+            attention_mask=batch.mask_BL,
+            generation_config=generation_settings(model, generation),
+            **self._extras(batch),
+        )
+        return written_BM[:, 1:]
+
+    def _extras(self, batch: Batch) -> dict[str, Tensor]:
+        if not hasattr(self.inner.config, "attention_window"):
+            return {}
+        # Longformer and LED: the first token attends to all tokens and they to it.
+        everywhere_BL = torch.zeros_like(batch.mask_BL)
+        everywhere_BL[:, 0] = 1
+        return {"global_attention_mask": everywhere_BL}
+
+
+def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
+    """Put heron's settings into transformers', which names the model's special tokens."""
+    settings = copy.deepcopy(model.generation_config)
+    settings.update(
+        do_sample=False,
+        max_length=None,
+        min_length=None,
+        max_new_tokens=generation.max_new_tokens,
+        min_new_tokens=generation.min_new_tokens or None,
+        num_beams=generation.num_beams,
+        length_penalty=generation.length_penalty,
+        early_stopping=False,
+        no_repeat_ngram_size=generation.no_repeat_ngram_size,
+    )
+    found: GenerationConfig = settings
+    return found
+
+
+def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
+    """Load the model of `head=seq2seq`, or build that of `head=warm_start`.
+
+    Args:
+        config: `encoder` says which, `head` which of the two.
+        tokenizer: the encoder's; None for a run's own exported model.
+
+    Raises:
+        ConfigError: the model has no decoder, or one already; it has too few positions; or it
+            cannot be found.
+    """
+    if config.encoder.name == "scratch":
+        return warm_start(config, tokenizer)
+    settings = _settings(config.encoder)
+    if not settings.is_encoder_decoder:
+        if config.head.classifier != "warm_start":
+            raise ConfigError(
+                f"encoder.name={config.encoder.name}: a {settings.model_type} model has no "
+                "decoder; head=warm_start begins one with its weights"
+            )
+        return warm_start(config, tokenizer)
+    if config.head.classifier == "warm_start" and settings.model_type != _PAIR:
+        raise ConfigError(
+            f"encoder.name={config.encoder.name}: a {settings.model_type} model has a decoder of "
+            "its own: set head=seq2seq"
+        )
+    return _from_pretrained(config.encoder, settings, 0 if tokenizer is None else len(tokenizer))
+
+
+def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
+    """Put a decoder behind an encoder; it begins with the encoder's weights where they fit.
+
+    What attends to the encoder's states is new. Encoders whose kind cannot decode (Longformer,
+    DeBERTa) get a BERT decoder of the same width and its word embeddings.
+
+    Source: Rothe et al. 2020, BERT2BERT.
+    """
+    encoder = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+    decoder = _decoder(encoder, config)
+    longest = max(config.task.max_target_tokens, config.task.generation.max_new_tokens) + 1
+    positions = count_positions(decoder.config)
+    if positions and longest > positions:
+        raise ConfigError(
+            f"task.max_target_tokens and task.generation.max_new_tokens: the decoder has "
+            f"{positions} positions, a summary with its first token needs {longest}"
+        )
+    if config.encoder.fast_dropout and not torch.cuda.is_available():
+        use_fast_dropout(decoder)
+    if config.encoder.gradient_checkpointing:
+        decoder.activation_checkpointing_enable()
+    model = EncoderDecoderModel(encoder=encoder, decoder=decoder)
+    start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    special = {
+        "decoder_start_token_id": tokenizer.pad_token_id if start is None else start,
+        "eos_token_id": end,
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    for key, value in special.items():
+        setattr(model.config, key, value)
+    model.generation_config = GenerationConfig(**special)
+    return model
+
+
+def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
+    settings = copy.deepcopy(encoder.config)
+    settings.is_decoder = settings.add_cross_attention = True
+    if config.head.decoder_layers is not None:
+        settings.num_hidden_layers = config.head.decoder_layers
+    kind: Any = AutoModelForCausalLM._model_mapping.get(type(settings), None)
+    if kind is None or "encoder_hidden_states" not in inspect.signature(kind.forward).parameters:
+        return _bert_decoder(encoder, settings, config)
+    if config.head.decoder_layers and config.head.decoder_layers > len(find_layers(encoder)):
+        raise ConfigError(
+            f"head.decoder_layers={config.head.decoder_layers}: the encoder uses "
+            f"{len(find_layers(encoder))} layers, and the decoder begins with those"
+        )
+    decoder: PreTrainedModel = kind._from_config(
+        settings, attn_implementation=choose_attention(config.encoder, kind)
+    )
+    decoder.base_model.load_state_dict(encoder.state_dict(), strict=False)
+    return decoder
+
+
+def _bert_decoder(
+    encoder: PreTrainedModel, settings: PretrainedConfig, config: Config
+) -> PreTrainedModel:
+    """Begin a BERT decoder as wide as the encoder, with its word embeddings."""
+    words: Any = encoder.get_input_embeddings()
+    shape = BertConfig(
+        vocab_size=words.num_embeddings,
+        hidden_size=settings.hidden_size,
+        num_hidden_layers=settings.num_hidden_layers,
+        num_attention_heads=settings.num_attention_heads,
+        intermediate_size=settings.intermediate_size,
+        max_position_embeddings=512,
+        type_vocab_size=1,
+        pad_token_id=settings.pad_token_id,
+        is_decoder=True,
+        add_cross_attention=True,
+    )
+    decoder: PreTrainedModel = AutoModelForCausalLM.from_config(
+        shape, attn_implementation=config.encoder.attention
+    )
+    own: Any = decoder.get_input_embeddings()
+    with torch.no_grad():
+        own.weight.copy_(words.weight)
+    return decoder
+
+
+def _settings(config: EncoderConfig) -> PretrainedConfig:
+    try:
+        settings: PretrainedConfig = AutoConfig.from_pretrained(config.name, **origin(config))
+    except (OSError, ValueError) as error:
+        raise unreachable(config.name, error) from error
+    return settings
+
+
+def _from_pretrained(
+    config: EncoderConfig, settings: PretrainedConfig, vocabulary: int
+) -> PreTrainedModel:
+    if config.dropout is not None:
+        _set_dropout(config.dropout, settings)
+    kind = AutoModelForSeq2SeqLM._model_mapping.get(type(settings), None)
+    try:
+        with _without_load_report():
+            model: Any = AutoModelForSeq2SeqLM.from_pretrained(
+                config.name,
+                config=settings,
+                attn_implementation=choose_attention(config, kind),
+                dtype=torch.float32,
+                **origin(config),
+            )
+    except (OSError, ValueError) as error:
+        raise unreachable(config.name, error) from error
+    parts = [model]
+    if settings.model_type == _PAIR:
+        parts = [model.encoder, model.decoder]
+        if getattr(model.encoder, "pooler", None) is not None:
+            model.encoder.pooler = None  # drawn at random on loading; nothing reads it
+    elif model.get_input_embeddings().num_embeddings < vocabulary:
+        model.resize_token_embeddings(vocabulary)
+    if config.fast_dropout and not torch.cuda.is_available():
+        for part in parts:
+            use_fast_dropout(part)
+    if config.gradient_checkpointing:
+        for part in parts:
+            part.activation_checkpointing_enable()
+    return model
+
+
+def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
+    """Set every dropout that a model's settings, or those of its two parts, know."""
+    parts = [settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))]
+    for part in parts:
+        for key in _DROPOUTS:
+            if hasattr(part, key):
+                setattr(part, key, probability)
+
+
+@contextmanager
+def _without_load_report() -> Iterator[None]:
+    """Silence transformers' table of what was not in the file: a pooler, for one."""
+    logger = logging.getLogger("transformers.modeling_utils")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

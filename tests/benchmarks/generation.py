@@ -1,0 +1,198 @@
+"""`python -m tests.benchmarks.generation`: writing summaries in batches and one by one.
+
+A model of a given shape with random weights, articles of the built-in corpus, every summary of the
+same length. One by one is what a script does: tokenize, `model.generate`, decode, for each article.
+heron's way is what a run does at its end: batches by length, each kept on disk as it is done. See
+README.md here.
+"""
+
+from __future__ import annotations
+
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from heron.composition import compose_and_run
+from heron.config import resolve
+from heron.data.config import TEST
+from heron.data.datamodule import DataModule
+from heron.errors import ConfigError, HeronError
+from heron.files import write_json
+from heron.inference import _trainer
+from heron.models.seq2seq import generation_settings
+from heron.options import parse_options
+from heron.reporting.cells import Formatted, Table
+from heron.reporting.terminal import print_tables
+from heron.runtime.build import build_module
+from heron.runtime.evaluation import predict_split
+from heron.runtime.trainer import quiet
+from heron.schema import Config
+
+
+@dataclass
+class Options:
+    """Options of the benchmark.
+
+    Args:
+        articles: how many are summarized.
+        tokens: of every summary.
+        beams: see `GenerationConfig.num_beams`.
+        hidden: width of encoder and decoder.
+        layers: of each.
+        batch: padded tokens of a batch.
+        precision: see `TrainerConfig.precision`; one by one is always in full precision.
+        rounds: both ways run so often; ratios are taken within a round.
+        threads: CPU threads.
+        out: JSON file with every measurement.
+    """
+
+    articles: int = 40
+    tokens: int = 40
+    beams: int = 1
+    hidden: int = 256
+    layers: int = 4
+    batch: int = 4096
+    precision: str = "32-true"
+    rounds: int = 3
+    threads: int = 1
+    out: Path = Path("runs/benchmark_generation.json")
+
+
+def configure(options: Options, folder: Path) -> Config:
+    """Compose the run whose model writes."""
+    words = (
+        "data=chronicle_summaries",
+        f"data.generator.size={max(100, 5 * options.articles)}",
+        f"encoder.scratch.hidden={options.hidden}",
+        f"encoder.scratch.layers={options.layers}",
+        f"encoder.scratch.intermediate={4 * options.hidden}",
+        f"batching.tokens={options.batch}",
+        f"task.generation.num_beams={options.beams}",
+        f"task.generation.min_new_tokens={options.tokens}",
+        f"task.generation.max_new_tokens={options.tokens}",
+        "task.generation.no_repeat_ngram_size=0",
+        f"trainer.precision={options.precision}",
+        "trainer.accelerator=cpu",
+        "trainer.progress=false",
+        f"paths.cache={folder}",
+    )
+    found: list[Config] = []
+    compose_and_run("train", words, lambda each: found.append(resolve(each.config)))
+    return found[0]
+
+
+def one_by_one(module: Any, data: DataModule) -> list[str]:
+    """Summarize the test split as a script does."""
+    config, model, tokenizer = data.config, module.encoder.model, data.tokenizer
+    settings = generation_settings(model, config.task.generation)
+    texts = []
+    for example in data.examples[TEST]:
+        read = tokenizer(
+            example.text, truncation=True, max_length=config.encoder.max_length, return_tensors="pt"
+        )
+        with torch.no_grad():
+            ids = model.generate(
+                input_ids=read["input_ids"],
+                attention_mask=read["attention_mask"],
+                generation_config=settings,
+            )
+        texts.append(tokenizer.decode(ids[0], skip_special_tokens=True).strip())
+    return texts
+
+
+def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
+    """Summarize the test split as a run does at its end."""
+    predictions: Any = predict_split(_trainer(data.config), module, data, TEST, folder / "kept")
+    texts: list[str] = predictions.texts
+    return texts
+
+
+def measure(options: Options, folder: Path) -> dict[str, list[float]]:
+    """Time both ways once a round, in processor seconds.
+
+    Raises:
+        HeronError: in full precision, they write otherwise in more than a twentieth of the cases
+            (sums in another order can turn a choice).
+    """
+    config = configure(options, folder)
+    torch.manual_seed(0)
+    data = DataModule(config)
+    module = build_module(config, data).eval()
+    data.examples[TEST] = data.examples[TEST][: options.articles]
+    data = DataModule(config, {TEST: data.examples[TEST]}, data.tokenizer)
+    ways: dict[str, Callable[[], list[str]]] = {
+        "one by one": lambda: one_by_one(module, data),
+        "heron": lambda: in_batches(module, data, folder),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(options.rounds):
+        texts = {}
+        for name, way in ways.items():
+            start = time.process_time()
+            texts[name] = way()
+            times[name].append(time.process_time() - start)
+        pairs = zip(texts["one by one"], texts["heron"], strict=True)
+        differing = sum(a != b for a, b in pairs)
+        if options.precision == "32-true" and differing > len(texts["heron"]) / 20:
+            raise HeronError(f"{differing} summaries differ between the two ways")
+    return times
+
+
+def result_table(times: dict[str, list[float]], options: Options) -> Table:
+    """Show tokens per processor second and the median of the ratios within rounds."""
+    written = options.articles * options.tokens
+    rows = [
+        (
+            name,
+            Formatted(statistics.median(spent), ".2f"),
+            Formatted(written / statistics.median(spent), ".0f"),
+            Formatted(ratio(times, name), ".1f"),
+        )
+        for name, spent in times.items()
+    ]
+    columns = ("way", "processor s", "tokens per s", "times faster")
+    title = f"{options.articles} summaries of {options.tokens} tokens, {options.beams} beams"
+    return Table(title, columns, tuple(rows))
+
+
+def ratio(times: dict[str, list[float]], name: str) -> float:
+    """Take the median of the ratios to one by one within rounds."""
+    pairs = zip(times["one by one"], times[name], strict=True)
+    return statistics.median(base / spent for base, spent in pairs)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and write; returns the exit code."""
+    quiet()
+    try:
+        options = parse_options(Options, arguments)
+        if min(options.articles, options.tokens, options.rounds, options.threads) < 1:
+            raise ConfigError("articles, tokens, rounds and threads: expected 1 or more")
+        torch.set_num_threads(options.threads)
+        with tempfile.TemporaryDirectory() as folder:
+            times = measure(options, Path(folder))
+    except HeronError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 2
+    print_tables([result_table(times, options)])
+    versions = {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+    write_json(options.out, {"versions": versions, "seconds": times})
+    print(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

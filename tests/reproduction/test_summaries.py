@@ -1,0 +1,83 @@
+"""Summaries beyond toys: a scratch model beats the first sentences, a long-text model trains."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from heron.data.tables import read_table
+from heron.files import read_json
+from heron.runtime.job import run_job
+from heron.runtime.run_folder import RunFolder
+from small_runs import compose, heron, in_folder
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+DATA = Path(os.environ.get("HERON_DATA", "absent"))
+LONGT5 = Path(os.environ.get("HERON_ENCODER", "absent/encoder")).parent / "tiny-longt5-he-ro"
+
+
+def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_path):
+    config = compose(
+        tmp_path,
+        "data=chronicle_summaries",
+        "data.generator.size=400",
+        "data.generator.premise_sentences=[8,10]",
+        "encoder.max_length=160",
+        "encoder.scratch.hidden=64",
+        "encoder.scratch.vocabulary=2000",
+        "batching.tokens=2500",
+        "task.generation.max_new_tokens=40",
+        "task.generation.num_beams=1",
+        "task.validation_samples=20",
+        "trainer.max_epochs=5",
+        "optim.lr=2e-3",
+    )
+    scores = run_job(config, RunFolder(tmp_path / "run"))["test"]
+    # By the wording of summaries: so few rows do not teach a new decoder to read the article.
+    assert scores["rouge1_low"] > scores["lead3_rouge1"] + 0.05
+
+
+@pytest.mark.skipif(
+    not (DATA / "hesum_subset" / "pairs.jsonl").is_file(),
+    reason="HERON_DATA holds no hesum_subset/pairs.jsonl (HeSum articles)",
+)
+@pytest.mark.skipif(not LONGT5.is_dir(), reason="no tiny-longt5-he-ro beside HERON_ENCODER")
+def test_a_tiny_longt5_trains_on_real_articles_and_writes(tmp_path, monkeypatch):
+    monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+    words = (
+        "data=hesum_subset",
+        f"paths.data={DATA}",
+        f"encoder={LONGT5}",
+        "head=seq2seq",
+        "encoder.max_length=512",
+        "encoder.gradient_checkpointing=true",
+        "optim.name=adafactor",
+        "optim.lr=1e-2",
+        "batching.tokens=4096",
+        "data.sample.fraction=0.3",
+        "task.max_target_tokens=32",
+        "task.generation.max_new_tokens=8",
+        "task.generation.num_beams=2",
+        "task.validation_samples=4",
+        "task.bootstrap=20",
+        "trainer.max_epochs=2",
+        "trainer.accelerator=cpu",
+        "trainer.threads=1",
+        "run.isolate=false",
+        "run.job=longt5",
+    )
+    assert heron("train", *in_folder(tmp_path), *words) == 0
+    run = RunFolder(tmp_path / "runs" / "hesum_subset-summarization" / "longt5")
+    scores = read_json(run.scores)["test"]
+    assert 0 < scores["lead3_rouge1"] < scores["oracle_rouge1"]
+    losses = [row["validation/loss"] for row in read_table(run.metrics).rows]
+    first, last = (float(loss) for loss in losses if loss)
+    assert last < first
+    splits = read_json(run.status)["data"]["splits"]
+    assert splits["train"]["truncated"] > 0
+    assert splits["train"]["targets_cut"] > 0
+    assert splits["test"]["rows"] == 43
+    assert heron("predict", f"run={run.path}", "text=הממשלה התכנסה ביום שני.") == 0

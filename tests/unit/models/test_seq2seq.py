@@ -1,0 +1,316 @@
+"""Encoder-decoders: pretrained ones, and decoders begun from any encoder."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    LEDConfig,
+    LEDForConditionalGeneration,
+    LongT5Config,
+    LongT5ForConditionalGeneration,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from heron.data.collate import Batch
+from heron.errors import ConfigError
+from heron.models.export import export, load_exported
+from heron.models.optim import build_optimizer
+from heron.models.seq2seq import Seq2Seq, load_seq2seq
+from heron.runtime.build import build_encoder, build_head, task_module
+from heron.runtime.run_folder import RunFolder
+
+CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
+T5 = {
+    "d_model": 32,
+    "d_kv": 16,
+    "d_ff": 48,
+    "num_layers": 2,
+    "num_heads": 2,
+    "pad_token_id": 0,
+    "eos_token_id": 3,
+    "decoder_start_token_id": 0,
+}
+LED = {
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "attention_window": 8,
+    "max_encoder_position_embeddings": 256,
+    "max_decoder_position_embeddings": 64,
+    "pad_token_id": 0,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+    "decoder_start_token_id": 3,
+}
+LOCAL = {"local_radius": 7, "global_block_size": 4, "encoder_attention_type": "transient-global"}
+KINDS = {
+    "t5": (T5ForConditionalGeneration, T5Config, T5),
+    "longt5": (LongT5ForConditionalGeneration, LongT5Config, T5 | LOCAL),
+    "led": (LEDForConditionalGeneration, LEDConfig, LED),
+}
+
+
+@pytest.fixture(scope="session")
+def tiny_seq2seq(tiny_encoder, tmp_path_factory):
+    """Return a function that saves a tiny encoder-decoder of a kind; it gives the folder."""
+    known: dict[str, Path] = {}
+
+    def save(kind: str) -> Path:
+        if kind not in known:
+            folder = known[kind] = tmp_path_factory.mktemp(f"tiny_{kind}")
+            tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+            tokenizer.save_pretrained(folder)
+            model, config, shape = KINDS[kind]
+            with torch.random.fork_rng():
+                torch.manual_seed(0)
+                model(config(vocab_size=len(tokenizer), **shape)).save_pretrained(folder)
+        return known[kind]
+
+    return save
+
+
+@pytest.fixture
+def config_of(chronicle_config):
+    """Return a function that configures a model by its folder."""
+
+    def of(folder, classifier, **encoder):
+        config = chronicle_config(*CHRONICLE)
+        named = dataclasses.replace(config.encoder, name=str(folder), max_length=64, **encoder)
+        head = dataclasses.replace(config.head, classifier=classifier)
+        return dataclasses.replace(config, encoder=named, head=head)
+
+    return of
+
+
+def make_batch(vocabulary=60, rows=3, length=20, words=7):
+    """A batch of random articles and targets; the last row of each is shorter."""
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        tokens_BL = torch.randint(5, vocabulary, (rows, length))
+        target_RM = torch.randint(5, vocabulary, (rows, words))
+    mask_BL = torch.ones_like(tokens_BL)
+    mask_BL[-1, length // 2 :] = tokens_BL[-1, length // 2 :] = 0
+    target_RM[-1, words // 2 :] = -100
+    nothing = torch.full((rows, 4), -1)
+    count = torch.arange(rows)
+    return Batch(
+        tokens_BL=tokens_BL,
+        mask_BL=mask_BL,
+        second_B=nothing[:, 0],
+        owners_B=count,
+        sequences_R=count,
+        spans_R4=nothing,
+        markers_R2=nothing[:, :2],
+        labels_R=torch.zeros(rows, dtype=torch.int64),
+        rows_R=count,
+        target_RM=target_RM,
+    )
+
+
+def tokenizer_of(folder):
+    return AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pretrained_pair_scores_as_transformers_own_does(kind, tiny_seq2seq, config_of):
+    folder = tiny_seq2seq(kind)
+    encoder = Seq2Seq(load_seq2seq(config_of(folder, "seq2seq"), tokenizer_of(folder))).eval()
+    batch = make_batch()
+    plain = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    extras = {}
+    if kind == "led":
+        extras["global_attention_mask"] = torch.zeros_like(batch.mask_BL)
+        extras["global_attention_mask"][:, 0] = 1
+    with torch.no_grad():
+        ours = encoder(batch)
+        found = plain(
+            input_ids=batch.tokens_BL,
+            attention_mask=batch.mask_BL,
+            labels=batch.target_RM,
+            **extras,
+        )
+        torch.testing.assert_close(ours, found.logits)
+        loss = torch.nn.functional.cross_entropy(ours.flatten(0, 1), batch.target_RM.flatten())
+    torch.testing.assert_close(loss, found.loss)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "warm_start"])
+def test_every_kind_learns_a_batch_by_heart_and_writes_it(
+    kind, tiny_encoder, tiny_seq2seq, config_of
+):
+    warm = kind == "warm_start"
+    folder = tiny_encoder if warm else tiny_seq2seq(kind)
+    config = config_of(folder, kind if warm else "seq2seq", dropout=0.0)
+    config.task.generation = dataclasses.replace(
+        config.task.generation, num_beams=1, no_repeat_ngram_size=0, max_new_tokens=7
+    )
+    config.optim.lr = 1e-2
+    torch.manual_seed(0)
+    module = task_module(
+        config, build_encoder(config, tokenizer_of(folder)), build_head(config, 0, 1)
+    )
+    batch = make_batch()
+    end_RM = batch.target_RM.clone()
+    end_RM[:-1, -1] = 3  # the token that ends a summary
+    end_RM[-1, 2] = 3
+    batch = dataclasses.replace(batch, target_RM=end_RM)
+    optimizer = build_optimizer(module.encoder, module.head, config.optim)
+    module.train()
+    module.encoder.assert_mode(training=True)
+    for _ in range(100):
+        loss = module.step(batch).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.1
+    written_RM = module.eval().write(batch).written_RM
+    for row, target in zip(written_RM.tolist(), batch.target_RM.tolist(), strict=True):
+        wanted = [token for token in target if token != -100]
+        assert row[: len(wanted)] == wanted
+
+
+def test_the_decoder_begins_with_the_encoder_s_weights_and_new_cross_attention(
+    tiny_encoder, config_of
+):
+    config = config_of(tiny_encoder, "warm_start")
+    model = load_seq2seq(config, tokenizer_of(tiny_encoder))
+    encoder, decoder = model.encoder.state_dict(), model.decoder.base_model.state_dict()
+    for name, tensor in encoder.items():
+        torch.testing.assert_close(decoder[name], tensor)
+    assert {name.split(".")[3] for name in decoder.keys() - encoder.keys()} == {"crossattention"}
+    assert model.generation_config.eos_token_id == tokenizer_of(tiny_encoder).sep_token_id
+
+
+def test_a_decoder_may_have_fewer_layers_but_not_more(tiny_encoder, config_of):
+    config = config_of(tiny_encoder, "warm_start")
+    config.head.decoder_layers = 1
+    model = load_seq2seq(config, tokenizer_of(tiny_encoder))
+    assert len(model.decoder.base_model.encoder.layer) == 1
+    config.head.decoder_layers = 3
+    with pytest.raises(ConfigError, match="decoder_layers=3"):
+        load_seq2seq(config, tokenizer_of(tiny_encoder))
+
+
+def test_an_encoder_that_cannot_decode_gets_a_bert_decoder_with_its_words(
+    tiny_longformer, config_of
+):
+    config = config_of(tiny_longformer, "warm_start")
+    model = load_seq2seq(config, tokenizer_of(tiny_longformer))
+    words = model.encoder.get_input_embeddings().weight
+    torch.testing.assert_close(model.decoder.get_input_embeddings().weight, words)
+    module = Seq2Seq(model).eval()
+    batch = make_batch()
+    with torch.no_grad():
+        assert module(batch).shape == (3, 7, model.decoder.config.vocab_size)
+    written_BM = module.write(batch, config.task.generation)
+    assert written_BM.shape[0] == 3
+
+
+def test_a_decoder_with_too_few_positions_is_refused(tiny_encoder, config_of):
+    config = config_of(tiny_encoder, "warm_start")
+    config.task.max_target_tokens = 300
+    with pytest.raises(ConfigError, match="256 positions"):
+        load_seq2seq(config, tokenizer_of(tiny_encoder))
+
+
+def test_the_wrong_kind_of_model_is_named_with_the_head_it_needs(
+    tiny_encoder, tiny_seq2seq, config_of
+):
+    with pytest.raises(ConfigError, match="head=warm_start"):
+        load_seq2seq(config_of(tiny_encoder, "seq2seq"), tokenizer_of(tiny_encoder))
+    with pytest.raises(ConfigError, match="head=seq2seq"):
+        load_seq2seq(config_of(tiny_seq2seq("t5"), "warm_start"), tokenizer_of(tiny_encoder))
+
+
+def test_t5_is_refused_in_fp16(tiny_seq2seq, config_of):
+    folder = tiny_seq2seq("longt5")
+    config = config_of(folder, "seq2seq")
+    config.trainer.precision = "16-mixed"
+    with pytest.raises(ConfigError, match="overflows in fp16"):
+        build_encoder(config, tokenizer_of(folder))
+
+
+@pytest.mark.parametrize("kind", ["longt5", "warm_start"])
+def test_what_is_frozen_is_in_the_encoder_and_the_decoder_trains(
+    kind, tiny_encoder, tiny_seq2seq, config_of
+):
+    warm = kind == "warm_start"
+    folder = tiny_encoder if warm else tiny_seq2seq(kind)
+    config = config_of(folder, kind if warm else "seq2seq")
+    for freeze, layers in (("none", 2), ("embeddings", 2), ("1", 1), ("all", 0)):
+        config.encoder.freeze = freeze
+        encoder = build_encoder(config, tokenizer_of(folder)).train()
+        training = [layer for layer in encoder.layers if next(layer.parameters()).requires_grad]
+        assert len(training) == layers
+        assert all(layer.training for layer in training)
+        assert any(encoder.learns_as_head(p) for p in encoder.parameters() if p.requires_grad)
+        encoder.assert_mode(training=True)
+
+
+@pytest.mark.parametrize("name", ["adamw", "adafactor"])
+def test_decoder_and_layers_learn_at_their_own_rates(name, tiny_encoder, config_of):
+    config = config_of(tiny_encoder, "warm_start")
+    config.optim = dataclasses.replace(
+        config.optim, name=name, lr=1e-3, head_lr=1e-2, layer_decay=0.5
+    )
+    encoder = build_encoder(config, tokenizer_of(tiny_encoder))
+    optimizer = build_optimizer(encoder, torch.nn.Identity(), config.optim)
+    rate = {id(p): group["lr"] for group in optimizer.param_groups for p in group["params"]}
+    assert {rate[id(p)] for p in encoder.model.decoder.parameters()} == {1e-2}
+    below, above = ({rate[id(p)] for p in layer.parameters()} for layer in encoder.layers)
+    assert (below, above) == ({5e-4}, {1e-3})
+    assert {rate[id(p)] for p in encoder.model.encoder.embeddings.parameters()} == {2.5e-4}
+    decays = {id(p): g["weight_decay"] for g in optimizer.param_groups for p in g["params"]}
+    assert all((decays[id(p)] > 0) == (p.ndim > 1) for p in encoder.parameters())
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "warm_start"])
+def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
+    kind, tiny_encoder, tiny_seq2seq, config_of, tmp_path
+):
+    warm = kind == "warm_start"
+    source = tiny_encoder if warm else tiny_seq2seq(kind)
+    config = config_of(source, kind if warm else "seq2seq")
+    encoder = build_encoder(config, tokenizer_of(source)).eval()
+    folder = RunFolder(tmp_path / "run")
+    export(folder.model, encoder, torch.nn.Identity(), tokenizer_of(source), config)
+    from heron.config import to_yaml
+
+    folder.config.write_text(to_yaml(config), encoding="utf-8")
+    _, opened, _ = load_exported(folder)
+    plain = Seq2Seq(AutoModelForSeq2SeqLM.from_pretrained(folder.model)).eval()
+    batch = make_batch()
+    with torch.no_grad():
+        wanted = encoder(batch)
+        torch.testing.assert_close(opened(batch), wanted)
+        torch.testing.assert_close(plain(batch), wanted)
+    written = [each.write(batch, config.task.generation) for each in (encoder, opened)]
+    assert torch.equal(*written)
+    assert opened.model.generation_config.eos_token_id == 3
+    assert all(p.requires_grad for p in opened.parameters())
+    assert not any("pooler" in name for name, _ in opened.named_parameters())
+
+
+@pytest.mark.parametrize("kind", ["longt5", "warm_start"])
+def test_checkpointed_gradients_are_the_same(kind, tiny_encoder, tiny_seq2seq, config_of):
+    warm = kind == "warm_start"
+    folder = tiny_encoder if warm else tiny_seq2seq(kind)
+    gradients = []
+    for checkpointing in (False, True):
+        head = kind if warm else "seq2seq"
+        config = config_of(folder, head, gradient_checkpointing=checkpointing, dropout=0.0)
+        torch.manual_seed(0)
+        encoder = build_encoder(config, tokenizer_of(folder)).train()
+        encoder(make_batch()).logsumexp(2).sum().backward()
+        gradients.append([p.grad for p in encoder.parameters()])
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs)
