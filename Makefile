@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge clean help
+.PHONY: demo test test-real lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -58,6 +58,9 @@ bench-span: .venv/installed  ## exact match and F1 beside the official loop
 
 bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's fork, and the fork
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.rouge
+
+bench-generation: .venv/installed  ## summaries written in batches and one by one
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.generation
 
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
