@@ -158,6 +158,7 @@ def test_any_systems_answers_stand_beside_runs_and_need_one_gold_only(sweep):
     expected = item_scores(mine, GOLDS)["f1"].mean()
     assert found[0]["scores"] == pytest.approx([expected])
     assert found[0]["against"] == found[1]["against"]
+    assert by_label(run("mine.csv", sweep))["mine"]["scores"] == pytest.approx([expected])
 
 
 def test_files_alone_say_their_task_and_language(tmp_path, monkeypatch):
@@ -191,6 +192,15 @@ def test_a_question_without_an_answer_is_right_where_none_is_given(unanswerable)
     assert systems["head=silent"]["mean"] == pytest.approx(0.25)
     expected = item_scores(answer(0.9, 1, unanswerable), unanswerable, no_answer=True)["f1"]
     assert systems["head=bold"]["mean"] == pytest.approx(expected.mean())
+
+
+def test_a_gold_answer_and_none_are_different_golds(unanswerable):
+    for row, wrong in ((1, ""), (0, "כנסת")):
+        gold = [answers[0] if answers else "" for answers in unanswerable]
+        gold[row] = wrong
+        write_table("mine.csv", {"guid": GUIDS, "gold": gold, "prediction": gold})
+        with pytest.raises(DataError, match=f"^q{row}: gold is '"):
+            run("runs/sweep", "mine.csv")
 
 
 def test_rows_that_do_not_count_in_a_score_are_left_out(unanswerable):
