@@ -11,13 +11,14 @@ from heron import ranks, repeat
 from heron.composition import Composition, compose_and_run, own_words
 from heron.config import resolve
 from heron.errors import ConfigError, HeronError
+from heron.runtime.here import run_here
 from heron.runtime.isolation import DONE, Job
 from heron.runtime.launch import check_start, count_ranks
 from heron.runtime.ledger import Outcome, first_line
 from heron.runtime.notices import begin
 from heron.runtime.queue import JobList, Queue
 from heron.runtime.run_folder import RunFolder, run_path
-from heron.runtime.sweep import Sweep, run_here
+from heron.runtime.sweep import Sweep
 from heron.schema import Config
 from heron.secrets import redact
 

@@ -11,6 +11,7 @@ from typing import Any
 from heron.errors import ConfigError
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import headline_metrics, is_seed, varying_keys
+from heron.runtime.ledger import first_line
 
 PACKAGE = "wandb-workspaces==0.4.13"
 
@@ -41,7 +42,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
     except Exception as error:
         if isinstance(error, ConfigError):
             raise
-        why = str(error).partition("\n")[0] or type(error).__name__
+        why = first_line(str(error)) or type(error).__name__
         raise ConfigError(
             f"W&B did not save the workspace: {why}. `wandb login` signs in; the local page needs "
             "no account"

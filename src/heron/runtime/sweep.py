@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from heron.errors import HeronError
 from heron.files import locked, read_json
-from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
+from heron.runtime.claim import check_sources, claim, source_hashes
+from heron.runtime.here import run_here
 from heron.runtime.isolation import (
     BUSY,
     DONE,
@@ -36,8 +36,7 @@ from heron.runtime.ledger import (
     read_status,
 )
 from heron.runtime.queue import Queue
-from heron.runtime.states import STALE, Clock, is_settled, killed, note_failure, try_update
-from heron.secrets import redact
+from heron.runtime.states import STALE, is_settled, killed, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -316,29 +315,6 @@ class Sweep:
 
 def _say_who_waits(jobs: int) -> None:
     print(f"heron train: waiting for {jobs} jobs of another command", flush=True)
-
-
-def run_here(job: Job, in_sweep: bool = False) -> int:
-    """Run a job in this process; returns `DONE`, `FAILED` or, in a sweep, `BUSY`."""
-    clock = Clock()
-    done = job.config.run.resume and job.folder.state() == "done"
-    note = ": done already; run.resume=false starts over" if done else ""
-    print(f"heron train: {job.folder.path}{note}", flush=True)
-    # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
-    from heron.runtime.job import run_job
-
-    try:
-        run_job(job.config, job.folder, job.overrides)
-    except Exception as error:
-        if in_sweep and isinstance(error, BusyError):
-            return BUSY
-        if not isinstance(error, HeronError | OSError):
-            print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
-        print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
-        if in_sweep:
-            note_failure(job.folder, error, clock)
-        return FAILED
-    return DONE
 
 
 def _check_done(job: Job) -> None:

@@ -16,6 +16,7 @@ from pytorch_lightning.loggers import WandbLogger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from heron.files import read_json, write_json
+from heron.runtime.ledger import first_line
 from heron.runtime.notices import has_said, say
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.wandb_record import artifacts, identity, record_config, summary
@@ -106,7 +107,7 @@ def _open(config: Config, folder: RunFolder) -> Any:
     try:
         run = wandb.init(mode=mode, **words)  # type: ignore[arg-type]
     except wandb.Error as error:
-        why = str(error).partition("\n")[0].replace(str(words["id"]), "<id>")
+        why = first_line(str(error)).replace(str(words["id"]), "<id>")
         say(
             f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
             "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
@@ -162,5 +163,5 @@ def _attempt(what: str, action: Callable[[], Any]) -> None:
     try:
         action()
     except Exception as error:
-        why = str(error).partition("\n")[0].rstrip(".")
+        why = first_line(str(error)).rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")

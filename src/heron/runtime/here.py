@@ -1,0 +1,35 @@
+"""One job in the command's own process."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from heron.errors import HeronError
+from heron.runtime.claim import BusyError
+from heron.runtime.isolation import BUSY, DONE, FAILED, Job
+from heron.runtime.states import Clock, note_failure
+from heron.secrets import redact
+
+
+def run_here(job: Job, in_sweep: bool = False) -> int:
+    """Run a job in this process; returns `DONE`, `FAILED` or, in a sweep, `BUSY`."""
+    clock = Clock()
+    done = job.config.run.resume and job.folder.state() == "done"
+    note = ": done already; run.resume=false starts over" if done else ""
+    print(f"heron train: {job.folder.path}{note}", flush=True)
+    # Lightning and transformers take seconds to import; a typo in a key should not wait for them.
+    from heron.runtime.job import run_job
+
+    try:
+        run_job(job.config, job.folder, job.overrides)
+    except Exception as error:
+        if in_sweep and isinstance(error, BusyError):
+            return BUSY
+        if not isinstance(error, HeronError | OSError):
+            print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
+        print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
+        if in_sweep:
+            note_failure(job.folder, error, clock)
+        return FAILED
+    return DONE
