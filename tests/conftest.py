@@ -25,7 +25,7 @@ from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.schema import Config, EncoderConfig, PathsConfig
 
 # Other jobs share the cores: a slow example is no failure.
-settings.register_profile("heron", deadline=None, max_examples=50)
+settings.register_profile("heron", deadline=None, max_examples=40)
 settings.load_profile("heron")
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.

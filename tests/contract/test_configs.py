@@ -185,20 +185,28 @@ def require(config):
         _check_values(config)
 
 
+def require_everything(experiment, protocol, run_as_published):
+    config, choices = run_as_published(experiment, protocol)
+    assert (config.protocol, choices["experiment"]) == (protocol, experiment)
+    # Only windows cannot follow a repository that writes both texts into one.
+    assert refusal(config) is None or config.encoder.overflow == "windows"
+    require(config)
+    for encoder, head in product(ENCODERS, HEADS):
+        require(swap(swap(config, choices, "encoder", encoder), choices, "head", head))
+    for baseline in BASELINES:
+        require(swap(config, choices, "baseline", baseline))
+
+
+@pytest.mark.parametrize("i", range(len(EXPERIMENTS)), ids=lambda i: EXPERIMENTS[i])
+def test_every_experiment_works_with_every_encoder_head_and_baseline(i, run_as_published):
+    require_everything(EXPERIMENTS[i], PROTOCOLS[i % len(PROTOCOLS)], run_as_published)
+
+
+@pytest.mark.real  # a minute: every change checks a third of it
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_experiment_works_with_every_protocol_encoder_head_and_baseline(
-    experiment, run_as_published
-):
+def test_every_experiment_works_with_them_under_every_protocol(experiment, run_as_published):
     for protocol in PROTOCOLS:
-        config, choices = run_as_published(experiment, protocol)
-        assert (config.protocol, choices["experiment"]) == (protocol, experiment)
-        # Only windows cannot follow a repository that writes both texts into one.
-        assert refusal(config) is None or config.encoder.overflow == "windows"
-        require(config)
-        for encoder, head in product(ENCODERS, HEADS):
-            require(swap(swap(config, choices, "encoder", encoder), choices, "head", head))
-        for baseline in BASELINES:
-            require(swap(config, choices, "baseline", baseline))
+        require_everything(experiment, protocol, run_as_published)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -78,6 +78,7 @@ def test_kills_at_random_change_nothing_once_the_command_has_completed_them(
     assert list(scores(tmp_path).values()) == list(scores(undisturbed).values())
 
 
+@pytest.mark.real  # takes too long for every change
 def test_full_disk_while_a_checkpoint_is_written_fails_the_job_and_the_same_command_goes_on(
     undisturbed: Path, tmp_path: Path
 ) -> None:
