@@ -22,7 +22,13 @@ from heron.schema import Config, SweeperConfig
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.
-_CAUSES = {"git": "commits", "versions": "versions", "sources": "files", "machine": "machines"}
+_CAUSES = {
+    "git": "commits",
+    "versions": "versions",
+    "sources": "files",
+    "machine": "machines",
+    "threads": "numbers of CPU threads (trainer.threads sets it)",
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -108,7 +114,7 @@ def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> l
     shown = sorted(moved, key=lambda key: -abs(moved[key]))[:5]
     return [
         f"{len(moved)} of {len(old)} scores differ, most of all:",
-        *(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({moved[key]:+.6f})" for key in shown),
+        *(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({moved[key]:+.1e})" for key in shown),
         *causes,
     ]
 

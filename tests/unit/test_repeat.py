@@ -47,11 +47,12 @@ def test_what_else_differs_is_said(
     old = RunFolder(tmp_path / "sweep" / "old")
     shutil.copytree(run.path, old.path)
     status = read_json(old.status)
-    write_json(old.status, {**status, "versions": {"torch": "1.0"}})
+    write_json(old.status, {**status, "versions": {"torch": "1.0"}, "threads": 64})
     assert heron("train", f"run.from={old.path}") == 0
     said = capsys.readouterr().out
     assert "scores are equal" in said
     assert "the versions differ" in said
+    assert "the numbers of CPU threads (trainer.threads sets it) differ" in said
 
 
 @pytest.mark.parametrize(

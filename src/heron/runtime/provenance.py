@@ -26,6 +26,7 @@ def provenance() -> dict[str, Any]:
         "heron": __version__,
         "git": git_state(),
         "python": platform.python_version(),
+        "threads": torch.get_num_threads(),  # another number adds in another order
         "versions": {package: metadata.version(package) for package in _PACKAGES},
         "machine": {
             "processor": _processor(),
