@@ -16,6 +16,7 @@ from heron.errors import ConfigError
 from heron.files import read_json
 from heron.runtime.isolation import Job
 from heron.runtime.launch import RanksProcess, check_start, count_ranks, threads, was_left_alone
+from heron.runtime.queue import JobList
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.sweep import Sweep
 from heron.schema import Config
@@ -149,7 +150,7 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
         folder = RunFolder(tmp_path / f"seed={seed}")
         folder.path.mkdir()
         jobs.append(Job(config, folder, []))
-    outcomes = Sweep(jobs, isolate=True, n_jobs=2).run()
+    outcomes = Sweep(JobList(jobs), isolate=True, n_jobs=2).run()
     assert [each.state for each in outcomes] == ["done", "done"]
     scores = [job.folder.scores.read_bytes() for job in jobs]
     assert scores[0] == unbroken.scores.read_bytes()
