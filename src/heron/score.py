@@ -33,7 +33,7 @@ class Options:
 
     Args:
         task: `relation`, `nli` or `classification`; `qa` and `summarization` have options of
-            their own (`heron.score_answers`, `heron.score_summaries`).
+            their own (`heron.score_texts`).
         gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
         predictions: table of predicted labels. With a column `p/<label>` for every label, such as
             heron's own predictions have, calibration is scored as well.
@@ -101,14 +101,10 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: unknown options, tasks, modes or labels that cannot be read without `labels=`.
         DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
     """
-    if "task=qa" in arguments:
-        from heron import score_answers
+    if {"task=qa", "task=summarization"} & set(arguments):
+        from heron import score_texts
 
-        return score_answers.run(arguments)
-    if "task=summarization" in arguments:
-        from heron import score_summaries
-
-        return score_summaries.run(arguments)
+        return score_texts.run(arguments)
     options = parse_options(Options, arguments)
     _check(options)
     joined = load(options)

@@ -1,0 +1,216 @@
+"""`heron score task=qa|summarization`: any system's texts against gold ones, from two files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from heron.config_dir import data_sets
+from heron.data.config import DataConfig, read_config
+from heron.data.examples import Example
+from heron.data.qa_options import ANSWER, NO_ANSWER
+from heron.data.tables import cell_text, is_missing, read_table
+from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.files import write_json
+from heron.options import parse_options
+
+_GUIDS = ("guid", "id")
+_Items = dict[str, np.ndarray]
+
+
+@dataclass
+class TextOptions:
+    """Options of `heron score task=qa` and `task=summarization`.
+
+    Args:
+        task: `qa` or `summarization`.
+        gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
+            summary.
+        predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
+            `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
+            empty answer is "no answer".
+        data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
+            `own_summaries`.
+        language: default the data set's.
+        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
+        name: the name in that file; default: the predictions file's, without its suffix.
+        resamples: bootstrap resamples of whole articles; 0 computes no intervals.
+        seed: of the resamples.
+    """
+
+    task: str
+    gold: Path
+    predictions: Path
+    data: str | None = None
+    language: str | None = None
+    out: Path | None = None
+    name: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a task's texts are called and how they are scored.
+
+    Args:
+        data: the data set whose form files have by default.
+        gives: what a system gives, `answer`.
+        to: what it is given to, `question`.
+        columns: names of the predictions' column.
+        group: what stays whole in a draw where a row names no group: its `text`, or its `guid`.
+        score: makes of examples, texts and data set the values of each item, and what else is
+            scored of the whole.
+    """
+
+    data: str
+    gives: str
+    to: str
+    columns: tuple[str, ...]
+    group: str
+    score: Callable[
+        [Sequence[Example], Sequence[str], DataConfig], tuple[_Items, Mapping[str, float]]
+    ]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Score, print and, with `out=`, write; returns the exit code.
+
+    Raises:
+        ConfigError: unknown options or data set.
+        DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
+    """
+    options = parse_options(TextOptions, arguments)
+    if options.resamples < 0:
+        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    kind = KINDS[options.task]
+    config = _data_set(options, kind)
+    from heron.data.readers import read_rows
+    from heron.metrics.span import mean_scores, score_intervals
+
+    examples = read_rows(options.gold, config, "required", "raise").examples
+    texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
+    items, rest = kind.score(examples, texts, config)
+    scores = mean_scores(items) | dict(rest)
+    if options.resamples:
+        groups = [example.group or getattr(example, kind.group) for example in examples]
+        scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
+    _show(f"{options.task}, {len(examples)} {kind.to}s", scores, options.resamples)
+    if options.out:
+        write_json(options.out, {options.name or options.predictions.stem: scores})
+        print(f"scores written to {options.out}")
+    return 0
+
+
+def read_texts(path: Path, gold: Path, guids: Sequence[str], kind: Kind) -> list[str]:
+    """Read a text for each gold row, joined on the guid where the file has one.
+
+    Args:
+        path: a JSON object, or a table.
+        gold: the gold file, for messages.
+        guids: of the gold rows.
+        kind: what the texts are called.
+
+    Raises:
+        DataError: guids that are missing, extra or repeated; texts that are none; without a guid,
+            another number of rows than `gold` has.
+    """
+    found = _read_object(path, kind) if path.suffix == ".json" else None
+    if found is None:
+        table = read_table(path)
+        guid, column = table.find(_GUIDS), table.find(kind.columns)
+        if column is None:
+            raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
+        texts = ["" if is_missing(row[column]) else cell_text(row[column]) for row in table.rows]
+        if guid is None:
+            if len(texts) != len(guids):
+                what = f"{len(texts)} rows for {len(guids)} {kind.to}s in {gold}"
+                raise DataError(Problem(str(path), what, "a column guid joins rows by name"))
+            return texts
+        if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
+            raise DataError(problems)
+        found = {cell_text(row[guid]): text for row, text in zip(table.rows, texts, strict=True)}
+    lacking = [
+        Problem(f"{gold}: {name}", f"no {kind.gives} to it in {path}")
+        for name in guids
+        if name not in found
+    ]
+    extra = [
+        Problem(f"{path}: {name}", f"no such {kind.to} in {gold}")
+        for name in sorted(set(found) - set(guids))
+    ]
+    if lacking or extra:
+        raise DataError([*lacking, *extra])
+    return [found[name] for name in guids]
+
+
+def _read_object(path: Path, kind: Kind) -> dict[str, str] | None:
+    """Read `{guid: text}`; None where the file holds a list of rows."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(Problem(str(path), str(error))) from error
+    if not isinstance(found, dict):
+        return None
+    wrong = [guid for guid, text in found.items() if not isinstance(text, str)]
+    if wrong:
+        what = f"its {kind.gives} is no text; an empty one means none"
+        raise DataError([Problem(f"{path}: {guid}", what) for guid in wrong])
+    return found
+
+
+def _data_set(options: TextOptions, kind: Kind) -> DataConfig:
+    paths, name = data_sets(), options.data or kind.data
+    if name not in paths:
+        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
+    config = read_config(paths[name])
+    if config.task != options.task:
+        raise ConfigError(f"data={name} is for task={config.task}, not {options.task}")
+    config.language = options.language or config.language
+    if options.task == "qa":
+        config.label_order = [ANSWER, NO_ANSWER]
+    return config
+
+
+def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:
+    print(title + (f" ({resamples} bootstrap resamples of articles)" if resamples else ""))
+    for name, value in scores.items():
+        if not name.endswith(("_low", "_high")):
+            low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
+            interval = "" if low is None else f"   {low:.3f} to {high:.3f}"
+            print(f"  {name:<28} {value:.3f}{interval}")
+
+
+def _answers(
+    examples: Sequence[Example], texts: Sequence[str], config: DataConfig
+) -> tuple[_Items, Mapping[str, float]]:
+    from heron.languages import get_language
+    from heron.metrics.span import item_scores
+    from heron.metrics.span_profiles import side_by_side
+
+    golds = [list(example.side["answers"]) for example in examples]
+    return item_scores(texts, golds, side_by_side(get_language(config.language))), {}
+
+
+def _summaries(
+    examples: Sequence[Example], texts: Sequence[str], config: DataConfig
+) -> tuple[_Items, Mapping[str, float]]:
+    from heron.languages import get_language
+    from heron.metrics.summary import describe_summaries, extractive_scores, item_rouge
+
+    language = get_language(config.language)
+    articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
+    rest = describe_summaries(articles, texts, golds) | extractive_scores(articles, golds, language)
+    return item_rouge(texts, golds, language), rest
+
+
+KINDS = {
+    "qa": Kind("own_qa", "answer", "question", ("prediction", "answer", "text"), "text", _answers),
+    "summarization": Kind(
+        "own_summaries", "summary", "article", ("prediction", "summary", "text"), "guid", _summaries
+    ),
+}
