@@ -72,6 +72,14 @@ class SpanLogits:
         return band_BLW
 
 
+def borders(batch: Batch) -> Tensor:
+    """Mark the tokens that an answer can begin or end at: the text's, and token 0; bool [B, L]."""
+    assert batch.context_BL is not None
+    allowed_BL = batch.context_BL.clone()
+    allowed_BL[:, 0] = True
+    return allowed_BL
+
+
 def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     """Average the scores that several heads give to every span of the same windows."""
     n = len(several)
@@ -115,11 +123,9 @@ class SpanHead(nn.Module):
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> SpanLogits:
         """Score every token; in full precision under autocast too, as every head."""
-        assert batch.context_BL is not None
         with torch.autocast(states_BLD.device.type, enabled=False):
             states_BLD = self.dropout(states_BLD.to(self.borders.weight.dtype))
-            allowed_BL = batch.context_BL.clone()
-            allowed_BL[:, 0] = True
+            allowed_BL = borders(batch)
             logits_BL2 = self.borders(states_BLD).float()
             start_BL, end_BL = (
                 logits_BL2[:, :, side].masked_fill(~allowed_BL, NEVER) for side in (0, 1)

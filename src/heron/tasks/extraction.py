@@ -16,7 +16,15 @@ from heron import ranks
 from heron.data.collate import Batch
 from heron.data.config import VALIDATION
 from heron.data.datamodule import DataModule
-from heron.models.span_head import NEVER, Candidates, SpanHead, SpanLogits, best_spans, mean_logits
+from heron.models.span_head import (
+    NEVER,
+    Candidates,
+    SpanHead,
+    SpanLogits,
+    best_spans,
+    borders,
+    mean_logits,
+)
 from heron.tasks.base import Output, TaskModule
 from heron.tasks.spans import SpanPredictions, collect_spans
 
@@ -156,9 +164,7 @@ class ExtractionModule(TaskModule):
     @staticmethod
     def _mean(log_p_BL: Tensor, batch: Batch) -> Tensor:
         """Average log probabilities over the places that an answer's border can have."""
-        assert batch.context_BL is not None
-        allowed_BL = batch.context_BL.clone()
-        allowed_BL[:, 0] = True
+        allowed_BL = borders(batch)
         return log_p_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
