@@ -5,9 +5,10 @@ Shape suffixes: R rows, K recorded values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,7 @@ from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.errors import HeronError
+from heron.metrics.span import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 from heron.schema import Config
@@ -67,6 +69,22 @@ class Predictions(Protocol):
 
     def lines(self, config: Config) -> list[str]:
         """Show the prediction of one example, as `heron predict text=...` prints it."""
+
+
+def intervals_of_means(
+    values: Mapping[str, np.ndarray], groups: Sequence[str], config: Config
+) -> dict[str, float]:
+    """Draw the bootstrap intervals that `task.bootstrap` and `task.resample` ask for.
+
+    Args:
+        values: each item's scores, float64 [N] by name.
+        groups: the document of each item, N.
+        config: the run's.
+    """
+    if not config.task.bootstrap:
+        return {}
+    by_group = groups if config.task.resample == "group" else None
+    return score_intervals(values, by_group, resamples=config.task.bootstrap)
 
 
 class TaskModule(pl.LightningModule):

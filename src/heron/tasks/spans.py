@@ -16,10 +16,11 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
-from heron.metrics.span import item_scores, mean_scores, score_intervals
+from heron.metrics.span import item_scores, mean_scores
 from heron.metrics.span_profiles import side_by_side
 from heron.models.span_head import NEVER
 from heron.schema import Config
+from heron.tasks.base import intervals_of_means
 
 
 class Answer(NamedTuple):
@@ -89,10 +90,8 @@ class SpanPredictions:
         scores = mean_scores(values)
         if self.threshold is not None:
             scores["threshold"] = self.threshold
-        if intervals and config.task.bootstrap:
-            groups = [self.groups[row] for row in rows]
-            by_group = groups if config.task.resample == "group" else None
-            scores |= score_intervals(values, by_group, resamples=config.task.bootstrap)
+        if intervals:
+            scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:

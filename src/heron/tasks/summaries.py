@@ -17,7 +17,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.files import fingerprint, read_json, write_json
 from heron.languages import get_language
-from heron.metrics.span import mean_scores, score_intervals
+from heron.metrics.span import mean_scores
 from heron.metrics.summary import (
     EXTRACTIVE_VERSION,
     describe_summaries,
@@ -25,6 +25,7 @@ from heron.metrics.summary import (
     item_rouge,
 )
 from heron.schema import Config
+from heron.tasks.base import intervals_of_means
 
 
 class Written(NamedTuple):
@@ -90,10 +91,7 @@ class SummaryPredictions:
         articles = [self.articles[row] for row in rows]
         scores |= describe_summaries(articles, texts, golds)
         scores |= stored_extractive(articles, golds, config)
-        if config.task.bootstrap:
-            groups = [self.groups[row] for row in rows]
-            by_group = groups if config.task.resample == "group" else None
-            scores |= score_intervals(values, by_group, resamples=config.task.bootstrap)
+        scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
