@@ -200,12 +200,17 @@ def _summaries(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> tuple[_Items, Mapping[str, float]]:
     from heron.languages import get_language
-    from heron.metrics.summary import describe_summaries, extractive_scores, item_rouge
+    from heron.metrics.summary import (
+        describe_summaries,
+        exchanged_scores,
+        extractive_scores,
+        item_rouge,
+    )
 
     language = get_language(config.language)
     articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
-    rest = describe_summaries(articles, texts, golds) | extractive_scores(articles, golds, language)
-    return item_rouge(texts, golds, language), rest
+    rest = describe_summaries(articles, texts, golds) | exchanged_scores(texts, golds, language)
+    return item_rouge(texts, golds, language), rest | extractive_scores(articles, golds, language)
 
 
 KINDS = {

@@ -21,6 +21,7 @@ from heron.metrics.span import mean_scores
 from heron.metrics.summary import (
     EXTRACTIVE_VERSION,
     describe_summaries,
+    exchanged_scores,
     extractive_scores,
     item_rouge,
 )
@@ -90,6 +91,7 @@ class SummaryPredictions:
             return scores
         articles = [self.articles[row] for row in rows]
         scores |= describe_summaries(articles, texts, golds)
+        scores |= exchanged_scores(texts, golds, language)
         scores |= stored_extractive(articles, golds, config)
         scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores
