@@ -1,5 +1,6 @@
 """The command line's frame: commands, help, exit codes; nothing heavy before it must."""
 
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import heron
 from heron.cli import COMMANDS, main
 from heron.errors import ConfigError
 
+KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
 
 
@@ -113,3 +115,14 @@ def test_a_command_gets_its_words_and_gives_its_code(returned, code, command):
     command(lambda arguments: seen.append(arguments) or returned)
     assert main(["train", "seed=1", "-m"]) == code
     assert seen == [["seed=1", "-m"]]
+
+
+def test_memory_for_kernels_is_limited_unless_the_user_says_otherwise(monkeypatch):
+    seen = []
+    command = types.SimpleNamespace(run=lambda rest: seen.append(os.environ[KERNELS]))
+    monkeypatch.setattr("importlib.import_module", lambda name: command)
+    monkeypatch.delenv(KERNELS, raising=False)
+    assert main(["train"]) == 0
+    monkeypatch.setenv(KERNELS, "512")
+    assert main(["train"]) == 0
+    assert seen == ["64", "512"]
