@@ -15,7 +15,7 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf, open_dict
 
 from heron.composition import _HEADS, _hydra, compose_and_run, data_task, follow_the_data
-from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve
+from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve, resolve_stages
 from heron.config_dir import conf_dir
 from heron.data.config import read_config
 from heron.errors import ConfigError
@@ -408,3 +408,9 @@ def test_the_configuration_knows_every_input_form():
 
     assert set(CHOICES["head.input"]) == set(BUILDERS)
     assert sorted(form for forms in _TASK_FORMS.values() for form in forms) == sorted(BUILDERS)
+
+
+def test_the_small_data_recipe_ends_with_the_run_s_own_data(compose):
+    for data in ("parashoot", "parashoot_dev"):
+        config = compose("experiment=parashoot/stages", f"data={data}")
+        assert [stage.data for stage in resolve_stages(config)][-1] == data
