@@ -6,24 +6,29 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heron.bertscore_options import BertScoreOptions, write_scores
 from heron.config_dir import data_sets
 from heron.data.config import DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.tables import cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.files import write_json
 from heron.options import parse_options
+from heron.schema import BertScoreConfig
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
 
 _GUIDS = ("guid", "id")
 _Items = dict[str, np.ndarray]
 
 
 @dataclass
-class TextOptions:
+class TextOptions(BertScoreOptions):
     """Options of `heron score task=qa` and `task=summarization`.
 
     Args:
@@ -40,6 +45,8 @@ class TextOptions:
         name: the name in that file; default: the predictions file's, without its suffix.
         resamples: bootstrap resamples of whole articles; 0 computes no intervals.
         seed: of the resamples.
+
+    Of summaries also `bertscore=` and what belongs to it: `heron.bertscore_options`.
     """
 
     task: str
@@ -87,6 +94,8 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(TextOptions, arguments)
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    if (by_encoder := options.asked()) and options.task != "summarization":
+        raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     kind = KINDS[options.task]
     config = _data_set(options, kind)
     from heron.data.readers import read_rows
@@ -95,13 +104,19 @@ def run(arguments: Sequence[str]) -> int:
     examples = read_rows(options.gold, config, "required", "raise").examples
     texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
     items, rest = kind.score(examples, texts, config)
-    scores = mean_scores(items) | dict(rest)
+    scores, signature = mean_scores(items), None
+    if by_encoder:
+        found = _by_encoder(examples, texts, by_encoder)
+        items, scores, signature = items | found.known(), scores | found.means(), found.signature
+    scores |= rest
     if options.resamples:
         groups = [example.group or getattr(example, kind.group) for example in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
     _show(f"{options.task}, {len(examples)} {kind.to}s", scores, options.resamples)
+    if signature:
+        print(f"BERTScore: {signature}")
     if options.out:
-        write_json(options.out, {options.name or options.predictions.stem: scores})
+        write_scores(options.out, options.name or options.predictions.stem, scores, signature)
         print(f"scores written to {options.out}")
     return 0
 
@@ -182,7 +197,8 @@ def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:
         if not name.endswith(("_low", "_high")):
             low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
             interval = "" if low is None else f"   {low:.3f} to {high:.3f}"
-            print(f"  {name:<28} {value:.3f}{interval}")
+            shown = value if isinstance(value, int) else f"{value:.3f}"
+            print(f"  {name:<28} {shown}{interval}")
 
 
 def _answers(
@@ -206,6 +222,17 @@ def _summaries(
     articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
     rest = describe_summaries(articles, texts, golds) | extractive_scores(articles, golds, language)
     return item_rouge(texts, golds, language), rest
+
+
+def _by_encoder(
+    examples: Sequence[Example], texts: Sequence[str], config: BertScoreConfig
+) -> BertScores:
+    from heron.data.sources import default_cache_dir
+    from heron.metrics.bertscore import bertscore
+    from heron.runtime.trainer import quiet
+
+    quiet()
+    return bertscore(texts, [str(e.target) for e in examples], config, default_cache_dir())
 
 
 KINDS = {

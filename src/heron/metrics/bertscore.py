@@ -29,6 +29,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from heron.bertscore_options import check_bertscore
 from heron.data import array_store
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint, sha256_file
@@ -60,10 +61,13 @@ class BertScores:
     counts: dict[str, int]
     signature: str
 
+    def known(self) -> dict[str, Floats]:
+        """Take `items` if they say anything; of nothing but pairs left out, there is no score."""
+        return {name: each for name, each in self.items.items() if not np.isnan(each).all()}
+
     def means(self) -> dict[str, float]:
-        """Average over the pairs that were not left out, if any; the counts come after."""
-        kept = {name: values for name, values in self.items.items() if not np.isnan(values).all()}
-        means = {name: float(np.nanmean(values)) for name, values in kept.items()}
+        """Average over the pairs that were not left out; the counts come after."""
+        means = {name: float(np.nanmean(values_N)) for name, values_N in self.known().items()}
         return means | self.counts
 
 
@@ -91,19 +95,19 @@ def bertscore(
         ConfigError: no such encoder or layer, or an unusable baseline.
         DataError: not as many references as predictions, or idf without two references.
     """
-    check_bertscore(config)
+    name, layer = _backbone(config)
     if len(predictions) != len(references):
         what = f"{len(predictions)} predictions for {len(references)} references"
         raise DataError(Problem("bertscore", what, "one reference for each prediction"))
     if config.idf and len(references) < 2:
         fix = "set idf=false: what all references have weighs nothing"
         raise DataError(Problem("bertscore", f"idf over {len(references)} references", fix))
-    identity = check_backbone(*_backbone(config))
+    identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
     decisive = (VERSION, identity, config.layer, config.long, config.precision, _transformers())
 
     def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
-        encoder = TokenEncoder.load(*_backbone(config), config.precision, device)
+        encoder = TokenEncoder.load(name, layer, config.precision, device)
         scorer = _Scorer(encoder, config, cache, fingerprint(*decisive), progress)
         scores_N3, counts = scorer.score(predictions, references)
         return {"scores": scores_N3}, counts
@@ -127,7 +131,6 @@ def sign(config: BertScoreConfig) -> str:
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
-    check_bertscore(config)
     name, layer = _backbone(config)
     identity = check_backbone(name, layer)
     content = identity.get("commit") or fingerprint(identity)
@@ -141,26 +144,6 @@ def sign(config: BertScoreConfig) -> str:
         _read_baseline(config)
         words.append(f"custom-rescaled@{sha256_file(config.baseline)[:12]}")
     return "_".join(words)
-
-
-def check_bertscore(config: BertScoreConfig) -> None:
-    """Refuse what cannot be computed, without looking at any file.
-
-    Raises:
-        ConfigError: an encoder without a layer, or the reverse.
-    """
-    if config.model is None:
-        raise ConfigError("bertscore: name an encoder, hub id or folder")
-    if config.layer is None:
-        raise ConfigError(
-            f"bertscore: say after which layer {config.model} is read. Scores of two layers cannot "
-            "be compared, and there is no common choice: bert-score's table has none for Hebrew or "
-            "Romanian encoders (AlephBERT), and HeSum does not tell its own. The table takes 9 of "
-            "12 for multilingual BERT and XLM-R base, 17 of 24 for XLM-R large: layer 9 for an "
-            "encoder of 12"
-        )
-    if config.layer < 1:
-        raise ConfigError(f"bertscore layer {config.layer}: layers are counted from 1")
 
 
 class _Scorer:
@@ -269,8 +252,9 @@ def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]
 
 
 def _backbone(config: BertScoreConfig) -> tuple[str, int]:
-    assert config.model is not None
-    assert config.layer is not None
+    check_bertscore(config)
+    if config.model is None or config.layer is None:
+        raise ConfigError("bertscore: no encoder is named")
     return str(Path(config.model).expanduser()), config.layer
 
 
