@@ -7,8 +7,9 @@ reference. Tokens that a tokenizer puts around every text weigh nothing, but can
 Legend: K tokens of the candidate, L tokens of the reference, D hidden.
 Source: Zhang et al. 2020 (BERTScore), section 3, and bert-score 0.3.13 for the details.
 Deviates: bert-score pads the texts of a batch with similarity 0, so that a token whose best
-similarity is negative counts 0 in some batches and not in others; here it never does. There, the
-end token of T5 and GPT-2 weighs as much as a word; here nothing, as CLS and SEP do.
+similarity is negative counts 0 in some batches and not in others; here it never does. Its harmonic
+mean of a positive and a negative number can be anything; here it is 0. There, the end token of T5
+and GPT-2 weighs as much as a word; here nothing, as CLS and SEP do.
 """
 
 from __future__ import annotations
@@ -74,11 +75,11 @@ def match_tokens(
         weights_L: float64, not all 0.
 
     Returns:
-        Precision, recall and their harmonic mean, F1; cosines, so from -1 to 1.
+        Precision and recall, cosines from -1 to 1, and their harmonic mean, F1; it is 0 where one
+        of them is not positive.
     """
     similarity_KL = candidate_KD @ reference_LD.T
     precision = float(np.average(similarity_KL.amax(dim=1).double().numpy(), weights=weights_K))
     recall = float(np.average(similarity_KL.amax(dim=0).double().numpy(), weights=weights_L))
-    total = precision + recall
-    # Of opposite texts the harmonic mean of two negative cosines means nothing; so does 0 / 0.
-    return precision, recall, 2 * precision * recall / total if total else 0.0
+    both = min(precision, recall) > 0
+    return precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
