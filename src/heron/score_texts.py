@@ -96,6 +96,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
     if (by_encoder := options.asked()) and options.task != "summarization":
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
+    signature = _sign(by_encoder)
     kind = KINDS[options.task]
     config = _data_set(options, kind)
     from heron.data.readers import read_rows
@@ -104,10 +105,10 @@ def run(arguments: Sequence[str]) -> int:
     examples = read_rows(options.gold, config, "required", "raise").examples
     texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
     items, rest = kind.score(examples, texts, config)
-    scores, signature = mean_scores(items), None
+    scores = mean_scores(items)
     if by_encoder:
         found = _by_encoder(examples, texts, by_encoder)
-        items, scores, signature = items | found.known(), scores | found.means(), found.signature
+        items, scores = items | found.known(), scores | found.means()
     scores |= rest
     if options.resamples:
         groups = [example.group or getattr(example, kind.group) for example in examples]
@@ -222,6 +223,15 @@ def _summaries(
     articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
     rest = describe_summaries(articles, texts, golds) | extractive_scores(articles, golds, language)
     return item_rouge(texts, golds, language), rest
+
+
+def _sign(config: BertScoreConfig | None) -> str | None:
+    """Name what decides BERTScore; an encoder that is missing is missed before anything is read."""
+    if config is None:
+        return None
+    from heron.metrics.bertscore import sign
+
+    return sign(config)
 
 
 def _by_encoder(

@@ -1,8 +1,11 @@
 """BERTScore: equal to a plain re-statement of bert-score, whatever comes together in a batch."""
 
 import dataclasses
+import json
 import math
+import os
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +83,21 @@ def test_scores_are_those_of_bert_score(config, layer, idf):
     config = dataclasses.replace(config, layer=layer, idf=idf)
     pairs = texts(12, 0), texts(12, 1)
     np.testing.assert_allclose(columns(score(*pairs, config)), restated(*pairs, config), atol=1e-6)
+
+
+PACKAGE = json.loads(Path(__file__).with_name("bertscore_package.json").read_text("utf-8"))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", PACKAGE["scores"])
+def test_scores_of_a_real_encoder_are_those_that_the_package_gave(name):
+    encoder = os.environ.get("HERON_ENCODER")
+    if not encoder or Path(encoder).name != "me5-small-he-ro":
+        pytest.skip("HERON_ENCODER is not the encoder that the package was run with")
+    layer, idf = name.split("_")
+    config = BertScoreConfig(encoder, int(layer[1:]), idf == "idf", "cut")
+    found = score(*zip(*PACKAGE["pairs"], strict=True), config)
+    np.testing.assert_allclose(columns(found), PACKAGE["scores"][name], atol=2e-6)
 
 
 def test_identical_texts_score_1_and_others_less(config):

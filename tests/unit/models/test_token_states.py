@@ -9,6 +9,9 @@ from transformers import (
     AutoTokenizer,
     ModernBertConfig,
     ModernBertModel,
+    RobertaConfig,
+    RobertaModel,
+    RobertaTokenizer,
     T5Config,
     T5Model,
 )
@@ -82,6 +85,33 @@ def test_of_an_encoder_decoder_the_encoder_is_read(tiny_encoder, tmp_path):
     (states,) = encoder.states([pieces])
     assert states.shape == (len(pieces.ids), 32)
     assert not encoder.is_long(encoder.pieces(["מילה " * 2000])[0])  # its positions are relative
+
+
+def test_to_byte_level_tokenizers_a_first_word_is_as_any_other(tmp_path):
+    from tokenizers import ByteLevelBPETokenizer
+
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(
+        ["the end of the end"] * 9, 300, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    )
+    trained.save_model(str(tmp_path))
+    vocabulary, merges = (str(tmp_path / name) for name in ("vocab.json", "merges.txt"))
+    RobertaTokenizer(vocab=vocabulary, merges=merges).save_pretrained(tmp_path)
+    shape = RobertaConfig(
+        vocab_size=trained.get_vocab_size(),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=66,
+        pad_token_id=1,
+    )
+    RobertaModel(shape).save_pretrained(tmp_path)
+    encoder = TokenEncoder.load(str(tmp_path), 1, device=torch.device("cpu"))
+    first, twice, empty = encoder.pieces(["end", "end end", " "])
+    assert twice.text.tolist() == first.text.tolist() * 2
+    assert not len(empty.text)
+    assert encoder.positions == 64
 
 
 def test_texts_are_cut_at_the_end_and_keep_the_closing_token(encoder):
