@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from heron.bertscore_options import BertScoreOptions, write_scores
 from heron.config_dir import data_sets
-from heron.data.config import DataConfig, read_config
+from heron.data.config import Columns, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.tables import cell_text, is_missing, read_table
@@ -34,7 +34,7 @@ class TextOptions(BertScoreOptions):
     Args:
         task: `qa` or `summarization`.
         gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
-            summary.
+            summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
             `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
             empty answer is "no answer".
@@ -189,7 +189,17 @@ def _data_set(options: TextOptions, kind: Kind) -> DataConfig:
     config.language = options.language or config.language
     if options.task == "qa":
         config.label_order = [ANSWER, NO_ANSWER]
+    else:
+        config.columns = _columns(options.gold, config.columns)
     return config
+
+
+def _columns(gold: Path, usual: Columns) -> Columns:
+    """Read a run's own `predictions/<split>.parquet` by the names it has, without a new column."""
+    found = set(read_table(gold).columns) if gold.suffix.lower() == ".parquet" else set()
+    if usual.text in found or not {"text", "gold", "prediction"} <= found:
+        return usual
+    return replace(usual, text="text", target="gold", group="group" if "group" in found else None)
 
 
 def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:

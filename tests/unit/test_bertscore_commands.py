@@ -27,8 +27,12 @@ def files(tmp_path, monkeypatch):
 
 
 def score(folder, *words):
-    paths = [f"{name}={folder / name}.csv" for name in ("gold",)]
-    paths += [f"predictions={folder / 'mine.csv'}", f"out={folder / 'scores.json'}"]
+    paths = [
+        f"gold={folder / 'gold.csv'}",
+        f"predictions={folder / 'mine.csv'}",
+        f"out={folder / 'scores.json'}",
+        "resamples=50",
+    ]
     return main(["score", "task=summarization", *paths, *words])
 
 
@@ -79,7 +83,8 @@ def test_answers_have_no_bertscore(files, tiny_encoder, capsys):
 LEAD = ("data=chronicle_summaries", "data.generator.size=100", "baseline=lead", "run.job=lead")
 
 
-def test_a_run_scores_every_split_and_keeps_the_signature(tmp_path, tiny_encoder, capsys):
+def test_a_run_scores_every_split_and_keeps_the_signature(tmp_path, tiny_encoder, monkeypatch):
+    monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
     asked = (f"task.bertscore.model={tiny_encoder}", "task.bertscore.layer=1")
     assert heron("train", *TINY, *in_folder(tmp_path), *LEAD, *asked) == 0
     run = RunFolder(tmp_path / "runs" / "chronicle_summaries-summarization" / "lead")
@@ -90,8 +95,10 @@ def test_a_run_scores_every_split_and_keeps_the_signature(tmp_path, tiny_encoder
     assert status["signatures"] == {"bertscore": sign(BertScoreConfig(str(tiny_encoder), 1))}
     assert "bertscore" in status["sources"]
     out = tmp_path / "again.json"
-    assert heron("evaluate", f"run={run.path}", f"out={out}") == 0
-    assert read_json(out)["test"] == pytest.approx(scores["test"])
+    stored = [f"{name}={run.predictions('test')}" for name in ("gold", "predictions")]
+    words = (f"bertscore={tiny_encoder}", "bertscore_layer=1")
+    assert heron("score", "task=summarization", *stored, f"out={out}", *words) == 0
+    assert read_json(out)["test"]["bertscore_f1"] == pytest.approx(scores["test"]["bertscore_f1"])
     words = (f"bertscore={tiny_encoder}", "bertscore_layer=2")
     assert heron("evaluate", f"run={run.path}", f"out={out}", *words) == 0
     assert read_json(out)["test"]["bertscore_f1"] != scores["test"]["bertscore_f1"]

@@ -30,7 +30,9 @@ from heron.models.hub import identity, origin
 from heron.models.tokenizer import load_tokenizer
 from heron.schema import EncoderConfig
 
-TOKENS = 8192  # padded tokens of a batch
+# Padded tokens of a batch. On a CPU, 8192 take half as long again: less padding, fuller caches.
+TOKENS = 1024
+GPU_TOKENS = 16384
 Ids = np.ndarray  # int64
 
 
@@ -138,7 +140,8 @@ class TokenEncoder:
         parts = [self._windows(pieces) for pieces in texts]
         sequences = list(itertools.chain.from_iterable(parts))
         found: list[Tensor | None] = [None] * len(sequences)
-        plan = plan_evaluation(Units.single(np.array([len(s.ids) for s in sequences])), TOKENS)
+        tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
+        plan = plan_evaluation(Units.single(np.array([len(s.ids) for s in sequences])), tokens)
         for rows in tracked(plan, title, progress):
             read = [sequences[row] for row in rows]
             for row, sequence, states_LD in zip(rows, read, self._forward(read), strict=True):
