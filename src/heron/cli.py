@@ -84,7 +84,8 @@ heron evaluate run=DIR [split=test] [key=value ...]
   heron evaluate run=DIR split=validation
   heron evaluate run=DIR input=labelled.csv
   heron evaluate run=DIR,DIR2,DIR3                   the mean of several runs' logits
-  heron evaluate run=DIR data=FOLDER                 data sets have moved since training""",
+  heron evaluate run=DIR data=FOLDER                 data sets have moved since training
+  heron evaluate run=DIR bertscore=ENCODER bertscore_layer=9      summaries; see heron score""",
     ),
     "score": Command(
         "heron.score",
@@ -98,10 +99,13 @@ heron score task=qa|summarization gold=FILE predictions=FILE [data=NAME] [langua
   heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
   heron score task=qa gold=dev.json predictions=mine.json      SQuAD's JSON, {id: answer}
   heron score task=summarization gold=test.csv predictions=mine.csv     article,summary; prediction
+  heron score task=summarization gold=... predictions=... bertscore=ENCODER bertscore_layer=9
 
 Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
 join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
-group_column=, guid_column=, gold_column=, prediction_column=.""",
+group_column=, guid_column=, gold_column=, prediction_column=. BERTScore (an encoder, hub id or
+folder; the layer has no default) is printed with a signature that says how it was computed; also:
+bertscore_idf=, bertscore_long=skip|cut|windows, bertscore_precision=, bertscore_baseline=.""",
     ),
     "sweep": Command(
         "heron.sweep",
@@ -231,7 +235,8 @@ that works offline and a CSV file. Every article goes to K raters (default all).
 coherence, completeness, faithfulness, fluency, or a table with name, description, lowest, highest;
 errors= alike. `collect` writes ratings.csv, report.html, report.md and every table as CSV: means,
 Krippendorff's alpha, correlations with the systems' columns of numbers, errors. It leaves with 1
-where answers cannot be used, and names them. Also: language=, wording=en|he|ro, split=, seed=.""",
+where answers cannot be used, and names them. Also: language=, wording=en|he|ro, split=, seed=,
+and bertscore=ENCODER bertscore_layer=9, as for heron score, to be correlated as well.""",
     ),
     "data": Command(
         "heron.data.listing",

@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from heron.bertscore_options import LONG, PRECISIONS, check_bertscore
 from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
@@ -25,6 +26,8 @@ CHOICES = {
     "task.name": ("relation", "nli", "qa", "summarization"),
     "task.relaxed": ("recode", "drop"),
     "task.resample": ("group", "row"),
+    "task.bertscore.long": LONG,
+    "task.bertscore.precision": PRECISIONS,
     "encoder.truncation": ("only_first", "only_second", "longest_first"),
     "encoder.overflow": ("truncate", "windows"),
     "head.input": (
@@ -402,6 +405,9 @@ def _check_task(config: Config) -> None:
         raise ConfigError(
             f"task.name={config.task.name}: data={config.data.name} is for task={config.data.task}"
         )
+    check_bertscore(config.task.bertscore)
+    if config.task.bertscore.model and config.task.name != "summarization":
+        raise ConfigError("task.bertscore.model scores summaries: it needs task=summarization")
 
 
 def _check_multipliers(config: Config) -> None:

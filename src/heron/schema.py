@@ -47,6 +47,31 @@ class GenerationConfig:
 
 
 @dataclass
+class BertScoreConfig:
+    """Whether summaries are scored by BERTScore too, and by what; see `heron.metrics.bertscore`.
+
+    Args:
+        model: the encoder whose states are compared, hub id or folder; null leaves BERTScore out.
+        layer: after which of its layers, from 1; there is no default, because scores of two layers
+            cannot be compared and the literature seldom says its own.
+        idf: weigh tokens by how few references have them.
+        long: what becomes of texts that are longer than the encoder can read: `skip` leaves their
+            pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does;
+            `windows` reads everything, in overlapping windows. Counted in any case.
+        precision: `32-true`, or `bf16-mixed`, which changes scores by some 0.0002.
+        baseline: a file as bert-score has them (LAYER,P,R,F): rescaled scores come beside the
+            others; null: none.
+    """
+
+    model: str | None = None
+    layer: int | None = None
+    idf: bool = False
+    long: str = "skip"
+    precision: str = "32-true"
+    baseline: str | None = None
+
+
+@dataclass
 class TaskConfig:
     """What is learned and how it is scored.
 
@@ -66,6 +91,7 @@ class TaskConfig:
             the same ones, to choose the best epoch by; null takes all. The end of the run takes all
             in any case.
         generation: of `summarization`: how summaries are written.
+        bertscore: of `summarization`: scored at the end of a run, not after each epoch.
     """
 
     name: str = "relation"
@@ -77,6 +103,7 @@ class TaskConfig:
     max_target_tokens: int = 128
     validation_samples: int | None = None
     generation: GenerationConfig = field(default_factory=GenerationConfig)
+    bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
 
 
 @dataclass

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heron.bertscore_options import BertScoreOptions, write_scores
 from heron.config_dir import data_sets
-from heron.data.config import DataConfig, read_config
+from heron.data.config import Columns, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.tables import cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.files import write_json
 from heron.options import parse_options
+from heron.schema import BertScoreConfig
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
 
 _GUIDS = ("guid", "id")
 _Items = dict[str, np.ndarray]
 
 
 @dataclass
-class TextOptions:
+class TextOptions(BertScoreOptions):
     """Options of `heron score task=qa` and `task=summarization`.
 
     Args:
         task: `qa` or `summarization`.
         gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
-            summary.
+            summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
             `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
             empty answer is "no answer".
@@ -40,6 +45,8 @@ class TextOptions:
         name: the name in that file; default: the predictions file's, without its suffix.
         resamples: bootstrap resamples of whole articles; 0 computes no intervals.
         seed: of the resamples.
+
+    Of summaries also `bertscore=` and what belongs to it: `heron.bertscore_options`.
     """
 
     task: str
@@ -87,6 +94,9 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(TextOptions, arguments)
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    if (by_encoder := options.asked()) and options.task != "summarization":
+        raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
+    signature = _sign(by_encoder)
     kind = KINDS[options.task]
     config = _data_set(options, kind)
     from heron.data.readers import read_rows
@@ -95,13 +105,19 @@ def run(arguments: Sequence[str]) -> int:
     examples = read_rows(options.gold, config, "required", "raise").examples
     texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
     items, rest = kind.score(examples, texts, config)
-    scores = mean_scores(items) | dict(rest)
+    scores = mean_scores(items)
+    if by_encoder:
+        found = _by_encoder(examples, texts, by_encoder)
+        items, scores = items | found.known(), scores | found.means()
+    scores |= rest
     if options.resamples:
         groups = [example.group or getattr(example, kind.group) for example in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
     _show(f"{options.task}, {len(examples)} {kind.to}s", scores, options.resamples)
+    if signature:
+        print(f"BERTScore: {signature}")
     if options.out:
-        write_json(options.out, {options.name or options.predictions.stem: scores})
+        write_scores(options.out, options.name or options.predictions.stem, scores, signature)
         print(f"scores written to {options.out}")
     return 0
 
@@ -173,7 +189,17 @@ def _data_set(options: TextOptions, kind: Kind) -> DataConfig:
     config.language = options.language or config.language
     if options.task == "qa":
         config.label_order = [ANSWER, NO_ANSWER]
+    else:
+        config.columns = _columns(options.gold, config.columns)
     return config
+
+
+def _columns(gold: Path, usual: Columns) -> Columns:
+    """Read a run's own `predictions/<split>.parquet` by the names it has, without a new column."""
+    found = set(read_table(gold).columns) if gold.suffix.lower() == ".parquet" else set()
+    if usual.text in found or not {"text", "gold", "prediction"} <= found:
+        return usual
+    return replace(usual, text="text", target="gold", group="group" if "group" in found else None)
 
 
 def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:
@@ -182,7 +208,8 @@ def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:
         if not name.endswith(("_low", "_high")):
             low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
             interval = "" if low is None else f"   {low:.3f} to {high:.3f}"
-            print(f"  {name:<28} {value:.3f}{interval}")
+            shown = value if isinstance(value, int) else f"{value:.3f}"
+            print(f"  {name:<28} {shown}{interval}")
 
 
 def _answers(
@@ -211,6 +238,26 @@ def _summaries(
     articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
     rest = describe_summaries(articles, texts, golds) | exchanged_scores(texts, golds, language)
     return item_rouge(texts, golds, language), rest | extractive_scores(articles, golds, language)
+
+
+def _sign(config: BertScoreConfig | None) -> str | None:
+    """Name what decides BERTScore; an encoder that is missing is missed before anything is read."""
+    if config is None:
+        return None
+    from heron.metrics.bertscore import sign
+
+    return sign(config)
+
+
+def _by_encoder(
+    examples: Sequence[Example], texts: Sequence[str], config: BertScoreConfig
+) -> BertScores:
+    from heron.data.sources import default_cache_dir
+    from heron.metrics.bertscore import bertscore
+    from heron.runtime.trainer import quiet
+
+    quiet()
+    return bertscore(texts, [str(e.target) for e in examples], config, default_cache_dir())
 
 
 KINDS = {

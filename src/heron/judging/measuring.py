@@ -5,11 +5,13 @@ Source: HeSum, section 4.2 (ROUGE beside human scores).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from heron.judging.systems import System
 from heron.languages import get_language
 from heron.metrics.rouge import MEASURES, rouge
+from heron.schema import BertScoreConfig
 
 WORDS = "words"  # a score that is nothing but length is told apart by it
 _SUFFIXES = {"xlsum": "", "heron": "_heron"}
@@ -21,7 +23,10 @@ def references(systems: Sequence[System]) -> dict[str, str]:
 
 
 def measure(
-    systems: Sequence[System], guids: Sequence[str], code: str
+    systems: Sequence[System],
+    guids: Sequence[str],
+    code: str,
+    by_encoder: BertScoreConfig | None = None,
 ) -> dict[str, dict[str, Mapping[str, float]]]:
     """Collect the numbers that files have, and compute ROUGE (fractions) and length (words).
 
@@ -29,20 +34,28 @@ def measure(
         systems: all of them.
         guids: of the articles that were drawn.
         code: the language, ISO 639-1.
+        by_encoder: how BERTScore is to be computed as well.
 
     Returns:
         Scores by system, guid and name: `rouge1`, `rouge2`, `rougeL` (as papers report them),
-        `rouge1_heron` and so on where there is a reference; `words`. A file's own column wins.
+        `rouge1_heron` and so on where there is a reference; `words`; `bertscore_f1` and so on, but
+        not for pairs that it leaves out. A file's own column wins.
     """
     known = references(systems)
     found: dict[str, dict[str, Mapping[str, float]]] = {}
+    own = {s.name: {guid: {**known, **s.references}.get(guid) for guid in guids} for s in systems}
+    read = {
+        name: {guid: text for guid, text in by_guid.items() if text is not None}
+        for name, by_guid in own.items()
+    }
+    like = _by_encoder(systems, read, by_encoder) if by_encoder else {}
     for system in systems:
-        own = {guid: {**known, **system.references}.get(guid) for guid in guids}
-        golds = {guid: text for guid, text in own.items() if text is not None}
+        golds = read[system.name]
         computed = _rouge({guid: system.summaries[guid] for guid in golds}, golds, code)
         found[system.name] = {
             guid: {
                 **computed.get(guid, {}),
+                **like.get((system.name, guid), {}),
                 WORDS: float(len(system.summaries[guid].split())),
                 **system.metrics.get(guid, {}),
             }
@@ -64,3 +77,29 @@ def _rouge(
             for guid, value in zip(golds, found[name].tolist(), strict=True):
                 scores[guid][name + suffix] = value
     return scores
+
+
+def _by_encoder(
+    systems: Sequence[System], golds: Mapping[str, Mapping[str, str]], config: BertScoreConfig
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Compute BERTScore of all systems at once, by system and guid: they share references."""
+    from heron.data.sources import default_cache_dir
+    from heron.metrics.bertscore import bertscore
+    from heron.runtime.trainer import quiet
+
+    quiet()
+    places = [(system, guid) for system in systems for guid in golds[system.name]]
+    found = bertscore(
+        [system.summaries[guid] for system, guid in places],
+        [golds[system.name][guid] for system, guid in places],
+        config,
+        default_cache_dir(),
+    )
+    return {
+        (system.name, guid): {
+            name: float(values_N[row])
+            for name, values_N in found.items.items()
+            if math.isfinite(values_N[row])
+        }
+        for row, (system, guid) in enumerate(places)
+    }

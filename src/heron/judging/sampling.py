@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heron.bertscore_options import BertScoreOptions
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint
 from heron.judging.design import assign_raters, system_orders
@@ -19,10 +20,11 @@ from heron.judging.study import Judged, Study, write_key
 from heron.judging.systems import GOLD, System, read_systems
 from heron.judging.wording import Question, get_wording
 from heron.languages import get_language
+from heron.schema import BertScoreConfig
 
 
 @dataclass
-class SampleOptions:
+class SampleOptions(BertScoreOptions):
     """Options of `heron judge sample`.
 
     Args:
@@ -38,6 +40,8 @@ class SampleOptions:
         wording: the language of the form's own words; default that of the texts.
         split: which of the runs' predictions.
         seed: the same seed draws the same articles and orders.
+
+    Also `bertscore=` and what belongs to it, for the correlations: `heron.bertscore_options`.
     """
 
     systems: list[str]
@@ -67,7 +71,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     key = options.out / "key.json"
     if key.exists():
         raise ConfigError(f"{key} is there already, and forms in use may need it: name a new out=")
-    overlap = _check_numbers(options)
+    overlap, by_encoder = _check_numbers(options), options.asked()
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems)).code
     criteria, errors = _questions(options, options.wording or language)
@@ -82,15 +86,24 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
         errors=errors,
         systems=tuple(summaries),
         items=_items(guids, list(summaries), options.raters, overlap, options.seed),
-        metrics=measure(systems, guids, language),
+        metrics=measure(systems, guids, language, by_encoder),
         synthetic=any(system.synthetic for system in systems),
         made={
             "options": _plain(options),
             "files": {one.name: {"path": str(one.path), "sha256": one.sha256} for one in systems},
+            **_signature(by_encoder),
         },
     )
     write_key(key, study)
     return study, write_forms(options.out / "forms", study, articles, summaries)
+
+
+def _signature(config: BertScoreConfig | None) -> dict[str, str]:
+    if config is None:
+        return {}
+    from heron.metrics.bertscore import sign
+
+    return {"bertscore": sign(config)}
 
 
 def _check_numbers(options: SampleOptions) -> int:

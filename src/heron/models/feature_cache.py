@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from heron.bars import tracked
 from heron.config import as_dict
 from heron.data import array_store
 from heron.data.batching import plan_evaluation
@@ -96,7 +97,7 @@ def encode_split(
     vectors_XP = np.zeros((len(features) if per_row else len(features.lengths_S), width), "float32")
     encoder.eval().to(device)
     autocast = _autocast(config, device)
-    for units_U in _progress(plan, f"encoding {split}", config.trainer.progress):
+    for units_U in tracked(plan, f"encoding {split}", config.trainer.progress):
         batch = collate(units_U).to(device)
         with torch.no_grad(), autocast():
             pooled_XP = head.pool(encoder(batch), batch)
@@ -121,16 +122,6 @@ def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:
     name = precision(config.trainer.precision)
     dtype = {"bf16-mixed": torch.bfloat16, "16-mixed": torch.float16}.get(name)
     return lambda: torch.autocast(device.type, dtype=dtype, enabled=dtype is not None)
-
-
-def _progress(plan: list[np.ndarray], title: str, wanted: bool | None) -> Any:
-    """Show a bar over a plan where people watch."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if wanted is None else wanted
-    return track(plan, title, console=console, disable=not shown, transient=True)
 
 
 class StoredEncoder(Encoder):

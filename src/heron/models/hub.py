@@ -51,8 +51,11 @@ def identity(config: EncoderConfig) -> dict[str, str]:
         return {file.name: sha256_file(file) for file in files}
     from transformers import AutoConfig
 
-    settings = AutoConfig.from_pretrained(config.name, **origin(config))
-    return {"commit": str(getattr(settings, "_commit_hash", None) or config.revision)}
+    AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
+    found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+    # The cache keeps each commit in a folder of its name; transformers 5 does not tell it.
+    commit = Path(found).parent.name if isinstance(found, str) else config.revision
+    return {"commit": str(commit)}
 
 
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:

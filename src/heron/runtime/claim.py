@@ -15,7 +15,7 @@ from heron.files import atomic_open, fingerprint, read_json, sha256_file
 from heron.metrics.names import score_names
 from heron.models.hub import identity
 from heron.runtime.run_folder import HEAD, RunFolder
-from heron.schema import Config
+from heron.schema import Config, EncoderConfig
 from heron.secrets import redacted
 from heron.yaml_files import dump_yaml
 
@@ -69,7 +69,7 @@ def source_hashes(config: Config) -> dict[str, str]:
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
         `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
-        `curriculum.dynamics`, `curriculum.scores`.
+        `bertscore`, `curriculum.dynamics`, `curriculum.scores`.
     """
     data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
     paths = locate(config.data, data_dir, cache_dir)
@@ -84,6 +84,8 @@ def source_hashes(config: Config) -> dict[str, str]:
         paths |= baseline_sources(config)
     elif Path(config.encoder.name).is_dir():
         hashes["encoder"] = fingerprint(identity(config.encoder))
+    if config.task.bertscore.model and Path(config.task.bertscore.model).is_dir():
+        hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
     if config.curriculum.dynamics is not None or config.curriculum.scores is not None:

@@ -109,6 +109,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         retry=None,
         heartbeat=heartbeat(),
         sources=sources,
+        **_signatures(config),
         **provenance(),
         **{key: None for key in ("pruned", "pruned_by") if key in status},
     )
@@ -200,6 +201,18 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
         if config.run.export:
             _export(config, folder, module, data)
     return ranks.from_first(scores)
+
+
+def _signatures(config: Config) -> dict[str, dict[str, str]]:
+    """Name what decides scores that depend on more than the texts; what is missing is missed now.
+
+    The scores themselves are computed when the training is over.
+    """
+    if not config.task.bertscore.model:
+        return {}
+    from heron.metrics.bertscore import sign
+
+    return {"signatures": {"bertscore": sign(config.task.bertscore)}}
 
 
 def _score(

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from heron.data.datamodule import DataModule
@@ -27,6 +28,9 @@ from heron.metrics.summary import (
 )
 from heron.schema import Config
 from heron.tasks.base import intervals_of_means
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
 
 
 class Written(NamedTuple):
@@ -77,8 +81,8 @@ class SummaryPredictions:
             intervals: False gives ROUGE alone, without intervals, for use after every epoch.
 
         Returns:
-            ROUGE and its intervals, what the summaries are like, and what copying sentences
-            reaches (`heron.metrics.summary`).
+            ROUGE, BERTScore where `task.bertscore` asks for it, and their intervals; what the
+            summaries are like, and what copying sentences reaches (`heron.metrics.summary`).
         """
         rows = [row for row, gold in enumerate(self.golds) if gold is not None]
         if not rows:
@@ -89,6 +93,10 @@ class SummaryPredictions:
         scores = mean_scores(values)
         if not intervals:
             return scores
+        if config.task.bertscore.model:
+            found = score_by_encoder(texts, golds, config)
+            values |= found.known()
+            scores |= found.means()
         articles = [self.articles[row] for row in rows]
         scores |= describe_summaries(articles, texts, golds)
         scores |= exchanged_scores(texts, golds, language)
@@ -160,6 +168,20 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
         chosen_N[order[most:]] = False
     return chosen_N
+
+
+def score_by_encoder(texts: Sequence[str], golds: Sequence[str], config: Config) -> BertScores:
+    """Compute BERTScore as a run asks for it, where the run computes."""
+    from heron.metrics.bertscore import bertscore
+
+    return bertscore(
+        texts,
+        golds,
+        config.task.bertscore,
+        Path(config.paths.cache),
+        device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
+        progress=config.trainer.progress,
+    )
 
 
 def stored_extractive(

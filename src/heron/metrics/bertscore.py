@@ -1,0 +1,281 @@
+"""BERTScore of summaries: how like the tokens of two texts are to an encoder.
+
+Every score belongs to a signature, as bert-score's hash code: encoder (with a fingerprint of its
+files), layer, idf, version of transformers, and what became of long texts. Scores with different
+signatures cannot be compared.
+
+A text without a token of weight, an empty one above all, scores 0 against every text, as in
+bert-score, and is counted. Nothing is rescaled unless a baseline is given; rescaled scores have
+names of their own.
+
+Shape suffixes: N pairs, T tokens of all texts, D hidden.
+Source: Zhang et al. 2020; bert-score 0.3.13, which has no layer and no baseline for AlephBERT.
+Deviates: see `heron.metrics.greedy_matching`. bert-score cuts long texts (`long=cut`); HeSum
+compares pairs of at most 512 tokens only, which is `long=skip`, the default: a score of half a text
+looks like any other score.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from heron.bertscore_options import check_bertscore
+from heron.data import array_store
+from heron.errors import ConfigError, DataError, Problem
+from heron.files import fingerprint, sha256_file
+from heron.metrics.greedy_matching import Weights, even_weights, idf_weights, match_tokens
+from heron.models.token_states import Pieces, TokenEncoder, check_backbone
+from heron.schema import BertScoreConfig
+
+Floats = np.ndarray  # float64
+
+VERSION = 1  # of what is computed here
+MEASURES = ("precision", "recall", "f1")
+_PART = 2**17  # tokens of references whose states are in memory at once
+
+
+@dataclass(frozen=True, slots=True)
+class BertScores:
+    """BERTScore of N pairs.
+
+    Args:
+        items: float64 `[N]` by name: `bertscore_precision`, `bertscore_recall`, `bertscore_f1`,
+            cosines; with a baseline also `bertscore_f1_rescaled` and so on. NaN where a pair was
+            left out.
+        counts: `bertscore_long`, pairs with a text that is longer than the encoder reads;
+            `bertscore_empty`, pairs with a text without a token of weight.
+        signature: see above.
+    """
+
+    items: dict[str, Floats]
+    counts: dict[str, int]
+    signature: str
+
+    def known(self) -> dict[str, Floats]:
+        """Take `items` if they say anything; of nothing but pairs left out, there is no score."""
+        return {name: each for name, each in self.items.items() if not np.isnan(each).all()}
+
+    def means(self) -> dict[str, float]:
+        """Average over the pairs that were not left out; the counts come after."""
+        means = {name: float(np.nanmean(values_N)) for name, values_N in self.known().items()}
+        return means | self.counts
+
+
+def bertscore(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    config: BertScoreConfig,
+    cache: Path | None = None,
+    *,
+    device: torch.device | None = None,
+    progress: bool | None = None,
+) -> BertScores:
+    """Score every prediction by itself.
+
+    Args:
+        predictions: N texts.
+        references: N texts; several systems' predictions in one call share equal ones.
+        config: encoder, layer and so on.
+        cache: folder for results, and for the references' states, which the next system shares
+            (`4 * D` bytes a token); None keeps nothing.
+        device: None takes a GPU where there is one.
+        progress: show a bar; None: on terminals.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+        DataError: not as many references as predictions, or idf without two references.
+    """
+    name, layer = _backbone(config)
+    if len(predictions) != len(references):
+        what = f"{len(predictions)} predictions for {len(references)} references"
+        raise DataError(Problem("bertscore", what, "one reference for each prediction"))
+    if config.idf and len(references) < 2:
+        fix = "set idf=false: what all references have weighs nothing"
+        raise DataError(Problem("bertscore", f"idf over {len(references)} references", fix))
+    identity = check_backbone(name, layer)
+    baseline = _read_baseline(config)
+    decisive = (VERSION, identity, config.layer, config.long, config.precision, _transformers())
+
+    def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
+        encoder = TokenEncoder.load(name, layer, config.precision, device)
+        scorer = _Scorer(encoder, config, cache, fingerprint(*decisive), progress)
+        scores_N3, counts = scorer.score(predictions, references)
+        return {"scores": scores_N3}, counts
+
+    if cache is None or not len(predictions):
+        arrays, counts = build()
+    else:
+        key = fingerprint(decisive, config.idf, list(predictions), list(references))
+        arrays, counts = array_store.load_or_build(cache, "bertscore", key, build)
+    columns = zip(MEASURES, arrays["scores"].T, strict=True)
+    items = {f"bertscore_{name}": np.array(column_N) for name, column_N in columns}
+    for name, value in baseline.items():
+        raw_N = items[f"bertscore_{name}"]
+        items[f"bertscore_{name}_rescaled"] = (raw_N - value) / (1 - value)
+    return BertScores(items, dict(counts), sign(config))
+
+
+def sign(config: BertScoreConfig) -> str:
+    """Name all that decides a score, on one line, in the manner of bert-score's hash code.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+    """
+    name, layer = _backbone(config)
+    identity = check_backbone(name, layer)
+    content = identity.get("commit") or fingerprint(identity)
+    shown = Path(name).resolve().name if Path(name).is_dir() else name
+    words = [f"{shown}@{content[:12]}", f"L{layer}", "idf" if config.idf else "no-idf"]
+    words.append(f"version=heron-{VERSION}(hug_trans={_transformers()})")
+    words.append(f"long={config.long}")
+    if config.precision != "32-true":
+        words.append(config.precision)
+    if config.baseline:
+        _read_baseline(config)
+        words.append(f"custom-rescaled@{sha256_file(config.baseline)[:12]}")
+    return "_".join(words)
+
+
+class _Scorer:
+    """Scores pairs by an encoder; `key` names all about it that decides a state."""
+
+    def __init__(
+        self,
+        encoder: TokenEncoder,
+        config: BertScoreConfig,
+        cache: Path | None,
+        key: str,
+        progress: bool | None,
+    ):
+        self.encoder, self.config, self.cache = encoder, config, cache
+        self.key, self.progress = key, progress
+
+    def score(
+        self, predictions: Sequence[str], references: Sequence[str]
+    ) -> tuple[Floats, dict[str, int]]:
+        """Return precision, recall and F1, float64 `[N, 3]`, and the counts."""
+        texts = list(dict.fromkeys([*references, *predictions]))
+        pieces = dict(zip(texts, self.encoder.pieces(texts), strict=True))
+        long = {text for text in texts if self.encoder.is_long(pieces[text])}
+        if self.config.long == "cut":
+            pieces |= {text: self.encoder.cut(pieces[text]) for text in long}
+        left_out = long if self.config.long == "skip" else set()
+        golds = [text for text in references if text not in left_out]
+        weights = self._weights(pieces, golds)
+        weighed = {text: weights.of(pieces[text].ids) for text in texts}
+
+        pairs = list(zip(predictions, references, strict=True))
+        scores_N3 = np.full((len(pairs), len(MEASURES)), np.nan)
+        empty = 0
+        places: dict[str, list[int]] = {}
+        for place, pair in enumerate(pairs):
+            if left_out.intersection(pair):
+                continue
+            if all(weighed[text].any() for text in pair):
+                places.setdefault(pair[1], []).append(place)
+            else:
+                scores_N3[place], empty = 0.0, empty + 1
+        for part in _parts(sorted(set(golds)), pieces):
+            mine = [place for text in part for place in places.get(text, ())]
+            states = self._states(part, [pairs[place][0] for place in mine], pieces)
+            for place in mine:
+                prediction, reference = pairs[place]
+                scores_N3[place] = match_tokens(
+                    states[prediction],
+                    states[reference],
+                    weighed[prediction],
+                    weighed[reference],
+                )
+        over = sum(1 for pair in pairs if long.intersection(pair))
+        return scores_N3, {"bertscore_long": over, "bertscore_empty": empty}
+
+    def _weights(self, pieces: Mapping[str, Pieces], golds: Sequence[str]) -> Weights:
+        special = {int(i) for each in pieces.values() for i in (*each.before, *each.after)}
+        tokenizer = self.encoder.tokenizer
+        special |= {i for i in (tokenizer.cls_token_id, tokenizer.sep_token_id) if i is not None}
+        if self.config.idf:
+            return idf_weights([pieces[text].ids for text in golds], special)
+        return even_weights(special)
+
+    def _states(
+        self, part: Sequence[str], predictions: Sequence[str], pieces: Mapping[str, Pieces]
+    ) -> dict[str, Tensor]:
+        """Encode a part's references, unless that was done before, and what is paired with them."""
+        references = self._references(part, pieces)
+        mine = [text for text in dict.fromkeys(predictions) if text not in references]
+        return references | self._encode(mine, pieces, "BERTScore: summaries")
+
+    def _references(self, part: Sequence[str], pieces: Mapping[str, Pieces]) -> dict[str, Tensor]:
+        def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
+            found = self._encode(part, pieces, "BERTScore: references")
+            return {"states": torch.cat(list(found.values())).numpy()}, {}
+
+        if self.cache is None:
+            return self._encode(part, pieces, "BERTScore: references")
+        key = fingerprint(self.key, list(part))
+        arrays, _ = array_store.load_or_build(self.cache, "token_states", key, build)
+        states_TD = torch.from_numpy(np.array(arrays["states"]))
+        lengths = [len(pieces[text].ids) for text in part]
+        return dict(zip(part, states_TD.split(lengths), strict=True))
+
+    def _encode(
+        self, texts: Sequence[str], pieces: Mapping[str, Pieces], title: str
+    ) -> dict[str, Tensor]:
+        """Encode texts into states of length 1."""
+        found = self.encoder.states([pieces[text] for text in texts], title, self.progress)
+        unit = (F.normalize(states_TD, dim=1) for states_TD in found)
+        return dict(zip(texts, unit, strict=True))
+
+
+def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]]:
+    """Divide texts into parts of at most `_PART` tokens, or of one text."""
+    parts: list[list[str]] = []
+    held = 0
+    for text in texts:
+        length = len(pieces[text].ids)
+        if not parts or held + length > _PART:
+            parts.append([])
+            held = 0
+        parts[-1].append(text)
+        held += length
+    return parts
+
+
+def _backbone(config: BertScoreConfig) -> tuple[str, int]:
+    check_bertscore(config)
+    if config.model is None or config.layer is None:
+        raise ConfigError("bertscore: no encoder is named")
+    return str(Path(config.model).expanduser()), config.layer
+
+
+def _transformers() -> str:
+    return metadata.version("transformers")
+
+
+def _read_baseline(config: BertScoreConfig) -> dict[str, float]:
+    """Read the layer's row of a file as bert-score has them; nothing without a file."""
+    if config.baseline is None:
+        return {}
+    path = Path(config.baseline)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"bertscore baseline {path}: {error}") from error
+    rows = csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in text else ",")
+    try:
+        found = {int(row["LAYER"]): [float(row[name]) for name in "PRF"] for row in rows}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"bertscore baseline {path}: expected LAYER,P,R,F and numbers") from error
+    if config.layer not in found:
+        raise ConfigError(f"bertscore baseline {path}: no row for layer {config.layer}")
+    return dict(zip(MEASURES, found[config.layer], strict=True))

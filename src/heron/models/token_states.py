@@ -1,0 +1,247 @@
+"""The states of a text's tokens after one layer of an encoder.
+
+Layers above the one asked for are left out of the model, so what comes out is its
+`last_hidden_state`: of encoders that normalise before each block (ModernBERT, GPT-2, T5), whose raw
+states cannot be compared, this has the final normalisation.
+
+Shape suffixes: B sequences, L tokens of the longest, T tokens of all texts, D hidden.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
+
+from heron.bars import tracked
+from heron.data.batching import plan_evaluation
+from heron.data.features import Units
+from heron.errors import ConfigError
+from heron.models.encoder import count_positions, load_encoder
+from heron.models.hub import identity, origin
+from heron.models.tokenizer import load_tokenizer
+from heron.schema import EncoderConfig
+
+# Padded tokens of a batch. On a CPU, 8192 take half as long again: less padding, fuller caches.
+TOKENS = 1024
+GPU_TOKENS = 16384
+Ids = np.ndarray  # int64
+
+
+class Pieces(NamedTuple):
+    """A text's token ids: what the tokenizer puts before and after it, and its own."""
+
+    before: Ids
+    text: Ids
+    after: Ids
+
+    @property
+    def ids(self) -> Ids:
+        """All of them, in order."""
+        return np.concatenate(self)
+
+
+class _Sequence(NamedTuple):
+    """What the encoder reads at once, and which of its states are kept."""
+
+    ids: Ids
+    kept: slice
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEncoder:
+    """An encoder up to one of its layers, and its tokenizer.
+
+    Args:
+        model: in evaluation mode, on its device.
+        tokenizer: a fast one.
+        positions: the longest sequence it can read, in tokens; None knows no end.
+        precision: `32-true` or `bf16-mixed`.
+    """
+
+    model: PreTrainedModel
+    tokenizer: Any
+    positions: int | None
+    precision: str = "32-true"
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        layer: int,
+        precision: str = "32-true",
+        device: torch.device | None = None,
+    ) -> TokenEncoder:
+        """Load an encoder without the layers above `layer`; of an encoder-decoder its encoder.
+
+        Args:
+            name: hub id or folder.
+            layer: from 1.
+            precision: see above.
+            device: null takes a GPU where there is one.
+
+        Raises:
+            ConfigError: no such encoder, or it has fewer layers.
+        """
+        config = _settings(name, layer)
+        with naming(name):
+            tokenizer = load_tokenizer(config, (), (), Path())
+            model = load_encoder(config, len(tokenizer), tokenizer.pad_token_id)
+        if model.config.is_encoder_decoder:
+            model = model.get_encoder()
+        device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        positions = count_positions(model.config)
+        return cls(model.eval().to(device), tokenizer, positions, precision)
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """Cut texts into tokens, without a limit; white space around them is dropped."""
+        stripped = [text.strip() for text in texts]
+        if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
+            # To these, a word after a space is another one; bert-score puts a space there too.
+            stripped = [f" {text}" if text else "" for text in stripped]
+        if not stripped:
+            return []
+        found = self.tokenizer(
+            stripped,
+            return_special_tokens_mask=True,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        rows = zip(found["input_ids"], found["special_tokens_mask"], strict=True)
+        return [_split(np.asarray(ids, dtype=np.int64), special) for ids, special in rows]
+
+    def is_long(self, pieces: Pieces) -> bool:
+        """Tell whether a text is longer than can be read at once."""
+        return self.positions is not None and sum(map(len, pieces)) > self.positions
+
+    def cut(self, pieces: Pieces) -> Pieces:
+        """Leave the end of a long text out; what the tokenizer puts after it stays."""
+        return pieces._replace(text=pieces.text[: self._room(pieces)])
+
+    def states(
+        self, texts: Sequence[Pieces], title: str = "encoding", progress: bool | None = None
+    ) -> list[Tensor]:
+        """Encode texts, in order of length; those that are too long in overlapping windows.
+
+        A token of several windows keeps the state that it has in the one where it stands furthest
+        from the end: at least an eighth of what fits lies between it and a cut.
+
+        Returns:
+            For each text float32 [tokens, D], on the CPU.
+        """
+        parts = [self._windows(pieces) for pieces in texts]
+        sequences = list(itertools.chain.from_iterable(parts))
+        found: list[Tensor | None] = [None] * len(sequences)
+        tokens = TOKENS if self.model.device.type == "cpu" else GPU_TOKENS
+        plan = plan_evaluation(Units.single(np.array([len(s.ids) for s in sequences])), tokens)
+        for rows in tracked(plan, title, progress):
+            read = [sequences[row] for row in rows]
+            for row, sequence, states_LD in zip(rows, read, self._forward(read), strict=True):
+                found[row] = states_LD[: len(sequence.ids)][sequence.kept].clone()
+        states = iter(found)
+        return [torch.cat(list(itertools.islice(states, len(part)))) for part in parts]  # type: ignore[arg-type]
+
+    def _windows(self, pieces: Pieces) -> list[_Sequence]:
+        room = self._room(pieces)
+        before, text, after = pieces
+        if len(text) <= room:
+            return [_Sequence(pieces.ids, slice(None))]
+        windows = []
+        for start, first, last in plan_windows(len(text), room):
+            ids = np.concatenate([before, text[start : start + room], after])
+            # The tokens before the text are the first window's, those after it the last one's.
+            begin = 0 if first == 0 else len(before) + first - start
+            end = len(ids) if last == len(text) else len(before) + last - start
+            windows.append(_Sequence(ids, slice(begin, end)))
+        return windows
+
+    def _room(self, pieces: Pieces) -> int:
+        if self.positions is None:
+            return len(pieces.text)
+        return self.positions - len(pieces.before) - len(pieces.after)
+
+    @torch.inference_mode()
+    def _forward(self, sequences: Sequence[_Sequence]) -> Tensor:
+        """Run a batch; returns states_BLD, float32 on the CPU."""
+        length = max(len(sequence.ids) for sequence in sequences)
+        tokens_BL = torch.full((len(sequences), length), self.tokenizer.pad_token_id or 0)
+        mask_BL = torch.zeros_like(tokens_BL)
+        for row, sequence in enumerate(sequences):
+            tokens_BL[row, : len(sequence.ids)] = torch.from_numpy(sequence.ids)
+            mask_BL[row, : len(sequence.ids)] = 1
+        device = self.model.device
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bf16-mixed"):
+            output = self.model(input_ids=tokens_BL.to(device), attention_mask=mask_BL.to(device))
+        states_BLD: Tensor = output.last_hidden_state.float().cpu()
+        return states_BLD
+
+
+def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:
+    """Lay windows over a text; neighbours share a quarter of their tokens, the last ones more.
+
+    Args:
+        length: of the text, in tokens; more than `room`.
+        room: tokens of a window.
+
+    Returns:
+        For each window its start, and the first token and the end of those that are its own; every
+        token is one window's own.
+    """
+    step = room - room // 4
+    starts = [*range(0, length - room, step), length - room]
+    borders = [(second + first + room) // 2 for first, second in itertools.pairwise(starts)]
+    return list(zip(starts, [0, *borders], [*borders, length], strict=True))
+
+
+def check_backbone(name: str, layer: int) -> dict[str, str]:
+    """Make sure that an encoder is there and has a layer, without loading its weights.
+
+    Returns:
+        What it is by content: the hashes of a folder's files, or the hub's commit.
+
+    Raises:
+        ConfigError: it is not, or it has not.
+    """
+    config = _settings(name, layer)
+    with naming(name):
+        found = identity(config)
+        try:
+            settings = AutoConfig.from_pretrained(name, **origin(config))
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"encoder.name={name}: {error}") from error
+    if layer > settings.num_hidden_layers:
+        raise ConfigError(
+            f"bertscore layer {layer}: {name} has {settings.num_hidden_layers} layers"
+        )
+    return found
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Say in an error that it is this encoder's, and not that of a run."""
+    try:
+        yield
+    except ConfigError as error:
+        what = str(error).replace(f"encoder.name={name}", f"bertscore model {name}")
+        raise ConfigError(what.replace("encoder.num_layers=", "bertscore layer ")) from error
+
+
+def _settings(name: str, layer: int) -> EncoderConfig:
+    if name == "scratch":
+        raise ConfigError("bertscore model scratch: an encoder that was trained is needed")
+    return EncoderConfig(name=name, num_layers=layer, max_length=8, fast_dropout=False)
+
+
+def _split(ids: Ids, special: Sequence[int]) -> Pieces:
+    """Tell the tokenizer's own tokens from the text's."""
+    own = np.flatnonzero(np.asarray(special) == 0)
+    first, last = (own[0], own[-1] + 1) if len(own) else (len(ids), len(ids))
+    return Pieces(ids[:first], ids[first:last], ids[last:])

@@ -1,0 +1,284 @@
+"""BERTScore: equal to a plain re-statement of bert-score, whatever comes together in a batch."""
+
+import dataclasses
+import json
+import math
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from heron.errors import ConfigError, DataError
+from heron.metrics import bertscore as module
+from heron.metrics.bertscore import bertscore, sign
+from heron.models.token_states import TokenEncoder
+from heron.schema import BertScoreConfig
+
+HEBREW = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב"
+ROMANIAN = "Șoferul a oprit mașina în fața școlii"
+ENGLISH = "the committee met in the morning and rejected a proposal"
+WORDS = [*HEBREW.split(), *ROMANIAN.split(), *ENGLISH.split()]
+CPU = torch.device("cpu")
+
+
+def texts(count, seed, longest=12):
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(1, longest))) for _ in range(count)]
+
+
+@pytest.fixture
+def config(tiny_encoder):
+    return BertScoreConfig(str(tiny_encoder), 1)
+
+
+def score(predictions, references, config, cache=None):
+    return bertscore(predictions, references, config, cache, device=CPU, progress=False)
+
+
+def columns(found):
+    return np.stack([found.items[f"bertscore_{name}"] for name in ("precision", "recall", "f1")], 1)
+
+
+def restated(predictions, references, config):
+    """bert-score 0.3.13, pair by pair: no batches, no cache, loops instead of matrices."""
+    tokenizer = AutoTokenizer.from_pretrained(config.model)
+    model = AutoModel.from_pretrained(config.model).eval()
+
+    def ids(text):
+        return tokenizer(text.strip(), truncation=True, max_length=256)["input_ids"]
+
+    def states(text):
+        with torch.no_grad():
+            found = model(torch.tensor([ids(text)]), output_hidden_states=True)
+        rows = found.hidden_states[config.layer][0].double()
+        return rows / rows.norm(dim=1, keepdim=True)
+
+    total = len(references)
+
+    def weight(token):
+        if config.idf:
+            return math.log((total + 1) / (1 + sum(token in ids(text) for text in references)))
+        return float(token not in (tokenizer.cls_token_id, tokenizer.sep_token_id))
+
+    def mean(tokens, best):
+        weights = [weight(token) for token in tokens]
+        return sum(w * value for w, value in zip(weights, best, strict=True)) / sum(weights)
+
+    rows = []
+    for prediction, reference in zip(predictions, references, strict=True):
+        alike = states(prediction) @ states(reference).T
+        precision = mean(ids(prediction), alike.max(1).values.tolist())
+        recall = mean(ids(reference), alike.max(0).values.tolist())
+        rows.append((precision, recall, 2 * precision * recall / (precision + recall)))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("layer", [1, 2])
+@pytest.mark.parametrize("idf", [False, True])
+def test_scores_are_those_of_bert_score(config, layer, idf):
+    config = dataclasses.replace(config, layer=layer, idf=idf)
+    pairs = texts(12, 0), texts(12, 1)
+    np.testing.assert_allclose(columns(score(*pairs, config)), restated(*pairs, config), atol=1e-6)
+
+
+PACKAGE = json.loads(Path(__file__).with_name("bertscore_package.json").read_text("utf-8"))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", PACKAGE["scores"])
+def test_scores_of_a_real_encoder_are_those_that_the_package_gave(name):
+    encoder = os.environ.get("HERON_ENCODER")
+    if not encoder or Path(encoder).name != "me5-small-he-ro":
+        pytest.skip("HERON_ENCODER is not the encoder that the package was run with")
+    layer, idf = name.split("_")
+    config = BertScoreConfig(encoder, int(layer[1:]), idf == "idf", "cut")
+    found = score(*zip(*PACKAGE["pairs"], strict=True), config)
+    np.testing.assert_allclose(columns(found), PACKAGE["scores"][name], atol=2e-6)
+
+
+def test_identical_texts_score_1_and_others_less(config):
+    mine = texts(6, 2)
+    for idf in (False, True):
+        found = columns(score(mine, mine, dataclasses.replace(config, idf=idf)))
+        np.testing.assert_allclose(found, 1, atol=1e-6)
+    assert (columns(score(mine, texts(6, 3), config)) < 0.9999).all()
+
+
+def test_precision_and_recall_change_places_with_the_texts(config):
+    one, other = texts(6, 4), texts(6, 5)
+    there, back = columns(score(one, other, config)), columns(score(other, one, config))
+    np.testing.assert_allclose(there, back[:, [1, 0, 2]], atol=1e-6)
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_a_pairs_score_does_not_depend_on_order_batches_or_parts(config, idf, monkeypatch):
+    config = dataclasses.replace(config, idf=idf)
+    predictions, references = texts(20, 6, 30), texts(20, 7, 30)
+    expected = columns(score(predictions, references, config))
+    order = np.random.default_rng(0).permutation(20)
+    turned = score([predictions[i] for i in order], [references[i] for i in order], config)
+    np.testing.assert_allclose(columns(turned), expected[order], atol=1e-6)
+    monkeypatch.setattr("heron.models.token_states.TOKENS", 40)
+    monkeypatch.setattr(module, "_PART", 50)
+    np.testing.assert_allclose(columns(score(predictions, references, config)), expected, atol=1e-6)
+
+
+def test_white_space_around_a_text_is_nothing(config):
+    np.testing.assert_allclose(columns(score([" the end\n"], ["the end"], config)), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("pair", [("", "the end"), ("the end", " \n"), ("", "")])
+def test_an_empty_text_scores_0_and_is_counted(config, pair):
+    found = score([pair[0], "the end"], [pair[1], "the end"], config)
+    np.testing.assert_allclose(columns(found), [[0, 0, 0], [1, 1, 1]], atol=1e-6)
+    assert found.counts == {"bertscore_long": 0, "bertscore_empty": 1}
+    assert found.means()["bertscore_f1"] == pytest.approx(0.5)
+
+
+def test_a_reference_that_says_what_all_say_weighs_nothing_under_idf(config):
+    config = dataclasses.replace(config, idf=True)
+    found = score(["the end", "a morning"], ["the committee", "the committee"], config)
+    assert found.counts["bertscore_empty"] == 2
+    assert not columns(found).any()
+
+
+LONG = "the committee met in the morning " * 60
+
+
+def test_long_texts_are_left_out_cut_or_read_in_windows_and_always_counted(config):
+    pairs = (["the end", LONG, "a morning"], ["the end", "a proposal", LONG])
+    found = {
+        name: score(*pairs, dataclasses.replace(config, long=name))
+        for name in ("skip", "cut", "windows")
+    }
+    assert {each.counts["bertscore_long"] for each in found.values()} == {2}
+    skipped = columns(found["skip"])
+    assert np.isnan(skipped[1:]).all()
+    assert found["skip"].means()["bertscore_f1"] == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(columns(found["cut"]), restated(*pairs, config), atol=1e-6)
+    assert np.isfinite(columns(found["windows"])).all()
+    # What follows the cut changes what is read in windows, and nothing else.
+    ends = [[LONG + end] for end in ("הוועדה", "proposal rejected")]
+    for name, differ in (("cut", False), ("windows", True)):
+        one, other = (
+            columns(score(["the end"], end, dataclasses.replace(config, long=name))) for end in ends
+        )
+        assert (np.abs(one - other).max() > 1e-4) == differ
+
+
+def test_of_long_texts_alone_there_is_no_score(config):
+    found = score([LONG], [LONG], config)
+    assert found.means() == {"bertscore_long": 1, "bertscore_empty": 0}
+
+
+def test_references_over_the_limit_have_no_say_in_idf(config):
+    config = dataclasses.replace(config, idf=True)
+    pairs = texts(5, 8), texts(5, 9)
+    with_long = score([*pairs[0], "the end"], [*pairs[1], LONG], config)
+    np.testing.assert_allclose(columns(with_long)[:5], columns(score(*pairs, config)), atol=1e-6)
+
+
+def test_every_distinct_text_is_encoded_once(config, monkeypatch):
+    read = []
+    encode = TokenEncoder.states
+    monkeypatch.setattr(
+        TokenEncoder, "states", lambda *words: (read.extend(words[1]), encode(*words))[1]
+    )
+    references = texts(4, 10)
+    score([*texts(4, 11), *references, *texts(4, 11)], references * 3, config)
+    assert len(read) == len(set(references) | set(texts(4, 11)))
+
+
+def test_results_are_kept_and_references_are_shared_between_systems(config, tmp_path, monkeypatch):
+    references, read = texts(4, 12), []
+    first = score(texts(4, 13), references, config, tmp_path)
+    encode = TokenEncoder.states
+    monkeypatch.setattr(
+        TokenEncoder, "states", lambda *words: (read.append(len(words[1])), encode(*words))[1]
+    )
+    second = score(texts(4, 14), references, config, tmp_path)
+    assert read == [4]  # the other system's summaries
+    np.testing.assert_allclose(
+        columns(second), columns(score(texts(4, 14), references, config)), atol=1e-6
+    )
+    read.clear()
+    again = score(texts(4, 13), references, config, tmp_path)
+    assert not read
+    np.testing.assert_array_equal(columns(again), columns(first))
+    for change in ({"layer": 2}, {"idf": True}, {"long": "cut"}):
+        score(texts(4, 13), references, dataclasses.replace(config, **change), tmp_path)
+        assert read, change
+        read.clear()
+
+
+def test_a_baseline_rescales_under_other_names_and_leaves_the_scores_alone(config, tmp_path):
+    file = tmp_path / "baseline.tsv"  # bert-score's own have commas, whatever they are called
+    file.write_text("LAYER,P,R,F\n0,0.3,0.3,0.3\n1,0.5,0.6,0.55\n")
+    plain = score(texts(3, 15), texts(3, 16), config).items
+    found = score(texts(3, 15), texts(3, 16), dataclasses.replace(config, baseline=str(file))).items
+    for name, value in (("precision", 0.5), ("recall", 0.6), ("f1", 0.55)):
+        np.testing.assert_array_equal(found[f"bertscore_{name}"], plain[f"bertscore_{name}"])
+        rescaled = (plain[f"bertscore_{name}"] - value) / (1 - value)
+        np.testing.assert_allclose(found[f"bertscore_{name}_rescaled"], rescaled)
+
+
+@pytest.mark.parametrize("content", ["LAYER,P,R,F\n7,0,0,0\n", "LAYER,P\n1,0\n", "x", None])
+def test_an_unusable_baseline_is_named(config, tmp_path, content):
+    file = tmp_path / "baseline.tsv"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ConfigError, match=r"baseline .*baseline\.tsv"):
+        sign(dataclasses.replace(config, baseline=str(file)))
+
+
+def test_the_signature_changes_with_all_that_decides_a_score(config, tmp_path, tiny_encoder):
+    signature = sign(config)
+    assert f"{tiny_encoder.name}@" in signature
+    assert "_L1_no-idf_" in signature
+    assert "hug_trans=" in signature
+    assert signature.endswith("_long=skip")
+    assert score(["a"], ["a"], config).signature == signature
+    baseline = tmp_path / "baseline.csv"
+    baseline.write_text("LAYER,P,R,F\n1,0,0,0\n")
+    changes = [
+        {"layer": 2},
+        {"idf": True},
+        {"long": "windows"},
+        {"precision": "bf16-mixed"},
+        {"baseline": str(baseline)},
+    ]
+    others = {sign(dataclasses.replace(config, **change)) for change in changes}
+    assert len(others | {signature}) == 6
+
+
+def test_the_signature_tells_two_encoders_of_one_name_apart(config, tmp_path, tiny_encoder):
+    copy = tmp_path / tiny_encoder.name
+    model = AutoModel.from_pretrained(tiny_encoder)
+    AutoTokenizer.from_pretrained(tiny_encoder).save_pretrained(copy)
+    with torch.no_grad():
+        model.embeddings.word_embeddings.weight[5] += 1
+    model.save_pretrained(copy)
+    assert sign(dataclasses.replace(config, model=str(copy))) != sign(config)
+
+
+def test_a_lower_precision_changes_little(config):
+    pairs = texts(6, 17), texts(6, 18)
+    low = columns(score(*pairs, dataclasses.replace(config, precision="bf16-mixed")))
+    full = columns(score(*pairs, config))
+    assert 0 < np.abs(low - full).max() < 0.02
+
+
+def test_without_a_layer_the_message_says_why_and_what_to_choose(config):
+    with pytest.raises(ConfigError, match=r"AlephBERT.*layer=9"):
+        score(["a"], ["a"], dataclasses.replace(config, layer=None))
+
+
+def test_unequal_numbers_and_idf_over_one_reference_are_refused(config):
+    with pytest.raises(DataError, match="2 predictions for 1 references"):
+        score(["a", "b"], ["a"], config)
+    with pytest.raises(DataError, match="idf over 1 references"):
+        score(["a"], ["a"], dataclasses.replace(config, idf=True))

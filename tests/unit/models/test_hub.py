@@ -1,0 +1,36 @@
+"""Where an encoder comes from: what is cached is named by its commit."""
+
+from pathlib import Path
+
+import pytest
+from huggingface_hub import constants
+
+from heron.metrics.bertscore import sign
+from heron.models.hub import identity
+from heron.schema import BertScoreConfig, EncoderConfig
+
+COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
+
+
+@pytest.fixture
+def cached(tiny_encoder, tmp_path, monkeypatch) -> str:
+    """Put an encoder into a hub cache, twice; returns its id."""
+    folder = tmp_path / "models--acme--encoder"
+    (folder / "refs").mkdir(parents=True)
+    for name, commit in COMMITS.items():
+        (folder / "refs" / name).write_text(commit)
+        (folder / "snapshots" / commit).mkdir(parents=True)
+        for file in tiny_encoder.iterdir():
+            Path(folder / "snapshots" / commit / file.name).symlink_to(file)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    return "acme/encoder"
+
+
+@pytest.mark.parametrize("revision", [None, "main", "v2"])
+def test_a_cached_encoder_is_named_by_its_commit(cached, revision):
+    found = identity(EncoderConfig(name=cached, revision=revision))
+    assert found == {"commit": COMMITS[revision or "main"]}
+
+
+def test_a_signature_names_the_commit(cached):
+    assert sign(BertScoreConfig(cached, 1)).startswith("acme/encoder@0123456789ab_L1_")
