@@ -9,14 +9,19 @@ from hypothesis import strategies as st
 
 from heron.errors import ConfigError, DataError
 from heron.languages import HEBREW
-from heron.languages.morphology import Simplemma
-from heron.metrics.summary_statistics import (
+from heron.languages.morphology import Simplemma, load_morphology
+from heron.metrics.summary_counts import (
+    Tally,
     average_share,
+    novel_ngrams,
+    repeated_ngrams,
+    share_intervals,
+)
+from heron.metrics.summary_statistics import (
+    by_morphemes,
     by_morphology,
     by_whitespace,
     by_words,
-    novel_ngrams,
-    repeated_ngrams,
     summary_statistics,
 )
 
@@ -114,9 +119,62 @@ def test_any_number_of_documents_gives_each_its_weight():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(ConfigError, match=r"count=types.*Did you mean 'type'"):
+    with pytest.raises(ConfigError, match=r"count=types: unknown.*Did you mean 'type'"):
         summary_statistics(["a"], ["a"], count="types")
     with pytest.raises(ConfigError, match=r"average=documents.*'document'"):
         summary_statistics(["a"], ["a"], average="documents")
     with pytest.raises(DataError, match="2 articles and 1 summaries"):
         summary_statistics(["a", "b"], ["a"])
+
+
+def test_morphemes_need_a_backend_that_has_them():
+    article, summary = ["הבית נבנה בישראל"], ["בית נבנה בישראל"]
+    prefixes = load_morphology("simplemma-prefixes", HEBREW)
+    found = summary_statistics(article, summary, by_morphemes(prefixes))
+    assert found["novel_1"] == 0
+    assert found["article_length"] == 5  # ה בית נבנה ב ישראל
+    with pytest.raises(ConfigError, match="does not take words apart"):
+        summary_statistics(article, summary, by_morphemes(Simplemma(HEBREW)))
+
+
+def made(documents=30, seed=0):
+    random = np.random.default_rng(seed)
+    tally = Tally()
+    for _ in range(documents):
+        tally.add(list(random.choice(list("abcdef"), 12)), list(random.choice(list("abcdefg"), 5)))
+    return tally
+
+
+@pytest.mark.parametrize("average", ["document", "corpus"])
+def test_intervals_are_those_of_drawing_documents_one_by_one(average):
+    tally = made()
+    shares = tally.shares("token")
+    found = share_intervals(shares, np.arange(30), average, resamples=200, seed=3)
+    random = np.random.default_rng(3)
+    draws = [random.integers(30, size=30) for _ in range(200)]
+    for name, (parts, wholes) in shares.items():
+        values = [average_share(parts[rows], wholes[rows], average) for rows in draws]
+        low, high = np.quantile(values, [0.025, 0.975])
+        assert (found[f"{name}_low"], found[f"{name}_high"]) == pytest.approx((low, high))
+        assert low <= average_share(parts, wholes, average) <= high
+
+
+def test_documents_of_one_group_are_drawn_together():
+    shares = made().shares()
+    (alone, whole) = (
+        share_intervals(shares, groups) for groups in (np.arange(30), np.zeros(30, int))
+    )
+    assert whole["novel_1_low"] == pytest.approx(whole["novel_1_high"])
+    assert alone["novel_1_low"] < alone["novel_1_high"]
+
+
+def test_a_share_that_no_document_has_gets_no_interval():
+    tally = Tally(("type",))
+    tally.add(["a"], ["b"])
+    assert set(share_intervals(tally.shares(), np.zeros(1, int))) == {
+        f"{name}_{end}"
+        for name in ("novel_1", "compression", "redundancy_1")
+        for end in ("low", "high")
+    }
+    with pytest.raises(ConfigError, match="count=token: unknown"):
+        tally.shares("token")
