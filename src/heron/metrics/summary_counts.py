@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.errors import ConfigError, nearest
-from heron.metrics.intervals import percentile_intervals, resample_groups
+from heron.metrics.intervals import resample_groups
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -23,6 +23,11 @@ Shares = dict[str, Floats]
 COUNTS = ("type", "token")
 AVERAGES = ("document", "corpus")
 _NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
+SHARES = (
+    *(f"novel_{n}" for n in _NOVEL),
+    "compression",
+    *(f"redundancy_{n}" for n in _REPEATED),
+)
 
 
 def ngrams(tokens: Tokens, n: int) -> Iterator[tuple[str, ...]]:
@@ -74,6 +79,16 @@ class Tally:
     def vocabularies(self) -> tuple[int, int]:
         """Distinct tokens of all articles, and of all summaries."""
         return len(self._articles), len(self._summaries)
+
+    @classmethod
+    def merge(cls, tallies: Sequence[Tally]) -> Tally:
+        """Put the counts of different documents together; all counted in the same ways."""
+        merged = cls(tallies[0]._counts)
+        for tally in tallies:
+            merged._rows += tally._rows
+            merged._articles |= tally._articles
+            merged._summaries |= tally._summaries
+        return merged
 
     def lengths(self) -> tuple[Floats, Floats]:
         """Tokens of each article, and of each summary, float64 `[N]`."""
@@ -135,38 +150,35 @@ def average_share(parts: Floats, wholes: Floats, average: str = "document") -> f
     return float(over.sum() / total) if total else float("nan")
 
 
-def share_intervals(
+def draw_shares(
     shares: Mapping[str, Floats],
     group_N: Ids,
     average: str = "document",
     resamples: int = 1000,
     seed: int = 0,
-) -> dict[str, float]:
-    """Draw documents with replacement and average their shares each time; 95 % intervals.
+) -> dict[str, Floats]:
+    """Draw documents with replacement and average their shares each time.
 
-    All shares are averaged over the same draws.
+    All shares are averaged over the same draws; two systems on the same documents see the same
+    draws under the same seed.
 
     Args:
         shares: as `Tally.shares` gives them.
         group_N: for each document the number of its group, from 0; groups are drawn whole.
         average: `document` or `corpus`.
-        resamples: how many draws.
+        resamples: how many draws, R.
         seed: of the draws.
 
     Returns:
-        `<share>_low` and `<share>_high`, fractions; shares that no document has are left out.
+        float64 `[R]` for each share; nan where a draw has nothing to count.
     """
-    columns_NK = [c for pair in shares.values() for c in _fractions(pair[0], pair[1], average)]
-    sums_GK = np.stack([np.bincount(group_N, column) for column in columns_NK], axis=1)
-    over_RK, under_RK = np.moveaxis(
-        resample_groups(sums_GK, resamples, seed).reshape(resamples, len(shares), 2), 2, 0
-    )
-    drawn: dict[str, Floats] = {}
-    for place, name in enumerate(shares):
-        counted = under_RK[:, place] > 0
-        if counted.any():
-            drawn[name] = over_RK[counted, place] / under_RK[counted, place]
-    return percentile_intervals(drawn)
+    columns = [c for pair in shares.values() for c in _fractions(pair[0], pair[1], average)]
+    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
+    sums_RK = resample_groups(sums_GK, resamples, seed)
+    over_RK, under_RK = sums_RK[:, ::2], sums_RK[:, 1::2]
+    nothing = np.full_like(over_RK, np.nan)
+    drawn_RK = np.divide(over_RK, under_RK, out=nothing, where=under_RK > 0)
+    return {name: drawn_RK[:, place] for place, name in enumerate(shares)}
 
 
 def _fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
