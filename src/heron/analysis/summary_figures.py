@@ -56,7 +56,7 @@ def _draw(axes: Axes, values: Mapping[str, Floats], title: str, unit: str) -> No
         )
         axes.axvline(float(np.mean(one)), color=colour, linewidth=0.8, linestyle="--")
     axes.set_title(title)
-    said = f"{unit} between spaces" if unit else "1 - words of the summary / words of the article"
+    said = f"{unit} between spaces" if unit else "1 - summary / article"
     axes.set(xlabel=f"{said} (dashed: mean)", ylabel="share of documents")
     axes.grid(axis="y", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)

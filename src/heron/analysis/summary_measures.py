@@ -35,7 +35,8 @@ class Definition(NamedTuple):
         counted: `type` or `token`.
         average: `document` or `corpus`.
         shares: fractions by name; nan where nothing could be counted.
-        mean_distance: mean of the absolute differences, a fraction; None without a paper.
+        row: the paper's row that it is compared with; None without a paper.
+        mean_distance: mean of the absolute differences, a fraction.
         largest: the largest of them.
     """
 
@@ -43,8 +44,9 @@ class Definition(NamedTuple):
     counted: str
     average: str
     shares: Mapping[str, float]
-    mean_distance: float | None
-    largest: float | None
+    row: str | None = None
+    mean_distance: float | None = None
+    largest: float | None = None
 
 
 def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
@@ -109,10 +111,10 @@ def _define(
 ) -> Definition:
     shares = shares_of(found, unit, count, average)
     if published is None or unit not in published.beside:
-        return Definition(unit, count, average, shares, None, None)
-    printed = published.summaries[published.beside[unit]]
-    distances = [abs(shares[name] - value) for name, value in printed.items()]
-    return Definition(unit, count, average, shares, float(np.mean(distances)), max(distances))
+        return Definition(unit, count, average, shares)
+    row = published.beside[unit]
+    distances = [abs(shares[name] - value) for name, value in published.summaries[row].items()]
+    return Definition(unit, count, average, shares, row, float(np.mean(distances)), max(distances))
 
 
 def _draws(found: Profile, unit: str, seed: int) -> dict[str, Floats]:

@@ -14,13 +14,15 @@ import numpy as np
 
 from heron.analysis.rates import Ids, group_ids
 from heron.errors import DataError, Problem
-from heron.languages.analysis import Analysis
+from heron.languages.analysis import Analysis, with_marks
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import Tally, Tokens
 from heron.metrics.summary_statistics import by_whitespace, by_words
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
-UNITS = (WORDS, WHITESPACE, LEMMAS, MORPHEMES)
+# The same with punctuation marks as tokens among them.
+MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
+UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
 _AT_ONCE = 256  # documents
 
 
@@ -133,8 +135,10 @@ def _cut(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequ
         side.add(one)
     cut: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
     cut[LEMMAS] = [one.lemmas for one in analyses]
+    cut[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
     if all(one.morphemes is not None for one in analyses):
         cut[MORPHEMES] = [one.morphemes or () for one in analyses]
+        cut[MARKED_MORPHEMES] = [with_marks(one.morphemes or (), one.marks) for one in analyses]
     return cut
 
 

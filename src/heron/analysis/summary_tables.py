@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.summary_measures import Definition, Shares
-from heron.analysis.summary_profile import UNITS, WHITESPACE, Profile, Side
+from heron.analysis.summary_profile import MORPHEMES, UNITS, WHITESPACE, Profile, Side
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import SHARES
 from heron.reporting.cells import Cell, Formatted, Interval, Table
 
 _HEADINGS = ("novel 1", "novel 2", "novel 3", "novel 4", "CMP", "RED 1", "RED 2")
-_NEAREST = 4  # definitions of each set that are shown; the files hold all
+_NEAREST = 2  # definitions that are shown of each set and row; the files hold all
 _TEXTS = (
     "rows",
     "lemmas",
@@ -123,7 +123,7 @@ def share_table(
     """
     rows = _paper_rows(published.summaries) if published else []
     for name, units in measured.items():
-        for unit in UNITS:
+        for unit in (unit for unit in UNITS if unit in units or unit == MORPHEMES):
             shares = units.get(unit, {})
             rows.append((name, unit, sizes[name], *(shares.get(key) for key in SHARES), None))
             if published and shares and unit in published.beside:
@@ -133,8 +133,10 @@ def share_table(
         f"RED: redundancy. Lemmas and morphemes by {morphology.name}; –: it has none. "
     )
     if published:
-        note += f"Paper: {published.paper}; inside: where its number lies in our interval."
-    columns = ("texts", "tokens", "n", *_HEADINGS, "inside")
+        note += f"Paper: {published.paper}; inside: how many of its numbers lie in our intervals."
+    columns: tuple[str, ...] = ("texts", "tokens", "n", *_HEADINGS, "inside")
+    if not published:
+        rows, columns = [row[:-1] for row in rows], columns[:-1]
     return Table("What the summaries are like", columns, tuple(rows), note.strip())
 
 
@@ -159,17 +161,13 @@ def system_table(
         for name, shares in (("gold", gold[unit]), ("system", system[unit])):
             rows.append((name, unit, size, *(shares.get(key) for key in SHARES), None))
         changes = differences[unit]
-        differ = [
-            heading
-            for heading, key in zip(_HEADINGS, SHARES, strict=True)
-            if (change := changes[key]) and not change.low <= 0 <= change.high
-        ]
-        said = ", ".join(differ) or "none"
+        known = [change for change in changes.values() if change]
+        differ = sum(not change.low <= 0 <= change.high for change in known)
         cells = (_signed(change.value if change else None) for change in map(changes.get, SHARES))
-        rows.append(("system - gold", unit, size, *cells, said))
+        rows.append(("system - gold", unit, size, *cells, f"{differ} of {len(known)}"))
     note = (
-        "Types, means over documents, [95 % interval from draws of documents]; differ: where the "
-        "interval of the difference, on the same draws, leaves zero out."
+        "Types, means over documents, [95 % interval from draws of documents]; differ: how many "
+        "differences, on the same draws, have an interval without zero."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
     return Table("What the system's summaries are like", columns, tuple(rows), note)
@@ -179,11 +177,15 @@ def nearest_table(found: Mapping[str, Sequence[Definition]]) -> Table:
     """Show which definitions of a token, a count and a mean come nearest to the paper."""
     rows: list[tuple[Cell, ...]] = []
     for name, ways in found.items():
-        for one in [way for way in ways if way.mean_distance is not None][:_NEAREST]:
-            distances = (_precise(one.mean_distance), _precise(one.largest))
-            rows.append((name, one.unit, one.counted, one.average, *distances))
-    columns = ("texts", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
-    note = f"Over the seven shares, as fractions; the nearest {_NEAREST}, the files hold all."
+        for row in sorted({one.row for one in ways if one.row}):
+            for one in [way for way in ways if way.row == row][:_NEAREST]:
+                distances = (_precise(one.mean_distance), _precise(one.largest))
+                rows.append((name, row, one.unit, one.counted, one.average, *distances))
+    columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
+    note = (
+        f"Over the seven shares, as fractions; the {_NEAREST} nearest to each row of the paper, "
+        "the files hold all. Marks: punctuation marks are tokens."
+    )
     return Table("Which definition comes nearest to the paper", columns, tuple(rows), note)
 
 
@@ -199,16 +201,16 @@ def _difference(
 ) -> tuple[Cell, ...]:
     """Subtract the paper's row from ours."""
     cells: list[Cell] = []
-    inside: list[str] = []
-    for heading, key in zip(_HEADINGS, SHARES, strict=True):
+    inside = compared = 0
+    for key in SHARES:
         ours, printed = shares.get(key), published[row].get(key)
         if not isinstance(ours, Interval) or printed is None:
             cells.append(None)
             continue
         cells.append(_signed(ours.value - printed))
-        if ours.low <= printed <= ours.high:
-            inside.append(heading)
-    return ("", f"- {row}", None, *cells, ", ".join(inside) or "none")
+        compared += 1
+        inside += ours.low <= printed <= ours.high
+    return ("", f"- {row}", None, *cells, f"{inside} of {compared}")
 
 
 def _printed(value: float | None) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import intern
@@ -12,6 +12,9 @@ from heron.languages.conllu import Token, Word
 _PUNCTUATION = "PUNCT"
 # What a pronoun can stand behind without being a suffix: "והוא" is "and he", "ביתו" "house of his".
 _BEFORE_FREE_PRONOUNS = ("CCONJ", "SCONJ")
+
+
+Marks = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Analysis:
         constructs: how many nouns, numerals and adjectives are in construct state (smixut).
         anaphors: how many pronouns are written as suffixes.
         readings: for each word, in how many ways it can be taken apart.
+        marks: punctuation, each with the number of lemmas before it.
     """
 
     lemmas: tuple[str, ...]
@@ -36,9 +40,10 @@ class Analysis:
     constructs: int | None = None
     anaphors: int | None = None
     readings: tuple[int, ...] | None = None
+    marks: Marks = ()
 
 
-def analysis_of(tokens: Iterable[Token]) -> Analysis:
+def analysis_of(tokens: Sequence[Token]) -> Analysis:
     """Read an analysis off Universal Dependencies.
 
     Construct state is the feature `Definite=Cons`. A pronominal suffix is a personal pronoun
@@ -48,7 +53,12 @@ def analysis_of(tokens: Iterable[Token]) -> Analysis:
         tokens: of a text, in order.
     """
     kept = [token for token in tokens if any(word.pos != _PUNCTUATION for word in token.words)]
-    words = [word for token in kept for word in token.words if word.pos != _PUNCTUATION]
+    words, marks = list[Word](), list[tuple[int, str]]()
+    for word in (word for token in tokens for word in token.words):
+        if word.pos == _PUNCTUATION:
+            marks.append((len(words), word.form))
+        else:
+            words.append(word)
     return Analysis(
         # Each spelling once in memory: corpora hold millions of words.
         lemmas=tuple(intern((word.lemma or word.form).casefold()) for word in words),
@@ -57,6 +67,7 @@ def analysis_of(tokens: Iterable[Token]) -> Analysis:
         morphemes=tuple(intern(written(word.form)) for word in words),
         constructs=sum("Definite=Cons" in word.feats.split("|") for word in words),
         anaphors=sum(_suffixes(token) for token in kept),
+        marks=tuple(marks),
     )
 
 
@@ -69,7 +80,25 @@ def join(parts: Sequence[Analysis]) -> Analysis:
         morphemes=tuple(chain.from_iterable(part.morphemes or () for part in parts)),
         constructs=sum(part.constructs or 0 for part in parts),
         anaphors=sum(part.anaphors or 0 for part in parts),
+        marks=tuple(_shift(parts)),
     )
+
+
+def _shift(parts: Sequence[Analysis]) -> Iterator[tuple[int, str]]:
+    before = 0
+    for part in parts:
+        yield from ((before + place, mark) for place, mark in part.marks)
+        before += len(part.lemmas)
+
+
+def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
+    """Put punctuation back among lemmas, or among as many morphemes."""
+    found: list[str] = []
+    start = 0
+    for place, mark in marks:
+        found += [*units[start:place], mark]
+        start = place
+    return [*found, *units[start:]]
 
 
 def written(form: str) -> str:

@@ -6,7 +6,7 @@ between data sets, so every one of them is stored with the name and version of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from heron.languages.conllu import Token, Word
 from heron.languages.language import Language
 from heron.languages.prefixes import SimplemmaPrefixes
 from heron.languages.stored import open_stored
-from heron.languages.words import folded_words
+from heron.languages.words import words_and_marks
 
 STORED = "conllu"  # as in conllu:FILE
 
@@ -37,9 +37,9 @@ class Morphology(Protocol):
         """Analyse texts one by one."""
 
 
-def _by_word(lemmas: Iterable[str]) -> Analysis:
-    found = tuple(lemmas)
-    return Analysis(found, words=len(found))
+def _by_word(text: str, lemma: Callable[[str], str]) -> Analysis:
+    words, marks = words_and_marks(text)
+    return Analysis(tuple(map(lemma, words)), words=len(words), marks=tuple(marks))
 
 
 class Surface:
@@ -56,7 +56,7 @@ class Surface:
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Take each word, without capitals, for its own lemma."""
-        return [_by_word(folded_words(text)) for text in texts]
+        return [_by_word(text, str) for text in texts]
 
 
 class Simplemma:
@@ -89,7 +89,7 @@ class Simplemma:
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Look every word up; lemmas carry no capitals."""
         lemma = cache(lambda word: self._lemmatize(word, lang=self._code).casefold())
-        return [_by_word(map(lemma, folded_words(text))) for text in texts]
+        return [_by_word(text, lemma) for text in texts]
 
 
 class Stanza:
@@ -132,7 +132,7 @@ class Stanza:
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Analyse in one batch; words without a lemma stand for themselves."""
         return [
-            analysis_of(map(_token, (token for s in document.sentences for token in s.tokens)))
+            analysis_of([_token(token) for s in document.sentences for token in s.tokens])
             for document in self._pipeline.bulk_process(list(texts))
         ]
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
-from itertools import chain
+from itertools import accumulate, chain
 
 from heron.errors import ConfigError
 from heron.languages.analysis import Analysis
 from heron.languages.language import Language
-from heron.languages.words import folded_words
+from heron.languages.words import words_and_marks
 
 # What may follow what: at most one of each row, in this order.
 _SLOTS = (("ו",), ("כש", "לכש", "מש", "ש"), ("ב", "כ", "ל", "מ"), ("ה",))
@@ -64,15 +64,17 @@ class SimplemmaPrefixes:
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Take every word apart by itself; words that the dictionary lacks stay whole."""
-        return [self._analyse(folded_words(text)) for text in texts]
+        return [self._analyse(*words_and_marks(text)) for text in texts]
 
-    def _analyse(self, words: Sequence[str]) -> Analysis:
+    def _analyse(self, words: Sequence[str], marks: Sequence[tuple[int, str]]) -> Analysis:
         found = [self._split(word) for word in words]
+        before = list(accumulate((len(split) for split, _ in found), initial=0))
         return Analysis(
             lemmas=tuple(chain.from_iterable((*s[:-1], self._lemma(s[-1])) for s, _ in found)),
             words=len(words),
             morphemes=tuple(chain.from_iterable(split for split, _ in found)),
             readings=tuple(readings for _, readings in found),
+            marks=tuple((before[place], mark) for place, mark in marks),
         )
 
     def _choose(self, word: str) -> tuple[Split, int]:
