@@ -193,7 +193,7 @@ def make_run(folder, synthetic=False):
         files={split: FileConfig(f"own/{split}.csv") for split in ("train", "test")},
     )
     paths = PathsConfig(data=str(folder / "data"), cache=str(folder / "cache"), runs="runs")
-    head = HeadConfig(name="seq2seq", input="article", pooling="tokens", classifier="seq2seq")
+    head = HeadConfig(name="warm_start", input="article", pooling="tokens", classifier="warm_start")
     config = Config(data=data, task=TaskConfig(name="summarization"), head=head, paths=paths)
     run = folder / "run"
     run.mkdir()
