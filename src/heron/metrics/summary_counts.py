@@ -42,8 +42,12 @@ def novel_ngrams(article: Tokens, summary: Tokens, n: int, count: str = "type") 
         ConfigError: `count` is neither `type` nor `token`.
     """
     _check("count", count, COUNTS)
-    known = set(ngrams(article, n))
-    found = list(ngrams(summary, n))
+    return _novel(set(ngrams(article, n)), list(ngrams(summary, n)), count)
+
+
+def _novel(
+    known: set[tuple[str, ...]], found: Sequence[tuple[str, ...]], count: str
+) -> tuple[int, int]:
     counted = found if count == "token" else set(found)
     return sum(ngram not in known for ngram in counted), len(counted)
 
@@ -102,9 +106,10 @@ class Tally:
         row = [len(article) - len(summary), len(article)]
         for n in _REPEATED:
             row += repeated_ngrams(summary, n)
-        for count in self._counts:
-            for n in _NOVEL:
-                row += novel_ngrams(article, summary, n, count)
+        for n in _NOVEL:
+            known, found = set(ngrams(article, n)), list(ngrams(summary, n))
+            for count in self._counts:
+                row += _novel(known, found, count)
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> Shares:
@@ -123,9 +128,9 @@ class Tally:
         """
         _check("count", count, self._counts)
         pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
-        first = 1 + len(_REPEATED) + len(_NOVEL) * self._counts.index(count)
+        first, step = 1 + len(_REPEATED) + self._counts.index(count), len(self._counts)
         return {
-            **{f"novel_{n}": pairs[first + i] for i, n in enumerate(_NOVEL)},
+            **{f"novel_{n}": pairs[first + step * i] for i, n in enumerate(_NOVEL)},
             "compression": pairs[0],
             **{f"redundancy_{n}": pairs[1 + i] for i, n in enumerate(_REPEATED)},
         }

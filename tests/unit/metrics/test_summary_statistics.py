@@ -171,3 +171,17 @@ def test_a_draw_with_nothing_to_count_is_no_number():
     assert counted == {"novel_1", "compression", "redundancy_1"}
     with pytest.raises(ConfigError, match="count=token: unknown"):
         tally.shares("token")
+
+
+@given(documents=st.lists(st.tuples(tokens, tokens), min_size=1, max_size=5))
+def test_a_tally_of_both_counts_holds_what_is_counted_one_by_one(documents):
+    tally = Tally()
+    for article, summary in documents:
+        tally.add(article, summary)
+    for count in ("type", "token"):
+        shares = tally.shares(count)
+        for n in (1, 2, 3, 4):
+            expected = [novel_ngrams(article, summary, n, count) for article, summary in documents]
+            assert shares[f"novel_{n}"].T.tolist() == [[*map(float, pair)] for pair in expected]
+    lengths = [(len(article), len(summary)) for article, summary in documents]
+    assert np.transpose(tally.lengths()).tolist() == [[*map(float, pair)] for pair in lengths]
