@@ -124,9 +124,9 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
 
         return analyze_answers(options, overrides, config, folder.path)
     if config.data.task == "summarization":
-        from heron.analysis.summary_command import analyze_summaries
+        from heron.analysis.summary_command import run_statistics
 
-        return analyze_summaries(options, overrides, config, folder.path)
+        return run_statistics(options, config, folder.path)
     split = options.split or "test"
     subject, predicted = _subject(options, overrides, config, split)
     overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from heron.languages.morphology import Morphology
     from heron.schema import Config
 
-STATISTICS = "statistics"  # of a run's summaries, as a value of by=
+STATISTICS = "statistics"  # stem of the files
 ALL = "all"
 _OTHER_TASKS = ("types", "bins", "words", "sheet", "sample")
 _WHY = "not for statistics of summaries"
@@ -78,25 +78,24 @@ def describe_summaries(
     return _write(target, STATISTICS, config.name, config, facts, tables, found, measured, ways)
 
 
-def analyze_summaries(
-    options: AnalyzeOptions, overrides: Sequence[str], config: Config, folder: Path
-) -> list[Path]:
+def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> list[Path]:
     """Set a run's summaries beside the gold ones: novelty, compression, repetition.
 
     Neither the model nor the data set is needed: the predictions hold the articles.
+
+    Args:
+        options: of the command.
+        config: the run's.
+        folder: the run's.
 
     Returns:
         The files written: `<split>-statistics.md`, `.json`, `.csv` and `.png`.
     """
     from heron.analysis.published_statistics import published_statistics
-    from heron.analysis.question_command import refuse_others
     from heron.analysis.reading import data_of
     from heron.analysis.summary_measures import compare_profiles, definitions, measure
     from heron.analysis.summary_tables import morphology_table, system_table
 
-    refuse_others(options, _OTHER_TASKS, _WHY)
-    if overrides:
-        raise ConfigError(f"{overrides[0]}: not for a run's statistics, which read no data set")
     name = options.split or "test"
     data, _ = data_of(config, name)
     gold, system = _predicted(folder, name)
