@@ -55,9 +55,9 @@ def describe_summaries(
     found, morphology = _profiles(sets, options.morphology, config)
     measured = {name: measure(one, options.seed) for name, one in found.items()}
     ways = {name: definitions(one, published) for name, one in found.items()}
-    # BERTScore between article and summary goes here: text_table's `similarity`.
+    similarity: dict[str, float] = {}  # mean BERTScore of a set's articles and summaries
     tables = [
-        text_table(found, published),
+        text_table(found, published, similarity.get),
         morphology_table(found, morphology),
         share_table(measured, {n: len(one) for n, one in found.items()}, published, morphology),
         *([nearest_table(ways)] if published else []),

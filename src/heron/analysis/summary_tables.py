@@ -36,7 +36,7 @@ Similarity = Callable[[str], float | None]  # from a set's name to its mean BERT
 def text_table(
     found: Mapping[str, Profile],
     published: PublishedStatistics | None,
-    similarity: Similarity = lambda name: None,
+    similarity: Similarity,
 ) -> Table:
     """Lay out HeSum's Table 1.
 
