@@ -211,7 +211,7 @@ def make_run(folder, synthetic=False):
 
 def test_a_runs_summaries_are_set_beside_gold(folder, capsys):
     run = make_run(folder)
-    assert main(["analyze", f"run={run}", f"published={PUBLISHED}"]) == 0
+    assert main(["analyze", f"run={run}", "by=statistics", f"published={PUBLISHED}"]) == 0
     kinds = ("csv", "json", "md", "png")
     names = sorted(path.name for path in (run / "analysis").iterdir())
     assert names == [f"test-statistics.{kind}" for kind in kinds]
@@ -227,13 +227,13 @@ def test_a_runs_summaries_are_set_beside_gold(folder, capsys):
     assert change["novel 1"] < 0
     assert change["differ"].endswith("of 7")
     capsys.readouterr()
-    assert main(["analyze", f"run={run}", "split=validation"]) == 2
+    assert main(["analyze", f"run={run}", "by=statistics", "split=validation"]) == 2
     assert "no such predictions; the run has: test" in capsys.readouterr().err
 
 
 def test_a_run_on_generated_text_says_so(folder):
     run = make_run(folder, synthetic=True)
-    assert main(["analyze", f"run={run}"]) == 0
+    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     assert SYNTHETIC in (run / "analysis" / "test-statistics.md").read_text(encoding="utf-8")
 
 
