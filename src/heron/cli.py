@@ -149,7 +149,7 @@ spread over seeds, what was spent. Unfinished and failed runs are shown as such.
         "a run's scores slice by slice, or a data set's statistics",
         """\
 heron analyze run=DIR [split=test] [by=reasoning,ttr,length,overlap]
-heron analyze data=NAME [data.<key>=value ...] [sheet=NEW.csv sample=50 seed=0]
+heron analyze data=NAME [data.<key>=value ...] [by=COLUMN] [sheet=NEW.csv sample=50 seed=0]
 heron analyze sheet=FILLED.csv
 
   heron analyze run=runs/lchaim-mlp3/seed=0-1a2b     all that its data can be sliced by
@@ -166,8 +166,16 @@ Question answering:
   heron analyze data=parashoot sheet=judge.csv       50 gold answers for people to judge
   heron analyze sheet=judge.csv                      what they judged, and the ceiling of F1
 
+Summaries:
+  heron analyze data=hesum                           lengths, morphology, novel n-grams,
+                                                     compression, redundancy; the paper's beside
+  heron analyze data=hesum_subset by=summary_kind morphology=simplemma-prefixes
+  heron analyze run=DIR                              a system's summaries beside the gold ones
+  heron analyze data=hesum texts=texts.jsonl         every text once, for another tool to analyse;
+  heron analyze data=hesum morphology=conllu:FILE    its analyses, as CoNLL-U (a folder, too)
+
 No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
-out=, morphology=simplemma|surface|stanza.""",
+out=, published=FILE, morphology=simplemma|surface|stanza|simplemma-prefixes|conllu:PATH.""",
     ),
     "map": Command(
         "heron.map",
@@ -260,8 +268,9 @@ heron audit data=NAME [data.key=value ...] [paths.data=DIR] [out=DIR] [near=0.8]
   heron audit data=trc strict=true                   leave with 1 if anything is serious
 
 Exact and near duplicates inside and across splits, rules of one feature (casing, length, overlap,
-words, punctuation), probes that see one text only, drift. Writes audit.html, audit.md and
-findings.json to runs/audit/NAME; `heron train` then warns of what is serious.""",
+words, punctuation), probes that see one text only, drift. Of articles with summaries: copies, and
+summaries that are copied, short or too long, articles that were cut. Writes audit.html, audit.md
+and findings.json to runs/audit/NAME; `heron train` then warns of what is serious.""",
     ),
     "demo": Command(
         "heron.demo",

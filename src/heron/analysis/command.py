@@ -1,6 +1,7 @@
 """`heron analyze`: a run's scores slice by slice, or a data set's statistics.
 
-Question answering has analyses of its own: `heron.analysis.question_command`.
+Question answering and summarization have analyses of their own: `question_command`,
+`summary_command`.
 """
 
 from __future__ import annotations
@@ -37,11 +38,16 @@ class AnalyzeOptions:
             set; of a sheet the data set's split (default `validation`).
         by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
             answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or
-            `answers` for the page; default all that the run's data can be sliced by.
+            `answers` for the page; default all that the run's data can be sliced by. With a data
+            set of summaries, side columns to tell them apart by.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
         bins: into how many bins numbers are put.
         words: what a word is: `words`, or `whitespace` (what stands between spaces).
-        morphology: who finds lemmas: `simplemma`, `surface` (nobody), `stanza`.
+        morphology: who finds lemmas: `simplemma`, `surface` (nobody), `stanza`; and morphemes:
+            `stanza`, `conllu:FILE` (analyses made elsewhere), `simplemma-prefixes` (Hebrew).
+        published: a paper's numbers to stand beside the statistics of summaries; default those of
+            the paper that names the data set.
+        texts: where to write a data set's articles and summaries for another tool to analyse.
         sample: how many questions a new sheet has.
         seed: of that sample, and of the resamples of a sheet's intervals.
         out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
@@ -58,6 +64,8 @@ class AnalyzeOptions:
     bins: int = 5
     words: str = "words"
     morphology: str = "simplemma"
+    published: Path | None = None
+    texts: Path | None = None
     sample: int = 50
     seed: int = 0
     out: Path | None = None
@@ -115,6 +123,10 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         from heron.analysis.question_command import analyze_answers
 
         return analyze_answers(options, overrides, config, folder.path)
+    if config.data.task == "summarization":
+        from heron.analysis.summary_command import run_statistics
+
+        return run_statistics(options, config, folder.path)
     split = options.split or "test"
     subject, predicted = _subject(options, overrides, config, split)
     overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0
@@ -224,6 +236,8 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     config = configure(options.data, overrides)
     if config.task == "qa" or options.sheet is not None:
         return _describe_questions(options, overrides, config)
+    if config.task == "summarization":
+        return _describe_summaries(options, overrides, config)
     backend = load_morphology(options.morphology, get_language(config.language))
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, *places)
@@ -267,6 +281,17 @@ def _describe_questions(
     if options.sheet is not None:
         return draw_sheet(options, shipped)
     return describe_questions(options, overrides, shipped)
+
+
+def _describe_summaries(
+    options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
+) -> list[Path]:
+    from heron.analysis.summary_command import describe_summaries
+    from heron.audit.reading import read_shipped
+    from heron.data.sources import default_cache_dir, default_data_dir
+
+    places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
+    return describe_summaries(options, overrides, read_shipped(config, *places))
 
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:

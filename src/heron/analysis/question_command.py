@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heron.schema import Config
 
 PAGE = "answers"  # the page of all answers, as a value of by=
-_OTHER_TASKS = ("types", "bins", "words", "morphology")
+_OTHER_TASKS = ("types", "bins", "words", "morphology", "published", "texts")
 
 
 def analyze_answers(
@@ -78,17 +78,26 @@ def _read(
     )
 
 
-def refuse_others(options: AnalyzeOptions) -> None:
+def refuse_others(
+    options: AnalyzeOptions,
+    names: Sequence[str] = _OTHER_TASKS,
+    why: str = "not for questions, whose words are those of spaces",
+) -> None:
     """Refuse options that only the analyses of other tasks have.
+
+    Args:
+        options: of the command.
+        names: of those options.
+        why: what the message says.
 
     Raises:
         ConfigError: one of them is given.
     """
     unset = type(options)()
-    for name in _OTHER_TASKS:
+    for name in names:
         value = getattr(options, name)
         if value != getattr(unset, name):
-            raise ConfigError(f"{name}={value}: not for questions, whose words are those of spaces")
+            raise ConfigError(f"{name}={value}: {why}")
 
 
 def _write_page(target: Path, name: str, title: str, split: AnsweredSplit, synthetic: bool) -> Path:

@@ -92,8 +92,18 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
     from heron.audit.near import find_near_duplicates
     from heron.audit.probes import find_by_probes
     from heron.audit.shortcuts import find_shortcuts, labelled
+    from heron.audit.summaries import find_in_summaries
 
     labels = shipped.config.label_order
+    if shipped.config.task == "summarization":
+        return [
+            *_completeness(shipped),
+            *find_duplicates(shipped.splits),
+            *find_near_duplicates(shipped.splits, near, step("near duplicates")),
+            *find_in_summaries(shipped.splits),
+            # All rows are of one class: no shortcut to it, no drift of it.
+            *(f for f in find_drift(shipped.splits, labels) if f.check != "label_drift"),
+        ]
     parts = labelled(shipped.splits, labels)
     return [
         *_completeness(shipped),
@@ -123,8 +133,11 @@ def _completeness(shipped: Shipped) -> list[Finding]:
         measures: list[Measure] = [
             {"split": split, "rows": rows} for split, rows in shipped.dropped.items()
         ]
-        title = f"{sum(shipped.dropped.values()):,} rows have no gold label and were left out"
+        what = "summary" if shipped.config.task == "summarization" else "gold label"
+        title = f"{sum(shipped.dropped.values()):,} rows have no {what} and were left out"
         findings.append(Finding("unlabelled", "info", title, measures))
+    if shipped.config.task == "summarization":
+        return findings
     if not is_pair(shipped.splits):
         title = "not pairs of texts: overlap, hypothesis and premise were not looked at"
         meaning = (

@@ -10,7 +10,18 @@ from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations
 
 from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.texts import Splits, is_pair, loose
+from heron.audit.texts import (
+    ARTICLE,
+    HYPOTHESIS,
+    PREMISE,
+    SUMMARY,
+    WINDOW,
+    Splits,
+    has_summaries,
+    is_pair,
+    loose,
+    second_of,
+)
 from heron.data.examples import Example
 
 IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
@@ -32,7 +43,7 @@ def find_duplicates(splits: Splits) -> list[Finding]:
         two, `conflicts` where copies differ in label, `repeated_texts` and `shared_texts`.
     """
     findings = []
-    unit = "pair" if is_pair(splits) else "event pair"
+    unit = "pair" if is_pair(splits) or has_summaries(splits) else "event pair"
     for split in splits:
         findings += _inside(splits, split, unit)
     for one, other in combinations(splits, 2):
@@ -53,13 +64,13 @@ def shared(splits: Splits, one: str, other: str, key: _Key, level: str) -> _Copi
 
 
 def whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a row: both texts of a pair; of an event pair the text and where its events are.
+    """The key of a row: both its texts; of an event pair the text and where its events are.
 
     Spans are offsets in the text as read. A loose copy moves them, so there the events' own words
     and their order stand in.
     """
-    if example.text_pair is not None:
-        return [(level(example.text), level(example.text_pair))]
+    if (second := second_of(example)) is not None:
+        return [(level(example.text), level(second))]
     if level is loose:
         marks: tuple[Hashable, ...] = tuple(
             (loose(example.text[:start]), loose(example.text[start:end]))
@@ -72,13 +83,13 @@ def whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
 
 
 def first_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a premise, or of a window."""
+    """The key of a premise, a window or an article."""
     return [level(example.text)]
 
 
 def second_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a hypothesis."""
-    return [] if example.text_pair is None else [level(example.text_pair)]
+    """The key of a hypothesis, or of a summary."""
+    return [] if (second := second_of(example)) is None else [level(second)]
 
 
 def any_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
@@ -198,8 +209,10 @@ def _shared_texts(splits: Splits, one: str, other: str) -> list[Finding]:
 
 def _sides(splits: Splits) -> dict[str, _Key]:
     if is_pair(splits):
-        return {"premise": first_text, "hypothesis": second_text}
-    return {"window": first_text}
+        return {PREMISE: first_text, HYPOTHESIS: second_text}
+    if has_summaries(splits):
+        return {ARTICLE: first_text, SUMMARY: second_text}
+    return {WINDOW: first_text}
 
 
 def _measure(level: str, copies: _Copies) -> Measure:

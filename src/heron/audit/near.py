@@ -5,7 +5,8 @@ of the shingle sets decides; what is reported therefore truly overlaps, and a fe
 threshold may be missed (of those exactly at it, one in fifty).
 
 Two rows are near duplicates when their premises are and their hypotheses are. One overlap over
-both would find every two hypotheses of one long premise alike.
+both would find every two hypotheses of one long premise alike. Of articles with summaries the
+articles alone are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.audit.findings import Finding, Row
-from heron.audit.texts import Splits, every, is_pair, loose
+from heron.audit.texts import Splits, every, has_summaries, is_pair, loose
 from heron.data.examples import Example
 
 THRESHOLD = 0.8
@@ -61,12 +62,12 @@ def find_near_duplicates(
         `near_pairs.<place>` for pairs, `near_texts.<place>` for the texts of other examples; for
         event pairs only across splits, where the pairs of one window share it by design.
     """
-    pairs = is_pair(splits)
+    inside = is_pair(splits) or has_summaries(splits)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
     neighbours = find_neighbours([text for text in texts if text], threshold, progress)
     findings = []
     for one, other in combinations_with_replacement(splits, 2):
-        if not pairs and one == other:
+        if one == other and not inside:
             continue
         if links := _links(splits, one, other, neighbours):
             findings.append(_finding(splits, one, other, links, threshold, neighbours.cut))

@@ -14,7 +14,15 @@ from heron import __version__
 from heron.audit.findings import SEVERITIES, Finding, Row
 from heron.audit.known import text_options
 from heron.audit.reading import Shipped
-from heron.audit.texts import HYPOTHESIS, PREMISE
+from heron.audit.texts import (
+    ARTICLE,
+    HYPOTHESIS,
+    PREMISE,
+    SUMMARY,
+    has_summaries,
+    is_pair,
+    second_of,
+)
 from heron.data.examples import Example
 from heron.data.markers import mark
 from heron.files import atomic_open, write_json
@@ -127,16 +135,17 @@ def _shown(
 
 def _texts(example: Example, config: Any) -> tuple[str, ...]:
     """The texts of an example as a reader wants them: events between their markers."""
-    if example.text_pair is not None:
-        return example.text, example.text_pair
+    if (second := second_of(example)) is not None:
+        return example.text, second
     if example.spans:
         return (mark(example.text, example.spans, config.event_markers()).text,)
     return (example.text,)
 
 
 def _columns(report: Report) -> tuple[str, ...]:
-    pairs = any(e.text_pair is not None for rows in report.shipped.splits.values() for e in rows)
-    return (PREMISE, HYPOTHESIS) if pairs else ("text",)
+    if is_pair(report.shipped.splits):
+        return PREMISE, HYPOTHESIS
+    return (ARTICLE, SUMMARY) if has_summaries(report.shipped.splits) else ("text",)
 
 
 def _shorten(text: str, width: int) -> str:

@@ -12,6 +12,7 @@ from heron.data.examples import Example
 Splits = Mapping[str, Sequence[Example]]
 
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
+ARTICLE, SUMMARY = "article", "summary"
 WINDOW, EVENTS, BETWEEN = "window", "events", "between"
 EVIDENCE = (EVENTS, BETWEEN)  # what names an event relation; a rule on them is no leak
 
@@ -25,6 +26,16 @@ def is_pair(splits: Splits) -> bool:
     return any(example.text_pair is not None for example in every(splits))
 
 
+def has_summaries(splits: Splits) -> bool:
+    """Tell whether the data set's examples are articles with summaries."""
+    return any(example.target is not None for example in every(splits))
+
+
+def second_of(example: Example) -> str | None:
+    """Take the other text of a row: a hypothesis, or a summary."""
+    return example.target if example.text_pair is None else example.text_pair
+
+
 def every(splits: Splits) -> Iterator[Example]:
     """Go through the examples of all splits."""
     for examples in splits.values():
@@ -35,11 +46,13 @@ def fields(example: Example) -> dict[str, str]:
     """Name the texts that a model could look at by themselves.
 
     Returns:
-        `premise` and `hypothesis` of a pair; of events in a text the `window`, the `events`
-        themselves and what stands `between` them; else the text as `window`.
+        `premise` and `hypothesis` of a pair; `article` and `summary`; of events in a text the
+        `window`, the `events` themselves and what stands `between` them; else the text as `window`.
     """
     if example.text_pair is not None:
         return {HYPOTHESIS: example.text_pair, PREMISE: example.text}
+    if example.target is not None:
+        return {SUMMARY: example.target, ARTICLE: example.text}
     if len(example.spans) < 2:
         return {WINDOW: example.text}
     spans = sorted(example.spans)

@@ -1,4 +1,4 @@
-"""Lemmas and parts of speech, from whichever library is at hand, behind one small interface.
+"""Lemmas, morphemes and features, from whichever library is at hand, behind one small interface.
 
 Figures that rest on morphology (lexical diversity above all) differ between libraries by more than
 between data sets, so every one of them is stored with the name and version of its backend.
@@ -7,27 +7,19 @@ between data sets, so every one of them is stored with the name and version of i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import Any, Protocol
 
 from heron.errors import ConfigError, nearest
+from heron.languages.analysis import Analysis, analysis_of
+from heron.languages.conllu import Token, Word
 from heron.languages.language import Language
-from heron.languages.words import folded_words
+from heron.languages.prefixes import SimplemmaPrefixes
+from heron.languages.stored import open_stored
+from heron.languages.words import words_and_marks
 
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """One text, token by token, punctuation left out.
-
-    Args:
-        lemmas: dictionary forms, one per token.
-        pos: universal part-of-speech tags beside them; None where the backend has none.
-    """
-
-    lemmas: tuple[str, ...]
-    pos: tuple[str, ...] | None = None
+STORED = "conllu"  # as in conllu:FILE
 
 
 class Morphology(Protocol):
@@ -37,8 +29,17 @@ class Morphology(Protocol):
     def name(self) -> str:
         """What it is called in figures, its version included."""
 
+    @property
+    def note(self) -> str:
+        """What must be known of its quality beside every figure; may be empty."""
+
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Analyse texts one by one."""
+
+
+def _by_word(text: str, lemma: Callable[[str], str]) -> Analysis:
+    words, marks = words_and_marks(text)
+    return Analysis(tuple(map(lemma, words)), words=len(words), marks=tuple(marks))
 
 
 class Surface:
@@ -48,14 +49,14 @@ class Surface:
         language: any.
     """
 
-    name = "surface"
+    name, note = "surface", ""
 
     def __init__(self, language: Language):
         pass
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Take each word, without capitals, for its own lemma."""
-        return [Analysis(tuple(folded_words(text))) for text in texts]
+        return [_by_word(text, str) for text in texts]
 
 
 class Simplemma:
@@ -70,6 +71,8 @@ class Simplemma:
     Raises:
         ConfigError: it has none.
     """
+
+    note = ""
 
     def __init__(self, language: Language):
         from simplemma import lemmatize
@@ -86,7 +89,7 @@ class Simplemma:
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Look every word up; lemmas carry no capitals."""
         lemma = cache(lambda word: self._lemmatize(word, lang=self._code).casefold())
-        return [Analysis(tuple(map(lemma, folded_words(text)))) for text in texts]
+        return [_by_word(text, lemma) for text in texts]
 
 
 class Stanza:
@@ -101,6 +104,8 @@ class Stanza:
     Raises:
         ConfigError: the library or the models are not installed.
     """
+
+    note = ""
 
     def __init__(self, language: Language):
         try:
@@ -126,17 +131,20 @@ class Stanza:
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Analyse in one batch; words without a lemma stand for themselves."""
-        found = []
-        for document in self._pipeline.bulk_process(list(texts)):
-            tokens = [word for sentence in document.sentences for word in sentence.words]
-            kept = [token for token in tokens if token.upos != "PUNCT"]
-            lemmas = tuple((token.lemma or token.text).casefold() for token in kept)
-            found.append(Analysis(lemmas, tuple(token.upos for token in kept)))
-        return found
+        return [
+            analysis_of([_token(token) for s in document.sentences for token in s.tokens])
+            for document in self._pipeline.bulk_process(list(texts))
+        ]
+
+
+def _token(token: Any) -> Token:
+    words = (Word(w.text, w.lemma or "", w.upos or "", w.feats or "") for w in token.words)
+    return Token(token.text, tuple(words))
 
 
 BACKENDS: dict[str, Callable[[Language], Morphology]] = {
     "simplemma": Simplemma,
+    "simplemma-prefixes": SimplemmaPrefixes,
     "surface": Surface,
     "stanza": Stanza,
 }
@@ -146,12 +154,18 @@ def load_morphology(name: str, language: Language) -> Morphology:
     """Find a backend by name.
 
     Args:
-        name: `simplemma`, `surface` or `stanza`.
+        name: `simplemma`, `simplemma-prefixes`, `surface`, `stanza`, or `conllu:` and a file or
+            folder of analyses made elsewhere.
         language: the texts' language.
 
     Raises:
         ConfigError: an unknown name, or a backend that cannot work with this language here.
+        DataError: the analyses cannot be read.
     """
+    kind, _, argument = name.partition(":")
+    if kind == STORED:
+        return open_stored(argument)
     if name not in BACKENDS:
-        raise ConfigError(f"morphology={name}: unknown backend.{nearest(name, BACKENDS)}")
+        known = [*BACKENDS, f"{STORED}:FILE"]
+        raise ConfigError(f"morphology={name}: unknown backend.{nearest(name, known)}")
     return BACKENDS[name](language)

@@ -22,6 +22,7 @@ _MARKS = "".join(
 _RUN = rf"(?:[^\W_]|[{_MARKS}])+"
 _JOINER = r"['’ʼ׳\"״‐‑־-]|(?<=\d)[.,](?=\d)"
 _WORD = re.compile(rf"{_RUN}(?:(?:{_JOINER}){_RUN})*")
+_WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|(?P<mark>\S)")
 
 
 def words(text: str) -> list[str]:
@@ -32,6 +33,23 @@ def words(text: str) -> list[str]:
 def folded_words(text: str) -> list[str]:
     """Split a text into its words, in order, without capitals."""
     return _WORD.findall(text.casefold())
+
+
+def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
+    """Split a text into its words, without capitals, and the marks that stand between them.
+
+    Returns:
+        The words, as `folded_words` gives them, and every other character but white space, with
+        the number of words before it.
+    """
+    found: list[str] = []
+    marks: list[tuple[int, str]] = []
+    for match in _WORD_OR_MARK.finditer(text.casefold()):
+        if match["mark"]:
+            marks.append((len(found), match["mark"]))
+        else:
+            found.append(match[0])
+    return found, marks
 
 
 # Definitions of a word by name. `words` also folds capitals, so that a word at the beginning of a

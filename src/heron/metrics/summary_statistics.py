@@ -12,33 +12,28 @@ widely, so a figure without its kind of average means little. A document with no
 (a summary shorter than n, an empty article) is left out of that mean.
 
 What a token is, is the caller's choice: `by_words`, `by_whitespace` as simple scripts do (more
-looks novel then, as a comma makes another word), or `by_morphology` for a language whose words hold
-several morphemes.
+looks novel then, as a comma makes another word), `by_morphology` (lemmas), or `by_morphemes` for a
+language whose words hold several.
 
 Legend: N documents.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.
 2021 (redundancy), as HeSum uses them (Tables 1, 2, 5 and 7). HeSum's text calls |S| / |A| the
 compression ratio but prints 1 − |S| / |A|; its 95.48 % is a mean over documents, the ratio of its
-mean lengths would be 97.67 %. It does not say whether types or tokens are counted.
+mean lengths would be 97.67 %. It does not say whether types or tokens are counted,
+nor what a word is; what comes nearest, `heron analyze data=hesum` measures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.errors import ConfigError, DataError, Problem
 from heron.languages.morphology import Morphology
 from heron.languages.words import folded_words
+from heron.metrics.summary_counts import Tally, Tokens, average_share
 
-Floats = npt.NDArray[np.float64]
-Tokens = Sequence[str]
 Segment = Callable[[Sequence[str]], Sequence[Tokens]]
 
-COUNTS = ("type", "token")
-AVERAGES = ("document", "corpus")
 _AT_ONCE = 256  # documents
 
 
@@ -61,53 +56,19 @@ def by_morphology(morphology: Morphology) -> Segment:
     return lambda texts: [analysis.lemmas for analysis in morphology.analyse(texts)]
 
 
-def ngrams(tokens: Tokens, n: int) -> Iterator[tuple[str, ...]]:
-    """List the runs of `n` tokens, in order."""
-    return zip(*(tokens[start:] for start in range(n)), strict=False)
+def by_morphemes(morphology: Morphology) -> Segment:
+    """Cut texts into morphemes as they are written.
 
-
-def novel_ngrams(article: Tokens, summary: Tokens, n: int, count: str = "type") -> tuple[int, int]:
-    """Count a summary's n-grams that its article lacks, and all of them.
-
-    Raises:
-        ConfigError: `count` is neither `type` nor `token`.
+    The function that is returned raises ConfigError where the backend knows none.
     """
-    if count not in COUNTS:
-        raise ConfigError(f"count={count}: cannot count so.{nearest(count, COUNTS)}")
-    known = set(ngrams(article, n))
-    found = list(ngrams(summary, n))
-    counted = found if count == "token" else set(found)
-    return sum(ngram not in known for ngram in counted), len(counted)
 
+    def segment(texts: Sequence[str]) -> list[Tokens]:
+        found = [analysis.morphemes for analysis in morphology.analyse(texts)]
+        if any(one is None for one in found):
+            raise ConfigError(f"{morphology.name} does not take words apart")
+        return [one for one in found if one is not None]
 
-def repeated_ngrams(tokens: Tokens, n: int) -> tuple[int, int]:
-    """Count the n-grams that stood earlier in the same text, and all of them."""
-    found = list(ngrams(tokens, n))
-    return len(found) - len(set(found)), len(found)
-
-
-def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
-    """Average `parts / wholes` over documents.
-
-    Args:
-        parts: float64 `[N]`.
-        wholes: float64 `[N]`; documents with 0 here are left out.
-        average: `document`, the mean of the shares; `corpus`, the share of the sums.
-
-    Returns:
-        A fraction; nan where no document has anything to count.
-
-    Raises:
-        ConfigError: an unknown `average`.
-    """
-    if average not in AVERAGES:
-        raise ConfigError(f"average={average}: no such mean.{nearest(average, AVERAGES)}")
-    counted = wholes > 0
-    if not counted.any():
-        return float("nan")
-    if average == "corpus":
-        return float(parts[counted].sum() / wholes[counted].sum())
-    return float((parts[counted] / wholes[counted]).mean())
+    return segment
 
 
 def summary_statistics(
@@ -138,36 +99,25 @@ def summary_statistics(
     if not articles or len(articles) != len(summaries):
         what = f"{len(articles)} articles and {len(summaries)} summaries"
         raise DataError(Problem("summary statistics", what, "expected one summary per article"))
-    shares: dict[str, list[tuple[int, int]]] = {}
-    in_articles: set[str] = set()
-    in_summaries: set[str] = set()
+    tally = Tally((count,))
     # Long articles are cut and forgotten part by part: only their vocabulary grows.
     for start in range(0, len(articles), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
-            in_articles.update(article)
-            in_summaries.update(summary)
-            for name, share in _shares(article, summary, count).items():
-                shares.setdefault(name, []).append(share)
-    columns = {name: np.array(pairs, dtype=np.float64).T for name, pairs in shares.items()}
-    summary_length, article_length = columns["compression"]
-    found = {
-        name: average_share(parts, wholes, average) for name, (parts, wholes) in columns.items()
-    }
-    found["compression"] = 1 - found["compression"]
+            tally.add(article, summary)
+    return describe(tally, count, average)
+
+
+def describe(tally: Tally, count: str = "type", average: str = "document") -> dict[str, float]:
+    """Average what was counted; see `summary_statistics`."""
+    shares = tally.shares(count)
+    found = {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+    article_N, summary_N = tally.lengths()
+    in_articles, in_summaries = tally.vocabularies
     return {
         **found,
-        "article_length": float(article_length.mean()),
-        "summary_length": float(summary_length.mean()),
-        "article_vocabulary": float(len(in_articles)),
-        "summary_vocabulary": float(len(in_summaries)),
-    }
-
-
-def _shares(article: Tokens, summary: Tokens, count: str) -> dict[str, tuple[int, int]]:
-    """Count numerator and denominator of every share of one document."""
-    return {
-        **{f"novel_{n}": novel_ngrams(article, summary, n, count) for n in (1, 2, 3, 4)},
-        "compression": (len(summary), len(article)),
-        **{f"redundancy_{n}": repeated_ngrams(summary, n) for n in (1, 2)},
+        "article_length": float(article_N.mean()),
+        "summary_length": float(summary_N.mean()),
+        "article_vocabulary": float(in_articles),
+        "summary_vocabulary": float(in_summaries),
     }

@@ -101,11 +101,18 @@ def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | N
     Returns:
         The path of `experiments/<paper>/published.yaml`, or None if no root has it.
     """
-    if roots is None:
-        roots = (Path.cwd(), Path(__file__).resolve().parents[3])
     paper = report.partition("/")[0]
-    paths = (root / "experiments" / paper / "published.yaml" for root in roots)
+    paths = (root / "experiments" / paper / "published.yaml" for root in roots or _roots())
     return next((path for path in paths if path.is_file()), None)
+
+
+def all_published() -> list[Path]:
+    """List the published numbers of every paper; those of the working directory come first."""
+    return [path for root in _roots() for path in sorted(root.glob("experiments/*/published.yaml"))]
+
+
+def _roots() -> tuple[Path, Path]:
+    return Path.cwd(), Path(__file__).resolve().parents[3]
 
 
 def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
@@ -198,7 +205,7 @@ def _score_table(
         matches = [group for other, group in ours if other == key]
         candidates: list[Group | None] = [*matches] or [None]
         for group in candidates:
-            split = _split(group, table.get("test_set")) if group else ""
+            split = _split(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
             pairs = [
                 _pair(value, group, split, metric, table.get("decimals", 2))
@@ -220,14 +227,15 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield names, rows
 
 
-def _split(group: Group, test_set: str | None) -> str:
+def _split(group: Group, table: Mapping[str, Any]) -> str:
     """Name the split that a table is about.
 
-    It is `test`; where a table is about one test set of several, `test` of the runs whose last
-    stage was on it, and `<data set>.test` of the others.
+    It is `test`, or the table's own `split`; where a table is about one test set of several, `test`
+    of the runs whose last stage was on it, and `<data set>.test` of the others.
     """
+    name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
-    return "test" if own else f"{test_set}.test"
+    return name if own else f"{test_set}.{name}"
 
 
 def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:

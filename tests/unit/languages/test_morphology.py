@@ -66,13 +66,20 @@ class TwoTokens:
         assert options["download_method"] is None
 
     def bulk_process(self, texts):
-        word = SimpleNamespace
         found = [
-            word(text="Ana", lemma="Ana", upos="PROPN"),
-            word(text="merge", lemma=None, upos="VERB"),
-            word(text=".", lemma=".", upos="PUNCT"),
+            token("Ana", word("Ana", "Ana", "PROPN")),
+            token("merge", word("merge", None, "VERB")),
+            token(".", word(".", ".", "PUNCT")),
         ]
-        return [SimpleNamespace(sentences=[SimpleNamespace(words=found)]) for _ in texts]
+        return [SimpleNamespace(sentences=[SimpleNamespace(tokens=found)]) for _ in texts]
+
+
+def word(text, lemma, upos, feats=None):
+    return SimpleNamespace(text=text, lemma=lemma, upos=upos, feats=feats)
+
+
+def token(text, *words):
+    return SimpleNamespace(text=text, words=list(words))
 
 
 def test_stanza_adds_parts_of_speech_and_leaves_punctuation_out(monkeypatch):
@@ -81,6 +88,29 @@ def test_stanza_adds_parts_of_speech_and_leaves_punctuation_out(monkeypatch):
     (found,) = backend.analyse(["Ana merge."])
     assert (found.lemmas, found.pos) == (("ana", "merge"), ("PROPN", "VERB"))
     assert backend.name == "stanza 1.15.0"
+
+
+class HouseOfHis:
+    """A pipeline that reads "בית ספרו" (the house of his book) in every text."""
+
+    def __init__(self, code, **options):
+        pass
+
+    def bulk_process(self, texts):
+        suffix = word("ו", "הוא", "PRON", "Gender=Masc|Person=3|PronType=Prs")
+        found = [
+            token("בית", word("בית", "בית", "NOUN", "Definite=Cons|Gender=Masc")),
+            token("ספרו", word("ספר", "ספר", "NOUN", "Gender=Masc"), suffix),
+        ]
+        return [SimpleNamespace(sentences=[SimpleNamespace(tokens=found)]) for _ in texts]
+
+
+def test_stanza_gives_morphemes_construct_states_and_pronominal_suffixes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stanza", stanza_with(HouseOfHis))
+    (found,) = load_morphology("stanza", HEBREW).analyse(["בית ספרו"])
+    assert found.morphemes == ("בית", "ספר", "ו")
+    assert (found.words, found.constructs, found.anaphors) == (2, 1, 1)
+    assert found.readings is None
 
 
 def test_stanza_without_the_library_or_its_models_says_how_to_get_them(monkeypatch):

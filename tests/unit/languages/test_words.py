@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.languages.words import TOKENIZERS, folded_words, words
+from heron.languages.analysis import with_marks
+from heron.languages.words import TOKENIZERS, folded_words, words, words_and_marks
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,10 @@ def test_a_long_text_takes_no_more_than_its_length_asks_for():
     start = time.perf_counter()
     words("-'a" * 100_000 + "-" * 100_000)
     assert time.perf_counter() - start < 1
+
+
+@given(text=st.text())
+def test_words_and_marks_are_all_of_a_text_but_white_space(text):
+    found, marks = words_and_marks(text)
+    assert found == folded_words(text)
+    assert "".join(with_marks(found, tuple(marks))) == "".join(text.casefold().split())

@@ -9,14 +9,19 @@ from hypothesis import strategies as st
 
 from heron.errors import ConfigError, DataError
 from heron.languages import HEBREW
-from heron.languages.morphology import Simplemma
-from heron.metrics.summary_statistics import (
+from heron.languages.morphology import Simplemma, load_morphology
+from heron.metrics.summary_counts import (
+    Tally,
     average_share,
+    draw_shares,
+    novel_ngrams,
+    repeated_ngrams,
+)
+from heron.metrics.summary_statistics import (
+    by_morphemes,
     by_morphology,
     by_whitespace,
     by_words,
-    novel_ngrams,
-    repeated_ngrams,
     summary_statistics,
 )
 
@@ -114,9 +119,69 @@ def test_any_number_of_documents_gives_each_its_weight():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(ConfigError, match=r"count=types.*Did you mean 'type'"):
+    with pytest.raises(ConfigError, match=r"count=types: unknown.*Did you mean 'type'"):
         summary_statistics(["a"], ["a"], count="types")
     with pytest.raises(ConfigError, match=r"average=documents.*'document'"):
         summary_statistics(["a"], ["a"], average="documents")
     with pytest.raises(DataError, match="2 articles and 1 summaries"):
         summary_statistics(["a", "b"], ["a"])
+
+
+def test_morphemes_need_a_backend_that_has_them():
+    article, summary = ["הבית נבנה בישראל"], ["בית נבנה בישראל"]
+    prefixes = load_morphology("simplemma-prefixes", HEBREW)
+    found = summary_statistics(article, summary, by_morphemes(prefixes))
+    assert found["novel_1"] == 0
+    assert found["article_length"] == 5  # ה בית נבנה ב ישראל
+    with pytest.raises(ConfigError, match="does not take words apart"):
+        summary_statistics(article, summary, by_morphemes(Simplemma(HEBREW)))
+
+
+def made(documents=30, seed=0):
+    random = np.random.default_rng(seed)
+    tally = Tally()
+    for _ in range(documents):
+        tally.add(list(random.choice(list("abcdef"), 12)), list(random.choice(list("abcdefg"), 5)))
+    return tally
+
+
+@pytest.mark.parametrize("average", ["document", "corpus"])
+def test_draws_are_those_of_drawing_documents_one_by_one(average):
+    shares = made().shares("token")
+    found = draw_shares(shares, np.arange(30), average, resamples=200, seed=3)
+    random = np.random.default_rng(3)
+    draws = [random.integers(30, size=30) for _ in range(200)]
+    for name, (parts, wholes) in shares.items():
+        values = [average_share(parts[rows], wholes[rows], average) for rows in draws]
+        assert found[name] == pytest.approx(values)
+
+
+def test_documents_of_one_group_are_drawn_together():
+    shares = made().shares()
+    alone, whole = (draw_shares(shares, ids) for ids in (np.arange(30), np.zeros(30, int)))
+    assert np.ptp(whole["novel_1"]) == pytest.approx(0)
+    assert np.ptp(alone["novel_1"]) > 0
+
+
+def test_a_draw_with_nothing_to_count_is_no_number():
+    tally = Tally(("type",))
+    tally.add(["a"], ["b"])
+    drawn = draw_shares(tally.shares(), np.zeros(1, int))
+    counted = {name for name, values in drawn.items() if not np.isnan(values).any()}
+    assert counted == {"novel_1", "compression", "redundancy_1"}
+    with pytest.raises(ConfigError, match="count=token: unknown"):
+        tally.shares("token")
+
+
+@given(documents=st.lists(st.tuples(tokens, tokens), min_size=1, max_size=5))
+def test_a_tally_of_both_counts_holds_what_is_counted_one_by_one(documents):
+    tally = Tally()
+    for article, summary in documents:
+        tally.add(article, summary)
+    for count in ("type", "token"):
+        shares = tally.shares(count)
+        for n in (1, 2, 3, 4):
+            expected = [novel_ngrams(article, summary, n, count) for article, summary in documents]
+            assert shares[f"novel_{n}"].T.tolist() == [[*map(float, pair)] for pair in expected]
+    lengths = [(len(article), len(summary)) for article, summary in documents]
+    assert np.transpose(tally.lengths()).tolist() == [[*map(float, pair)] for pair in lengths]

@@ -1,0 +1,265 @@
+"""`heron analyze` on articles and summaries: a data set's statistics, and a run's beside gold."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.errors import ConfigError, nearest
+from heron.reporting.cells import Interval, Table, to_markdown
+
+if TYPE_CHECKING:
+    from heron.analysis.command import AnalyzeOptions
+    from heron.analysis.summary_measures import Definition, Shares
+    from heron.analysis.summary_profile import Pair, Profile
+    from heron.audit.reading import Shipped
+    from heron.data.config import DataConfig
+    from heron.data.examples import Example
+    from heron.languages.morphology import Morphology
+    from heron.schema import Config
+
+STATISTICS = "statistics"  # stem of the files
+ALL = "all"
+_OTHER_TASKS = ("types", "bins", "words", "sheet", "sample")
+_WHY = "not for statistics of summaries"
+
+
+def describe_summaries(
+    options: AnalyzeOptions, overrides: Sequence[str], shipped: Shipped
+) -> list[Path]:
+    """Describe every split file that is there, and a column's values in it (`by=COLUMN`).
+
+    Returns:
+        The files written: `statistics.md`, `.json` and `.csv`, `lengths.png`; with `texts=FILE`
+        that file alone, the texts for another tool to analyse.
+    """
+    from heron.analysis.published_statistics import published_statistics
+    from heron.analysis.question_command import refuse_others
+    from heron.analysis.summary_measures import definitions, measure
+    from heron.analysis.summary_tables import (
+        morphology_table,
+        nearest_table,
+        share_table,
+        text_table,
+    )
+
+    refuse_others(options, _OTHER_TASKS, _WHY)
+    config = shipped.config
+    sets = _sets(shipped.splits, options.by)
+    if options.texts is not None:
+        return [_write_texts(options.texts, sets)]
+    published = published_statistics(config.name, options.published)
+    found, morphology = _profiles(sets, options.morphology, config)
+    measured = {name: measure(one, options.seed) for name, one in found.items()}
+    ways = {name: definitions(one, published) for name, one in found.items()}
+    similarity: dict[str, float] = {}  # mean BERTScore of a set's articles and summaries
+    tables = [
+        text_table(found, published, similarity.get),
+        morphology_table(found, morphology),
+        share_table(measured, {n: len(one) for n, one in found.items()}, published, morphology),
+        *([nearest_table(ways)] if published else []),
+    ]
+    facts = {
+        "data": config.name,
+        "overrides": list(overrides),
+        "morphology": morphology.name,
+        "note": morphology.note,
+        "paper": published.paper if published else None,
+        "sha256": shipped.sha256,
+        "missing": sorted(shipped.missing),
+        "sets": {name: _counts(one, ways[name]) for name, one in found.items()},
+    }
+    target = options.out or Path("runs") / "analysis" / config.name
+    for name, path in shipped.missing.items():
+        print(f"missing: {name} ({path})")
+    return _write(target, STATISTICS, config.name, config, facts, tables, found, measured, ways)
+
+
+def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> list[Path]:
+    """Set a run's summaries beside the gold ones: novelty, compression, repetition.
+
+    Neither the model nor the data set is needed: the predictions hold the articles.
+
+    Args:
+        options: of the command.
+        config: the run's.
+        folder: the run's.
+
+    Returns:
+        The files written: `<split>-statistics.md`, `.json`, `.csv` and `.png`.
+    """
+    from heron.analysis.published_statistics import published_statistics
+    from heron.analysis.reading import data_of
+    from heron.analysis.summary_measures import compare_profiles, definitions, measure
+    from heron.analysis.summary_tables import morphology_table, system_table
+
+    name = options.split or "test"
+    data, _ = data_of(config, name)
+    gold, system = _predicted(folder, name)
+    found, morphology = _profiles({"gold": gold, "system": system}, options.morphology, data)
+    published = published_statistics(data.name, options.published)
+    measured = {each: measure(one, options.seed) for each, one in found.items()}
+    changes = compare_profiles(found["system"], found["gold"], options.seed)
+    tables = [
+        system_table(measured["gold"], measured["system"], changes, len(gold), published),
+        morphology_table(found, morphology),
+    ]
+    ways = {each: definitions(one, None) for each, one in found.items()}
+    facts = {
+        "split": name,
+        "by": STATISTICS,
+        "morphology": morphology.name,
+        "note": morphology.note,
+        "sets": {each: _counts(one, ways[each]) for each, one in found.items()},
+    }
+    target = options.out or folder / "analysis"
+    title = f"{folder.resolve().name}: {name}"
+    stem = f"{name}-{STATISTICS}"
+    return _write(target, stem, title, data, facts, tables, found, measured, ways)
+
+
+def _sets(
+    splits: Mapping[str, Sequence[Example]], by: Sequence[str] | None
+) -> dict[str, list[Pair]]:
+    """Name the sets of pairs to describe: splits, or in each of them a column's values."""
+    from heron.analysis.summary_profile import Pair
+
+    sets: dict[str, list[Pair]] = {}
+    for split, examples in splits.items():
+        for example in examples:
+            if example.target is not None:
+                name = ", ".join([split, *(_side(example, column) for column in by or ())])
+                pair = Pair(example.text, example.target, example.group)
+                sets.setdefault(name, []).append(pair)
+    return sets
+
+
+def _side(example: Example, column: str) -> str:
+    if column not in example.side:
+        given = [name for name in example.side if name not in ("file", "line")]
+        hint = nearest(column, given) or f" data.columns.side=[{column}] reads it"
+        raise ConfigError(f"by={column}: no column of that name is read.{hint}")
+    return str(example.side[column])
+
+
+def _profiles(
+    sets: Mapping[str, Sequence[Pair]], backend: str, config: DataConfig
+) -> tuple[dict[str, Profile], Morphology]:
+    """Count each set, and where there are several of one data set all of them together."""
+    from heron.analysis.summary_profile import merge, profile
+    from heron.languages import get_language
+    from heron.languages.morphology import load_morphology
+
+    morphology = load_morphology(backend, get_language(config.language))
+    found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
+    if len(found) > 1 and "gold" not in found:
+        found[ALL] = merge(list(found.values()))
+    if not found:
+        found[ALL] = profile([], morphology)  # says that there is none
+    return found, morphology
+
+
+def _predicted(folder: Path, split: str) -> tuple[list[Pair], list[Pair]]:
+    """Read a run's articles with their gold summaries, and with the run's own."""
+    from heron.analysis.reading import missing_predictions
+    from heron.analysis.summary_profile import Pair
+    from heron.data.tables import read_table
+    from heron.runtime.run_folder import RunFolder
+
+    path = RunFolder(folder).predictions(split)
+    if not path.is_file():
+        raise missing_predictions(path)
+    table = read_table(path)
+    table.require("guid", "gold", "prediction", "text")
+    rows = [row for row in table.rows if row["gold"] is not None]
+    pairs = [
+        [Pair(row["text"], row[column] or "", row.get("group") or "") for row in rows]
+        for column in ("gold", "prediction")
+    ]
+    return pairs[0], pairs[1]
+
+
+def _write_texts(path: Path, sets: Mapping[str, Sequence[Pair]]) -> Path:
+    """Write every text once, for a tool that analyses them (`morphology=conllu:FILE`)."""
+    from heron.data.tables import write_table
+
+    texts = dict.fromkeys(t for pairs in sets.values() for p in pairs for t in p[:2])
+    write_table(path, {"text": list(texts)})
+    return path
+
+
+def _counts(one: Profile, ways: Sequence[Definition]) -> dict[str, Any]:
+    """Turn a profile into JSON's own types."""
+    sides = {}
+    for name, side in (("articles", one.articles), ("summaries", one.summaries)):
+        sides[name] = dataclasses.asdict(side) | {"lemmas": len(side.lemmas)}
+    units = {}
+    for unit, tally in one.tallies.items():
+        article_N, summary_N = tally.lengths()
+        in_articles, in_summaries = tally.vocabularies
+        units[unit] = {
+            "article_length": float(article_N.mean()),
+            "summary_length": float(summary_N.mean()),
+            "article_vocabulary": in_articles,
+            "summary_vocabulary": in_summaries,
+        }
+    plain = [way._asdict() | {"shares": _finite(way.shares)} for way in ways]
+    return {"rows": len(one), **sides, "units": units, "definitions": plain}
+
+
+def _finite(shares: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in shares.items()}
+
+
+def _write(
+    target: Path,
+    stem: str,
+    title: str,
+    config: DataConfig,
+    facts: Mapping[str, Any],
+    tables: Sequence[Table],
+    found: Mapping[str, Profile],
+    measured: Mapping[str, Mapping[str, Shares]],
+    ways: Mapping[str, Sequence[Definition]],
+) -> list[Path]:
+    """Print tables and write them as Markdown, JSON and CSV, with the figure."""
+    from heron.analysis.command import write, write_tables
+    from heron.analysis.summary_figures import summaries_figure
+    from heron.data.tables import write_table
+    from heron.reporting.tables import SYNTHETIC
+    from heron.reporting.terminal import print_tables
+
+    print_tables(tables)
+    heading = f"{title}  ·  {SYNTHETIC}" if config.synthetic else title
+    text = f"# {heading}\n\n" + "\n".join(map(to_markdown, tables))
+    # Names of splits hold dots where a further data set is meant: no with_suffix here.
+    image = target / (f"{stem}.png" if stem != STATISTICS else "lengths.png")
+    files = [
+        write(target / f"{stem}.md", text),
+        write_tables(target / f"{stem}.json", facts, tables),
+        target / f"{stem}.csv",
+        write(image, summaries_figure(found, heading)),
+    ]
+    write_table(files[2], _columns(measured, ways))
+    return files
+
+
+def _columns(
+    measured: Mapping[str, Mapping[str, Shares]], ways: Mapping[str, Sequence[Definition]]
+) -> dict[str, list[Any]]:
+    """Lay every share of every definition out, one a row; intervals for what tables show."""
+    from heron.analysis.summary_measures import AVERAGE, COUNT
+
+    names = ("texts", "tokens", "count", "average", "statistic", "value", "low", "high")
+    rows: list[tuple[Any, ...]] = []
+    for name, each in ways.items():
+        for way in each:
+            shown = (way.counted, way.average) == (COUNT, AVERAGE)
+            for key, value in _finite(way.shares).items():
+                interval = measured[name][way.unit][key] if shown else None
+                bounds = interval[1:] if isinstance(interval, Interval) else (None, None)
+                rows.append((name, way.unit, way.counted, way.average, key, value, *bounds))
+    return {column: [row[place] for row in rows] for place, column in enumerate(names)}

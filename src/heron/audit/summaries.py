@@ -1,0 +1,198 @@
+"""What articles and summaries can have wrong with them: copied, short, too long, cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from heron.audit.findings import Finding, Measure, Row, Severity
+from heron.audit.texts import Splits, loose, words
+from heron.data.examples import Example
+from heron.metrics.extractive import lead, split_sentences
+
+SHORT = 10  # words; HeSum left shorter summaries out
+_LEAD = 3  # sentences
+_COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
+_SHORT_WARNING = 0.01
+_CUT_WIDTH = 1.1  # the longest of a heap over its shortest
+_CUT_SHARE, _CUT_RATIO = 0.1, 2.0  # of all rows; over the stretches beside it
+_CUT_CERTAIN = 4.0  # standard deviations of a difference of counts
+_CUT_ELSEWHERE = 0.1  # share of rows far from the heap: texts of one length by nature have none
+
+
+def find_in_summaries(splits: Splits) -> list[Finding]:
+    """Look at articles and summaries, split by split.
+
+    Args:
+        splits: the data set as it was shipped; rows without a summary are left out.
+
+    Returns:
+        `copied.<split>`: summaries that stand in their article, how much of them its first
+        sentences hold; `short.<split>`; `long.<split>`: summaries as long as their article;
+        `cut.<split>`: articles that end at one length. Only those that were found, but for
+        `copied`.
+    """
+    findings = []
+    for split, examples in splits.items():
+        rows = [example for example in examples if example.target is not None]
+        if rows:
+            findings.append(_copied(split, rows))
+            findings += [*_short(split, rows), *_long(split, rows), *_cut(split, rows)]
+    return findings
+
+
+def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
+    """Cover a summary with the longest runs of words that its article has, from the left.
+
+    Returns:
+        Their lengths in words; words that the article lacks are in none.
+
+    Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: coverage is their sum over the
+    summary's words, density the sum of their squares.
+    """
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(article):
+        places.setdefault(word, []).append(place)
+    found: list[int] = []
+    start = 0
+    while start < len(summary):
+        longest = max(
+            (_common(article, place, summary, start) for place in places.get(summary[start], ())),
+            default=0,
+        )
+        if longest:
+            found.append(longest)
+        start += max(longest, 1)
+    return found
+
+
+def _common(article: Sequence[str], place: int, summary: Sequence[str], start: int) -> int:
+    length = 0
+    while (
+        place + length < len(article)
+        and start + length < len(summary)
+        and article[place + length] == summary[start + length]
+    ):
+        length += 1
+    return length
+
+
+def _copied(split: str, rows: Sequence[Example]) -> Finding:
+    whole, first = list[Example](), 0
+    coverage, density, from_lead = list[float](), list[float](), list[float]()
+    for example in rows:
+        summary = words(str(example.target))
+        sentences = split_sentences(example.text)
+        beginning = " ".join(sentences[place] for place in lead(sentences, _LEAD))
+        if _stands_in(str(example.target), example.text):
+            whole.append(example)
+            first += _stands_in(str(example.target), beginning)
+        lengths = fragments(words(example.text), summary)
+        size = max(len(summary), 1)
+        coverage.append(sum(lengths) / size)
+        density.append(sum(length**2 for length in lengths) / size)
+        known = set(pairwise(words(beginning)))
+        bigrams = list(pairwise(summary))
+        from_lead.append(sum(bigram in known for bigram in bigrams) / max(len(bigrams), 1))
+    share = len(whole) / len(rows)
+    measures: list[Measure] = [
+        {
+            "rows": len(rows),
+            "stand in the article": len(whole),
+            "share": share,
+            f"in its first {_LEAD} sentences": first,
+            "mean coverage": float(np.mean(coverage)),
+            "mean density": float(np.mean(density)),
+            f"mean share of bigrams in the first {_LEAD}": float(np.mean(from_lead)),
+        }
+    ]
+    return Finding(
+        f"copied.{split}",
+        _severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
+        f"{split}: {len(whole):,} of {len(rows):,} summaries stand in their article word by word",
+        measures,
+        _rows(split, whole),
+        "compare with baseline=lead and baseline=oracle: who copies scores high" * bool(whole),
+        "Coverage: share of a summary's words that lie in runs which the article has; density: "
+        "mean length of the run that a word lies in.",
+    )
+
+
+def _stands_in(text: str, other: str) -> bool:
+    """Whether the words of one text stand in another, one after another."""
+    return f" {loose(text)} " in f" {loose(other)} "
+
+
+def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
+    short = [example for example in rows if len(words(str(example.target))) < SHORT]
+    if not short:
+        return []
+    title = f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words"
+    return [
+        Finding(
+            f"short.{split}",
+            _severity(len(short) / len(rows), _SHORT_WARNING),
+            title,
+            rows=_rows(split, sorted(short, key=lambda example: len(str(example.target)))),
+            advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
+        )
+    ]
+
+
+def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
+    long = [e for e in rows if len(words(str(e.target))) >= len(words(e.text))]
+    if not long:
+        return []
+    title = f"{split}: {len(long):,} summaries are as long as their article, or longer"
+    advice = "is the article whole, and in the right column (data.columns)?"
+    return [Finding(f"long.{split}", "warning", title, rows=_rows(split, long), advice=advice)]
+
+
+def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
+    """Find a heap of articles of nearly one length, with few that are a little shorter or longer.
+
+    Lengths of texts that were not cut lie spread out; a tool that keeps so many words, or whole
+    sentences up to so many, leaves such a heap.
+    """
+    lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
+    start, size = densest(lengths)
+    low = float(lengths[start])
+    high = low * _CUT_WIDTH
+    below = int(((lengths >= low / _CUT_WIDTH) & (lengths < low)).sum())
+    above = int(((lengths >= high) & (lengths < high * _CUT_WIDTH)).sum())
+    beside, share = max(below, above), size / len(lengths)
+    elsewhere = 1 - (below + size + above) / len(lengths)
+    certain = (size - beside) / np.sqrt(size + beside) >= _CUT_CERTAIN
+    heap_of_all = share >= _CUT_SHARE and elsewhere >= _CUT_ELSEWHERE
+    if not (certain and heap_of_all and size >= _CUT_RATIO * beside):
+        return []
+    heap = [e for e in rows if low <= len(e.text.split()) < high]
+    title = (
+        f"{split}: {size:,} of {len(rows):,} articles end between {low:.0f} and {high:.0f} words"
+    )
+    meaning = f"Of the lengths just below and just above, no more than {beside:,}."
+    advice = "probably cut: what their summaries tell may stand in the part that is missing"
+    numbers: list[Measure] = [{"articles": size, "share": share, "neighbours": beside}]
+    return [Finding(f"cut.{split}", "warning", title, numbers, _rows(split, heap), advice, meaning)]
+
+
+def densest(lengths: np.ndarray) -> tuple[int, int]:
+    """Find the stretch, a tenth of its own beginning wide, that holds most of sorted lengths.
+
+    Returns:
+        Where it begins among the lengths, and how many it holds.
+    """
+    ends = np.searchsorted(lengths, lengths * _CUT_WIDTH, side="left")
+    sizes = ends - np.arange(len(lengths))
+    start = int(sizes.argmax())
+    return start, int(sizes[start])
+
+
+def _severity(share: float, warning: float, serious: float = 2.0) -> Severity:
+    return "serious" if share >= serious else "warning" if share >= warning else "info"
+
+
+def _rows(split: str, examples: Sequence[Example]) -> list[Row]:
+    return [Row(split, e.guid, e.label, number) for number, e in enumerate(examples, 1)]

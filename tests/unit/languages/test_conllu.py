@@ -1,0 +1,71 @@
+"""CoNLL-U is read as it is written, and mistakes in it are named by line."""
+
+import gzip
+
+import pytest
+
+from heron.errors import DataError
+from heron.languages.conllu import Token, Word, read_conllu
+
+SAMPLE = """\
+# newdoc id = d
+# sent_id = s1
+# text = ובביתו גר.
+1-5\tובביתו\t_\t_\t_\t_\t_\t_\t_\t_
+1\tו\tו\tCCONJ\t_\t_\t6\tcc\t_\t_
+2\tב\tב\tADP\t_\t_\t3\tcase\t_\t_
+3\tבית_\tבית\tNOUN\t_\tDefinite=Def|Gender=Masc\t6\tobl\t_\t_
+4\t_של_\tשל\tADP\t_\t_\t5\tcase\t_\t_
+5\t_הוא\tהוא\tPRON\t_\tPerson=3|PronType=Prs\t3\tnmod\t_\t_
+6\tגר\tגר\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+6.1\tהוא\tהוא\tPRON\t_\t_\t_\t_\t6:nsubj\t_
+7\t.\t.\tPUNCT\t_\t_\t6\tpunct\t_\t_
+
+# sent_id = s2
+1\tכן\t_\t_\t_\t_\t0\troot\t_\t_
+"""
+
+
+def written(tmp_path, text, name="a.conllu"):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])
+@pytest.mark.parametrize("change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n")])
+def test_tokens_hold_their_words_and_understood_words_are_left_out(tmp_path, name, change):
+    first, second = read_conllu(written(tmp_path, change(SAMPLE), name))
+    assert first.text == "ובביתו גר."
+    assert [token.form for token in first.tokens] == ["ובביתו", "גר", "."]
+    assert [len(token.words) for token in first.tokens] == [5, 1, 1]
+    assert first.tokens[0].words[4] == Word("_הוא", "הוא", "PRON", "Person=3|PronType=Prs")
+    assert first.comments == {"newdoc id": "d", "sent_id": "s1"}
+    assert first.where.endswith(f"{name}:4")
+    assert second.tokens == (Token("כן", (Word("כן", "", "", ""),)),)
+    assert second.text == "כן"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("6\tגר", "6 גר", r"a\.conllu:10: no line of CoNLL-U"),
+        ("7\t.", "8\t.", r"a\.conllu:12: word 8 comes after word 6"),
+        ("1-5\t", "1-9\t", r"a\.conllu:4: words 8 to 9 of a token are missing"),
+        ("6\tגר", "x\tגר", r"a\.conllu:10: no line"),
+    ],
+)
+def test_a_line_that_is_none_is_named(tmp_path, old, new, said):
+    with pytest.raises(DataError, match=said):
+        list(read_conllu(written(tmp_path, SAMPLE.replace(old, new))))
+
+
+def test_a_file_that_is_no_text_or_cut_is_named(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(DataError, match=r"a\.conllu: cannot be read"):
+        list(read_conllu(path))
+    packed = tmp_path / "b.conllu.gz"
+    packed.write_bytes(gzip.compress(SAMPLE.encode())[:-20])
+    with pytest.raises(DataError, match=r"b\.conllu\.gz: cannot be read"):
+        list(read_conllu(packed))
