@@ -73,7 +73,8 @@ class SummaryPredictions:
 
         Args:
             config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
-            intervals: False gives ROUGE alone, without intervals, for use after every epoch.
+            intervals: False gives ROUGE alone and what copying reaches, without intervals, for use
+                after every epoch.
 
         Returns:
             ROUGE and its intervals, what the summaries are like, and what copying sentences
@@ -85,12 +86,12 @@ class SummaryPredictions:
         texts, golds = [self.texts[row] for row in rows], [str(self.golds[row]) for row in rows]
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
+        articles = [self.articles[row] for row in rows]
+        copied = stored_extractive(articles, golds, config)
         scores = mean_scores(values)
         if not intervals:
-            return scores
-        articles = [self.articles[row] for row in rows]
-        scores |= describe_summaries(articles, texts, golds)
-        scores |= stored_extractive(articles, golds, config)
+            return scores | copied
+        scores |= describe_summaries(articles, texts, golds) | copied
         scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores
 
