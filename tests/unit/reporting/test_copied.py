@@ -126,7 +126,8 @@ def test_the_dashboard_has_both_in_its_table_and_beside_the_best(sweep):
     assert "validation/lead3_rouge1" in data["runs"][0]["curves"]
     page = write_dashboard(sweep).read_text("utf-8")
     said = re.search("Copied sentences reach: (.*?)</p>", page, re.DOTALL)
-    assert said and "lead3_rouge1 0.128 on validation" in said[1]
+    assert said
+    assert "lead3_rouge1 0.128 on validation" in said[1]
     assert "oracle_rouge1 0.234 on test." in said[1]
 
 
