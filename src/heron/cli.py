@@ -157,6 +157,12 @@ Question answering:
   heron analyze data=parashoot sheet=judge.csv       50 gold answers for people to judge
   heron analyze sheet=judge.csv                      what they judged, and the ceiling of F1
 
+Summaries:
+  heron analyze run=DIR                              ROUGE by article_length, summary_length,
+                                                     compression, novelty; summaries.html shows
+                                                     articles, gold and written summaries
+  heron analyze run=DIR by=summaries beside=DIR2,mine.csv    several systems on one page
+
 No model is needed: stored predictions are joined with the data. Also: bins=, words=, paths.data=,
 out=, morphology=simplemma|surface|stanza.""",
     ),
@@ -192,7 +198,7 @@ precision among the most suspicious, beside length and chance. Also: paths.data=
         "heron.compare",
         "test whether systems differ, from stored predictions",
         """\
-heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1] [out=DIR]
+heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1|rouge1] [out=DIR]
 
   heron compare runs/trc-table4 against=head=seq_cls       all settings of a sweep
   heron compare runs/trc-table4/head=ess runs/trc-table4/head=emp     names that begin so
@@ -200,6 +206,7 @@ heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1] [out=DIR]
   heron compare a.parquet b.jsonl groups=documents.csv     whole documents are drawn
   heron compare runs/parashoot metric=he_f1                answers: any score of the task
   heron compare a.csv b.csv task=qa language=he            answers of any systems
+  heron compare runs/hesum other.csv metric=rouge2         summaries, beside copied sentences
 
 A, B are run folders, sweeps, globs, or files with guid, gold, prediction. Runs that differ by seed
 only are one system. Prints mean and sd over seeds, the run that is best on validation, the
