@@ -1,10 +1,10 @@
 """`python -m tests.benchmarks.generation`: writing summaries in batches and one by one.
 
-Articles of the built-in corpus, every summary of the same length; greedily and with beams. The model
-has a given shape and random weights; where `HERON_ENCODER` names an encoder, a second one begins with
-its weights (`head=warm_start`). One by one is what a script does: tokenize, `model.generate`, decode,
-for each article. heron's way is what a run does at its end: batches by length, each kept on disk as
-it is done. See README.md here.
+Articles of the built-in corpus, every summary of the same length; greedily and with beams. The
+model has a given shape and random weights; where `HERON_ENCODER` names an encoder, a second one
+begins with its weights (`head=warm_start`). One by one is what a script does: tokenize,
+`model.generate`, decode, for each article. heron's way is what a run does at its end: batches by
+length, each kept on disk as it is done. See README.md here.
 """
 
 from __future__ import annotations
