@@ -15,6 +15,8 @@ from heron.reporting.dashboard import write_dashboard
 from heron.reporting.dashboard_data import dashboard_data
 from heron.reporting.papers import paper_view
 from heron.reporting.tables import group_table, headline_metrics, runs_table, score_table
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.wandb_record import summary
 from heron.yaml_files import dump_yaml
 
 SCORES = {
@@ -137,6 +139,13 @@ def test_a_score_that_is_no_headline_has_both_when_it_is_watched(sweep):
         path.write_text(path.read_text().replace("monitor: rouge1", "monitor: rouge1_heron"))
     data = dashboard_data("sweep", collect(sweep), sweep)
     assert data["metrics"][:3] == ["rouge1_heron", "lead3_rouge1_heron", "oracle_rouge1_heron"]
+
+
+def test_a_runs_summary_in_wandb_has_both_of_every_split(sweep):
+    found = summary(RunFolder(collect(sweep)[0].path))
+    for split in ("validation", "test"):
+        assert found[f"scores/{split}/lead3_rouge1"] == 0.128
+        assert found[f"scores/{split}/oracle_rougeL"] == 0.21
 
 
 @pytest.fixture
