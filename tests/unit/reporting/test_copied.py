@@ -118,6 +118,9 @@ def test_a_runs_own_report_prints_and_shows_both(sweep, capsys):
     for shown in (capsys.readouterr().out, page):
         assert "lead3_rouge1" in shown
         assert "0.234" in shown
+    # Summaries are not right or wrong, so they are not listed as if they were.
+    assert "40 summaries" in page
+    assert "wrong only" not in page
 
 
 def test_the_dashboard_has_both_in_its_table_and_beside_the_best(sweep):
