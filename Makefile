@@ -60,7 +60,7 @@ bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's f
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.rouge
 
 bench-generation: .venv/installed  ## summaries written in batches and one by one
-	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.generation
+	$(TEST_ENV) HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks.generation
 
 lint: .venv/installed  ## style and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -167,10 +167,13 @@ Question answering:
   heron analyze sheet=judge.csv                      what they judged, and the ceiling of F1
 
 Summaries:
+  heron analyze run=DIR                              ROUGE by article_length, summary_length,
+                                                     compression, novelty; statistics beside gold;
+                                                     summaries.html shows all of them
+  heron analyze run=DIR by=summaries beside=DIR2,mine.csv    several systems on one page
   heron analyze data=hesum                           lengths, morphology, novel n-grams,
                                                      compression, redundancy; the paper's beside
   heron analyze data=hesum_subset by=summary_kind morphology=simplemma-prefixes
-  heron analyze run=DIR                              a system's summaries beside the gold ones
   heron analyze data=hesum texts=texts.jsonl         every text once, for another tool to analyse;
   heron analyze data=hesum morphology=conllu:FILE    its analyses, as CoNLL-U (a folder, too)
 
@@ -209,7 +212,7 @@ precision among the most suspicious, beside length and chance. Also: paths.data=
         "heron.compare",
         "test whether systems differ, from stored predictions",
         """\
-heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1] [out=DIR]
+heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1|rouge1] [out=DIR]
 
   heron compare runs/trc-table4 against=head=seq_cls       all settings of a sweep
   heron compare runs/trc-table4/head=ess runs/trc-table4/head=emp     names that begin so
@@ -217,6 +220,7 @@ heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1] [out=DIR]
   heron compare a.parquet b.jsonl groups=documents.csv     whole documents are drawn
   heron compare runs/parashoot metric=he_f1                answers: any score of the task
   heron compare a.csv b.csv task=qa language=he            answers of any systems
+  heron compare runs/hesum other.csv metric=rouge2         summaries, beside copied sentences
 
 A, B are run folders, sweeps, globs, or files with guid, gold, prediction. Runs that differ by seed
 only are one system. Prints mean and sd over seeds, the run that is best on validation, the

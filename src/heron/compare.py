@@ -14,12 +14,18 @@ from heron.comparison.results import Comparison, compare_systems
 from heron.comparison.scoring import Settings, default_metric
 from heron.comparison.text_tasks import TEXT_TASKS
 from heron.errors import ConfigError, DataError, HeronError, nearest
+from heron.metrics.summary import copied_names
 from heron.options import parse_options
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import copied_scores
 
 __all__ = ["Settings", "compare_runs", "compare_systems", "run"]
 
 DRAWN = ("row", "group")
+_COPIED_UNKNOWN = (
+    "What copying sentences reaches (lead-3, oracle) is unknown: files alone hold no articles; "
+    "name a run beside them, or one with baseline=lead."
+)
 
 
 @dataclass
@@ -30,7 +36,8 @@ class CompareOptions:
         split: which of the runs' predictions.
         metric: the score to compare: `macro_f1` (the default of classes), `micro_f1`,
             `weighted_f1`, `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers
-            `f1` (the default), `exact_match`, `he_f1`, `tlnls`, `answerable_f1`.
+            `f1` (the default), `exact_match`, `he_f1`, `tlnls`, `answerable_f1`; of summaries
+            `rouge1` (the default), `rouge2`, `rougeL`, `rouge1_heron`.
         against: the baseline: a system's name, settings (`head=ess`), or path; default the first.
         draws: of the bootstrap and of the randomisation.
         seed: of both.
@@ -38,10 +45,11 @@ class CompareOptions:
         resample: `row`, or `group`: whole documents; default: what the runs' task says.
         groups: a table with the columns `guid` and `group`, for `resample=group`.
         rows: `all` refuses systems on different rows; `shared` leaves out what not all have.
-        task: default: the runs' task; of files alone `classification`. `qa` compares answers.
+        task: default: the runs' task; of files alone `classification`. `qa` compares answers,
+            `summarization` summaries.
         labels: all labels, in order; default: those of the runs' data. Of answers: `answer`, or
             `answer,no_answer` where a question may have none.
-        language: of answers, for scores such as `he_f1`; default: the runs'.
+        language: of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
         relaxed: what `relaxed_*` stands for; default: the runs' setting.
         out: where compare.md, compare.csv and compare.json go.
     """
@@ -146,8 +154,11 @@ def _compare(systems: Sequence[System], notes: list[str], options: CompareOption
         notes.append("The best runs were chosen on the split that is compared: optimistic.")
     groups = partial(_groups, records=records, options=options, notes=notes)
     aligned = align(systems, settings, rows=options.rows, labels=options.labels, find_groups=groups)
+    copied = copied_scores(records, options.split, settings.metric)
+    if not copied and copied_names(settings.metric):
+        notes.append(_COPIED_UNKNOWN)
     whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
-    return compare_systems(whole, settings, against)
+    return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions) -> Settings:

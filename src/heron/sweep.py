@@ -14,6 +14,7 @@ from heron.errors import ConfigError
 from heron.options import parse_options
 from heron.reporting.cells import Cell, Table
 from heron.reporting.collect import RunRecord, collect, is_run
+from heron.reporting.copied import with_copied
 from heron.reporting.tables import headline_metrics
 from heron.reporting.terminal import print_tables
 from heron.runtime.ledger import JOURNAL, LAUNCHER, duration, first_line, is_busy
@@ -109,13 +110,16 @@ def read_progress(folder: Path) -> list[Progress]:
 
 def progress_table(jobs: Sequence[Progress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
-    metric = next(iter(headline_metrics([job.run for job in jobs])), "score")
+    headline = headline_metrics([job.run for job in jobs])
+    metrics = with_copied(headline[:1] or ["score"], headline)
     rows = []
     for job in jobs:
-        score: Cell = job.run.scores.get("validation", {}).get(metric)
+        found = job.run.scores.get("validation", {})
+        scores: list[Cell] = [found.get(metric) for metric in metrics]
         epochs = f"{job.epochs} of {job.of}" if job.of else ""
-        rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", score))
-    return Table("Jobs", ("state", "job", "epochs", "seconds", f"validation {metric}"), tuple(rows))
+        rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
+    columns = ("state", "job", "epochs", "seconds", *(f"validation {name}" for name in metrics))
+    return Table("Jobs", columns, tuple(rows))
 
 
 def failure_table(jobs: Sequence[Progress]) -> Table:

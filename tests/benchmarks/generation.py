@@ -1,20 +1,22 @@
 """`python -m tests.benchmarks.generation`: writing summaries in batches and one by one.
 
-A model of a given shape with random weights, articles of the built-in corpus, every summary of the
-same length. One by one is what a script does: tokenize, `model.generate`, decode, for each article.
-heron's way is what a run does at its end: batches by length, each kept on disk as it is done. See
-README.md here.
+Articles of the built-in corpus, every summary of the same length; greedily and with beams. The
+model has a given shape and random weights; where `HERON_ENCODER` names an encoder, a second one
+begins with its weights (`head=warm_start`). One by one is what a script does: tokenize,
+`model.generate`, decode, for each article. heron's way is what a run does at its end: batches by
+length, each kept on disk as it is done. See README.md here.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +47,9 @@ class Options:
     Args:
         articles: how many are summarized.
         tokens: of every summary.
-        beams: see `GenerationConfig.num_beams`.
-        hidden: width of encoder and decoder.
+        beams: see `GenerationConfig.num_beams`; each number is measured.
+        encoder: a folder whose encoder the second model begins with; default `HERON_ENCODER`.
+        hidden: width of encoder and decoder of the model with random weights.
         layers: of each.
         batch: padded tokens of a batch.
         precision: see `TrainerConfig.precision`; one by one is always in full precision.
@@ -55,28 +58,67 @@ class Options:
         out: JSON file with every measurement.
     """
 
-    articles: int = 40
+    articles: int = 24
     tokens: int = 40
-    beams: int = 1
+    beams: list[int] = field(default_factory=lambda: [1, 4])
+    encoder: Path | None = None
     hidden: int = 256
     layers: int = 4
     batch: int = 4096
     precision: str = "32-true"
-    rounds: int = 3
+    rounds: int = 2
     threads: int = 1
     out: Path = Path("runs/benchmark_generation.json")
 
 
-def configure(options: Options, folder: Path) -> Config:
+@dataclass(frozen=True)
+class Case:
+    """What is measured: a model, random or begun with an encoder's weights, and how it searches."""
+
+    encoder: Path | None
+    beams: int
+
+    @property
+    def name(self) -> str:
+        """For tables."""
+        model = self.encoder.name if self.encoder else "random weights"
+        return f"{model}, {'greedy' if self.beams == 1 else f'{self.beams} beams'}"
+
+
+def cases(options: Options) -> list[Case]:
+    """List what is measured.
+
+    Raises:
+        ConfigError: there is no such encoder.
+    """
+    if options.encoder is not None and not options.encoder.is_dir():
+        raise ConfigError(f"encoder={options.encoder}: no such folder")
+    encoders = [None, *([options.encoder] if options.encoder else [])]
+    return [Case(encoder, beams) for encoder in encoders for beams in options.beams]
+
+
+def named_encoder() -> Path | None:
+    """Find the encoder that `HERON_ENCODER` names; says so where it is not there."""
+    path = Path(os.environ.get("HERON_ENCODER", "absent"))
+    if path.is_dir():
+        return path
+    print("HERON_ENCODER names no folder: only the model with random weights is measured")
+    return None
+
+
+def configure(options: Options, case: Case, folder: Path) -> Config:
     """Compose the run whose model writes."""
-    words = (
-        "data=chronicle_summaries",
-        f"data.generator.size={max(100, 5 * options.articles)}",
+    scratch = (
         f"encoder.scratch.hidden={options.hidden}",
         f"encoder.scratch.layers={options.layers}",
         f"encoder.scratch.intermediate={4 * options.hidden}",
+    )
+    words = (
+        "data=chronicle_summaries",
+        f"data.generator.size={max(100, 5 * options.articles)}",
+        *((f"encoder={case.encoder}", "head=warm_start") if case.encoder else scratch),
         f"batching.tokens={options.batch}",
-        f"task.generation.num_beams={options.beams}",
+        f"task.generation.num_beams={case.beams}",
         f"task.generation.min_new_tokens={options.tokens}",
         f"task.generation.max_new_tokens={options.tokens}",
         "task.generation.no_repeat_ngram_size=0",
@@ -116,14 +158,14 @@ def in_batches(module: Any, data: DataModule, folder: Path) -> list[str]:
     return texts
 
 
-def measure(options: Options, folder: Path) -> dict[str, list[float]]:
+def measure(options: Options, case: Case, folder: Path) -> dict[str, list[float]]:
     """Time both ways once a round, in processor seconds.
 
     Raises:
         HeronError: in full precision, they write otherwise in more than a twentieth of the cases
             (sums in another order can turn a choice).
     """
-    config = configure(options, folder)
+    config = configure(options, case, folder)
     torch.manual_seed(0)
     data = DataModule(config)
     module = build_module(config, data).eval()
@@ -143,24 +185,26 @@ def measure(options: Options, folder: Path) -> dict[str, list[float]]:
         pairs = zip(texts["one by one"], texts["heron"], strict=True)
         differing = sum(a != b for a, b in pairs)
         if options.precision == "32-true" and differing > len(texts["heron"]) / 20:
-            raise HeronError(f"{differing} summaries differ between the two ways")
+            raise HeronError(f"{case.name}: {differing} summaries differ between the two ways")
     return times
 
 
-def result_table(times: dict[str, list[float]], options: Options) -> Table:
+def result_table(found: dict[str, dict[str, list[float]]], options: Options) -> Table:
     """Show tokens per processor second and the median of the ratios within rounds."""
     written = options.articles * options.tokens
     rows = [
         (
-            name,
+            case,
+            way,
             Formatted(statistics.median(spent), ".2f"),
             Formatted(written / statistics.median(spent), ".0f"),
-            Formatted(ratio(times, name), ".1f"),
+            Formatted(ratio(times, way), ".1f"),
         )
-        for name, spent in times.items()
+        for case, times in found.items()
+        for way, spent in times.items()
     ]
-    columns = ("way", "processor s", "tokens per s", "times faster")
-    title = f"{options.articles} summaries of {options.tokens} tokens, {options.beams} beams"
+    columns = ("model", "way", "processor s", "tokens per s", "times faster")
+    title = f"{options.articles} summaries of {options.tokens} tokens; rounds: {options.rounds}"
     return Table(title, columns, tuple(rows))
 
 
@@ -175,21 +219,24 @@ def main(arguments: Sequence[str]) -> int:
     quiet()
     try:
         options = parse_options(Options, arguments)
-        if min(options.articles, options.tokens, options.rounds, options.threads) < 1:
-            raise ConfigError("articles, tokens, rounds and threads: expected 1 or more")
+        if options.encoder is None:
+            options.encoder = named_encoder()
+        numbers = (options.articles, options.tokens, options.rounds, options.threads)
+        if min(*numbers, *options.beams) < 1:
+            raise ConfigError("articles, tokens, beams, rounds and threads: expected 1 or more")
         torch.set_num_threads(options.threads)
         with tempfile.TemporaryDirectory() as folder:
-            times = measure(options, Path(folder))
+            found = {case.name: measure(options, case, Path(folder)) for case in cases(options)}
     except HeronError as error:
         print(f"benchmark: {error}", file=sys.stderr)
         return 2
-    print_tables([result_table(times, options)])
+    print_tables([result_table(found, options)])
     versions = {
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-    write_json(options.out, {"versions": versions, "seconds": times})
+    write_json(options.out, {"versions": versions, "seconds": found})
     print(options.out)
     return 0
 

@@ -9,7 +9,13 @@ import pytest
 from benchmarks import generation as benchmark
 from heron.files import read_json
 
-SMALL = ["articles=4", "tokens=5", "hidden=32", "layers=1", "rounds=1"]
+SMALL = ["articles=4", "tokens=5", "hidden=32", "layers=1", "rounds=1", "beams=1,2"]
+
+
+@pytest.fixture(autouse=True)
+def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the model that begins with an encoder's weights."""
+    monkeypatch.delenv("HERON_ENCODER", raising=False)
 
 
 def test_both_ways_write_the_same_and_every_measurement_is_kept(
@@ -17,8 +23,22 @@ def test_both_ways_write_the_same_and_every_measurement_is_kept(
 ) -> None:
     out = tmp_path / "kept.json"
     assert benchmark.main([*SMALL, f"out={out}"]) == 0
-    assert "tokens per s" in capsys.readouterr().out
-    assert {len(spent) for spent in read_json(out)["seconds"].values()} == {1}
+    shown = capsys.readouterr().out
+    assert "HERON_ENCODER names no folder" in shown
+    assert "tokens per s" in shown
+    seconds = read_json(out)["seconds"]
+    assert list(seconds) == ["random weights, greedy", "random weights, 2 beams"]
+    for times in seconds.values():
+        assert {way: len(spent) for way, spent in times.items()} == {"one by one": 1, "heron": 1}
+
+
+def test_a_model_that_begins_with_an_encoder_is_a_case_of_its_own(tmp_path: Path) -> None:
+    options = benchmark.Options(encoder=tmp_path, beams=[1, 4])
+    names = [case.name for case in benchmark.cases(options)]
+    assert names[2:] == [f"{tmp_path.name}, greedy", f"{tmp_path.name}, 4 beams"]
+    config = benchmark.configure(options, benchmark.cases(options)[3], tmp_path)
+    assert (config.encoder.name, config.task.generation.num_beams) == (str(tmp_path), 4)
+    assert benchmark.main([*SMALL, f"encoder={tmp_path / 'absent'}"]) == 2
 
 
 def test_ways_that_write_otherwise_are_no_benchmark(

@@ -38,8 +38,10 @@ class AnalyzeOptions:
             set; of a sheet the data set's split (default `validation`).
         by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
             answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or
-            `answers` for the page; default all that the run's data can be sliced by. With a data
-            set of summaries, side columns to tell them apart by.
+            `answers` for the page; of summaries `article_length`, `summary_length`, `compression`,
+            `novelty`, `statistics`, or `summaries` for the page; default all that the run's data
+            can be sliced by. With a data set of summaries, side columns to tell them apart by.
+        beside: run folders or tables of other systems, whose summaries the page shows as well.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
         bins: into how many bins numbers are put.
         words: what a word is: `words`, or `whitespace` (what stands between spaces).
@@ -60,6 +62,7 @@ class AnalyzeOptions:
     sheet: Path | None = None
     split: str | None = None
     by: list[str] | None = None
+    beside: list[str] | None = None
     types: Path | None = None
     bins: int = 5
     words: str = "words"
@@ -99,6 +102,8 @@ def _parse(arguments: Sequence[str]) -> AnalyzeOptions:
     named = [options.run is not None, options.data is not None or options.sheet is not None]
     if sum(named) != 1:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
+    if options.beside and options.run is None:
+        raise ConfigError("beside= shows summaries beside those of a run: name it with run=DIR")
     if options.bins < 1:
         raise ConfigError(f"bins={options.bins}: expected 1 or more")
     return options
@@ -119,14 +124,16 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     assert options.run is not None
     folder = open_run(options.run)
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    if options.beside and config.data.task != "summarization":
+        raise ConfigError("beside=: only runs of summaries have a page that shows several systems")
     if config.data.task == "qa":
         from heron.analysis.question_command import analyze_answers
 
         return analyze_answers(options, overrides, config, folder.path)
     if config.data.task == "summarization":
-        from heron.analysis.summary_command import run_statistics
+        from heron.analysis.run_summaries import analyze_summaries
 
-        return run_statistics(options, config, folder.path)
+        return analyze_summaries(options, overrides, config, folder.path)
     split = options.split or "test"
     subject, predicted = _subject(options, overrides, config, split)
     overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0

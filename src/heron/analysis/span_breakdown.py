@@ -1,21 +1,20 @@
 """What `heron analyze run=DIR by=...` can slice the answers of a question answering run by.
 
-Legend: N questions, M of them.
+Legend: N questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from heron.analysis.answered import RESAMPLES, AnsweredSplit, intervals_of
+from heron.analysis.answered import RESAMPLES, AnsweredSplit
 from heron.analysis.rates import group_ids, share
+from heron.analysis.score_slices import ScoreBreakdown, score_slice, score_table, side_values
 from heron.analysis.slices import category_slices
-from heron.errors import ConfigError, nearest
 from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import (
@@ -29,7 +28,7 @@ from heron.metrics.span_classes import (
     overlap_classes,
     question_clusters,
 )
-from heron.reporting.cells import Cell, Interval, Table
+from heron.reporting.cells import Cell, Table
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")
 REACH = 3  # words from a question's beginning, among which its question word is looked for
@@ -40,47 +39,11 @@ _TITLES = {
     "question_length": "words of the question",
     "overlap_class": "overlap of the answer with the gold answer",
 }
-_NOTE = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
 
 Names = Callable[[AnsweredSplit], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSlice:
-    """One slice of a split.
-
-    Args:
-        name: what its questions have in common.
-        rows_M: which they are, numbers from 0.
-        scores: each score's mean with its interval (the mean alone where all questions are of one
-            article); None where no question counts.
-    """
-
-    name: str
-    rows_M: npt.NDArray[np.int64]
-    scores: dict[str, Interval | float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class SpanBreakdown:
-    """One analysis of a split's answers.
-
-    Args:
-        by: what it slices by.
-        title: the same in words.
-        slices: in order, none of them empty.
-        tables: what to print and store.
-        facts: definitions that the numbers depend on.
-    """
-
-    by: str
-    title: str
-    slices: tuple[ScoredSlice, ...]
-    tables: tuple[Table, ...]
-    facts: dict[str, Any]
-
-
-def span_breakdown(by: str, split: AnsweredSplit) -> SpanBreakdown:
+def span_breakdown(by: str, split: AnsweredSplit) -> ScoreBreakdown:
     """Slice a split's answers.
 
     Args:
@@ -94,16 +57,19 @@ def span_breakdown(by: str, split: AnsweredSplit) -> SpanBreakdown:
     by class.
     """
     title = _TITLES.get(by, by)
+    # Those of answerable questions alone are the standard ones of all slices but one.
+    scores = {n: score_N for n, score_N in split.scores.items() if not n.startswith("answerable_")}
     slices = tuple(
-        ScoredSlice(name, rows_M, _scores(split, rows_M)) for name, rows_M in _parts(by, split)
+        score_slice(name, rows_M, scores, split.groups) for name, rows_M in _parts(by, split)
     )
-    tables = [_score_table(f"Scores by {title}", split, slices)]
+    everything = score_slice("(all)", np.arange(len(split.rows)), scores, split.groups)
+    tables = [score_table(f"Scores by {title}", slices, everything)]
     facts: dict[str, Any] = {"resamples": RESAMPLES, "intervals": "articles"}
     if by == "overlap_class":
         tables.insert(0, overlap_table(split))
     if by == "question_word":
         facts["reach"] = REACH
-    return SpanBreakdown(by, title, slices, tuple(tables), facts)
+    return ScoreBreakdown(by, title, slices, tuple(tables), facts)
 
 
 def question_words(split: AnsweredSplit) -> list[str]:
@@ -149,18 +115,12 @@ def _parts(by: str, split: AnsweredSplit) -> list[tuple[str, npt.NDArray[np.int6
         "overlap_class": (answer_classes, (*OVERLAPS, MISSED, UNANSWERABLE)),
     }
     if by not in named:
-        return category_slices([_side(row.example.side, by) for row in split.rows])
+        sides = [row.example.side for row in split.rows]
+        return category_slices(side_values(sides, by, [*BY, "answers"]))
     classify, order = named[by]
     names = np.asarray(classify(split), dtype=object)
     parts = [(name, np.flatnonzero(names == name)) for name in order]
     return [(name, rows_M) for name, rows_M in parts if len(rows_M)]
-
-
-def _side(side: Any, by: str) -> list[str]:
-    if by not in side:
-        hint = nearest(by, [*BY, "answers", *side])
-        raise ConfigError(f"by={by}: neither an analysis nor a side column of the data.{hint}")
-    return [] if side[by] in (None, "") else [str(side[by])]
 
 
 def _answer_lengths(split: AnsweredSplit) -> list[str]:
@@ -171,25 +131,3 @@ def _answer_lengths(split: AnsweredSplit) -> list[str]:
 
 def _question_lengths(split: AnsweredSplit) -> list[str]:
     return length_buckets([row.example.text_pair or "" for row in split.rows], QUESTION_LENGTHS)
-
-
-def _scores(
-    split: AnsweredSplit, rows_M: npt.NDArray[np.int64]
-) -> dict[str, Interval | float | None]:
-    # Those of answerable questions alone are the standard ones of all slices but one.
-    scores = {
-        name: score_N[rows_M]
-        for name, score_N in split.scores.items()
-        if not name.startswith("answerable_")
-    }
-    return intervals_of(scores, [split.groups[row] for row in rows_M])
-
-
-def _score_table(title: str, split: AnsweredSplit, slices: Sequence[ScoredSlice]) -> Table:
-    everything = np.arange(len(split.rows))
-    total = ScoredSlice("(all)", everything, _scores(split, everything))
-    rows: list[tuple[Cell, ...]] = [
-        (one.name, len(one.rows_M), len(one.rows_M) / max(len(split.rows), 1), *one.scores.values())
-        for one in (*slices, total)
-    ]
-    return Table(title, ("slice", "n", "share", *total.scores), tuple(rows), _NOTE)

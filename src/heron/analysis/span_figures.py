@@ -1,9 +1,10 @@
-"""Figures of question answering, as PNG bytes: lengths of a data set, scores of a run by slice."""
+"""Figures as PNG bytes: lengths of questions and answers, and scores of a run by slice."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
@@ -11,12 +12,27 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.analysis.question_statistics import SIMPLE, QuestionStatistics
-from heron.analysis.span_breakdown import SpanBreakdown
+from heron.analysis.score_slices import ScoreBreakdown
 from heron.reporting.cells import Interval
 from heron.reporting.figures import BLUE, FAINT, GREEN, ORANGE, QUIET, STYLE, png
 
 _TAIL = 0.995  # share of rows with a bar of their own length; the longest share the last bar
-_DRAWN = (("f1", "token F1", "D", BLUE, -0.14), ("exact_match", "exact match", "o", GREEN, 0.14))
+
+
+class Drawn(NamedTuple):
+    """How a score is drawn: its name, what it is called, marker, colour, and place in a row."""
+
+    score: str
+    label: str
+    marker: str
+    colour: str
+    shift: float
+
+
+_DRAWN = (
+    Drawn("f1", "F1", "D", BLUE, -0.14),
+    Drawn("exact_match", "exact match", "o", GREEN, 0.14),
+)
 
 
 def lengths_figure(described: QuestionStatistics, title: str) -> bytes:
@@ -51,53 +67,59 @@ def _draw_lengths(axes: Axes, lengths: Sequence[int], title: str) -> None:
     axes.set_axisbelow(True)
 
 
-def scores_figure(found: SpanBreakdown, title: str, overall: float) -> bytes:
-    """Draw F1 and exact match with their intervals, slice by slice.
+def scores_figure(
+    found: ScoreBreakdown,
+    title: str,
+    overall: float,
+    drawn: Sequence[Drawn] = _DRAWN,
+    largest: float = 1.0,
+) -> bytes:
+    """Draw scores with their intervals, slice by slice.
 
     Args:
         found: the analysis.
         title: of the sheet.
-        overall: F1 of the whole split, a fraction, drawn as a line.
+        overall: the first score of the whole split, a fraction, drawn as a line.
+        drawn: which scores, and how.
+        largest: where the axis ends, a fraction.
     """
     with matplotlib.rc_context(STYLE):
         height = 1.5 + 0.42 * len(found.slices)
         figure = Figure(figsize=(7.2, height), layout="constrained")
         axes = figure.subplots()
-        for name, label, marker, colour, shift in _DRAWN:
-            _draw_scores(axes, found, name, label, marker, colour, shift)
+        for one in drawn:
+            _draw_scores(axes, found, one)
         axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
         # Latin names only beside digits: matplotlib does not order right-to-left text.
         names = [f"{one.name.replace('_', ' ')}  (n={len(one.rows_M):,})" for one in found.slices]
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
-        axes.set_xlim(-0.02, 1.02)
+        axes.set_xlim(-0.02 * largest, 1.02 * largest)
         axes.set_title(f"By {found.title}")
-        axes.set_xlabel("score with its 95 % interval by article (line: F1 of the whole split)")
+        whole = f"line: {drawn[0].label} of the whole split"
+        axes.set_xlabel(f"score with its 95 % interval by article ({whole})")
         axes.grid(axis="x", color=FAINT, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
-        figure.legend(loc="outside lower right", ncols=2)
+        figure.legend(loc="outside lower right", ncols=3)
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
 
-def _draw_scores(
-    axes: Axes, found: SpanBreakdown, name: str, label: str, marker: str, colour: str, shift: float
-) -> None:
+def _draw_scores(axes: Axes, found: ScoreBreakdown, drawn: Drawn) -> None:
     for row, one in enumerate(found.slices):
-        score = one.scores[name]
+        score = one.scores[drawn.score]
         if score is None:
             continue
         value, low, high = score if isinstance(score, Interval) else (score, score, score)
-        said = label if row == 0 else None
         axes.errorbar(
             value,
-            row + shift,
+            row + drawn.shift,
             xerr=[[value - low], [high - value]],
-            fmt=marker,
-            color=colour,
+            fmt=drawn.marker,
+            color=drawn.colour,
             ms=5,
             capsize=3,
-            label=said,
+            label=drawn.label if row == 0 else None,
         )

@@ -19,8 +19,8 @@ Legend: N rows, K runs of a system.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +130,8 @@ class Comparison:
         rows: how many rows.
         groups: how many groups they are in; None where rows are drawn.
         notes: what the reader must know.
+        copied: of summaries, what copying sentences of the articles reaches on the runs' split,
+            such as `lead3_rouge1`; empty where no run says it.
     """
 
     settings: Settings
@@ -140,6 +142,7 @@ class Comparison:
     rows: int
     groups: int | None
     notes: tuple[str, ...]
+    copied: Mapping[str, float] = field(default_factory=dict)
 
 
 def compare_systems(

@@ -8,6 +8,7 @@ from typing import Any
 from heron.comparison.results import Comparison, SystemResult
 from heron.metrics.significance import INPUTS
 from heron.reporting.cells import Cell, Formatted, Interval, Table, summarize
+from heron.reporting.copied import COPIED_NOTE
 
 _P = ".2g"  # p-values span orders of magnitude
 
@@ -25,7 +26,10 @@ def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
     columns = ("system", metric, "best", "difference", "p", "p (Holm)", "p (bootstrap)")
-    rows = tuple(_system_row(result) for result in comparison.systems)
+    rows = (
+        *(_system_row(result) for result in comparison.systems),
+        *((name, value, *[None] * 6) for name, value in comparison.copied.items()),
+    )
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
     return Table(title, (*columns, "p (McNemar)"), rows, _note(comparison))
 
@@ -60,6 +64,7 @@ def _note(comparison: Comparison) -> str:
         "independent."
         if comparison.right
         else "Rows are not right or wrong: no McNemar, no Cochran's Q.",
+        *([f"{COPIED_NOTE} On the whole split, not tested."] if comparison.copied else []),
         *comparison.notes,
     ]
     return " ".join(notes)

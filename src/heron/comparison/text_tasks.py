@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from heron.data.qa_options import NO_ANSWER
+from heron.errors import ConfigError
 from heron.languages.language import Language
 from heron.metrics.paired_units import Floats
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile
+from heron.metrics.summary import item_rouge
 
 ItemScores = Callable[
     [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -48,7 +50,24 @@ def _answers(
     return item_scores(predictions, golds, profiles, no_answer=no_answer)
 
 
-TEXT_TASKS = {"qa": TextTask(_answers, "f1", right="exact_match", may_be_empty=True)}
+def _summaries(
+    predictions: Sequence[str],
+    golds: Sequence[Sequence[str]],
+    language: Language | None,
+    no_answer: bool | None,
+) -> dict[str, Floats]:
+    if language is None:
+        raise ConfigError(
+            "task=summarization: what a word is depends on the language, which no run says; "
+            "say language=CODE, such as language=he"
+        )
+    return item_rouge(predictions, golds, language)
+
+
+TEXT_TASKS = {
+    "qa": TextTask(_answers, "f1", right="exact_match", may_be_empty=True),
+    "summarization": TextTask(_summaries, "rouge1"),
+}
 
 
 def can_be_empty(labels: Sequence[str]) -> bool | None:

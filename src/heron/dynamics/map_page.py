@@ -182,16 +182,19 @@ def _places(texts: Sequence[str | None], place: dict[str, int]) -> NDArray[np.in
     return np.fromiter(numbers, np.int32, len(texts))
 
 
-def _fitting(texts: Iterable[str], room: int) -> int | None:
-    """Find the longest cut (characters) with which texts fit into `room` bytes; None: no cut."""
+def _fitting(texts: Iterable[str], room: int, most: int = _LONGEST) -> int | None:
+    """Find the longest cut (up to `most` characters) with which texts fit into `room` bytes.
+
+    None: they need no cut.
+    """
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)
     longest = int(lengths.max(initial=0))
     stored = _stored(texts, None)
-    if longest <= _LONGEST and stored <= room:
+    if longest <= most and stored <= room:
         return None
     width = stored / max(int(lengths.sum()), 1)  # bytes a character, on average
-    low, high = 0, min(longest, _LONGEST)
+    low, high = 0, min(longest, most)
     while low < high:
         middle = (low + high + 1) // 2
         fits = float(np.minimum(lengths, middle).sum() * width) <= room

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from heron.judging.systems import System
 from heron.languages import get_language
-from heron.metrics.rouge import MEASURES, rouge
+from heron.metrics.summary import item_rouge
 from heron.schema import BertScoreConfig
 
 WORDS = "words"  # a score that is nothing but length is told apart by it
-_SUFFIXES = {"xlsum": "", "heron": "_heron"}
 
 
 def references(systems: Sequence[System]) -> dict[str, str]:
@@ -69,14 +68,9 @@ def _rouge(
 ) -> dict[str, dict[str, float]]:
     if not golds:
         return {}
-    scores: dict[str, dict[str, float]] = {guid: {} for guid in golds}
-    for profile, suffix in _SUFFIXES.items():
-        texts = list(summaries.values())
-        found = rouge(texts, list(golds.values()), profile, get_language(code))
-        for name in MEASURES:
-            for guid, value in zip(golds, found[name].tolist(), strict=True):
-                scores[guid][name + suffix] = value
-    return scores
+    found = item_rouge(list(summaries.values()), list(golds.values()), get_language(code))
+    rows = zip(*(values.tolist() for values in found.values()), strict=True)
+    return {guid: dict(zip(found, row, strict=True)) for guid, row in zip(golds, rows, strict=True)}
 
 
 def _by_encoder(

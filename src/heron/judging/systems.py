@@ -47,13 +47,14 @@ class System:
     synthetic: bool = False
 
 
-def read_systems(words: Sequence[str], split: str) -> list[System]:
+def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
     """Read systems in the order named.
 
     Args:
         words: run folders or tables, each perhaps with a name of its own: `name:path`. Parts of a
             path with commas in it may come one by one.
         split: which of a run's predictions.
+        option: what the words were given as, for messages.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
@@ -61,7 +62,7 @@ def read_systems(words: Sequence[str], split: str) -> list[System]:
     """
     systems: list[System] = []
     problems: list[Problem] = []
-    for name, path in _named(words):
+    for name, path in _named(words, option):
         try:
             systems.append(_read(name, path, split))
         except DataError as error:
@@ -70,14 +71,14 @@ def read_systems(words: Sequence[str], split: str) -> list[System]:
         raise DataError(problems)
     names = [system.name for system in systems]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        fix = "name them: systems=first:PATH,second:PATH"
-        raise ConfigError(f"systems: two are called {', '.join(repeated)}; {fix}")
+        fix = f"name them: {option}=first:PATH,second:PATH"
+        raise ConfigError(f"{option}: two are called {', '.join(repeated)}; {fix}")
     if not systems:
-        raise ConfigError("systems=: name at least one run folder or table")
+        raise ConfigError(f"{option}=: name at least one run folder or table")
     return systems
 
 
-def _named(words: Sequence[str]) -> list[tuple[str, Path]]:
+def _named(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
     """Find each word's path; a run's folder has commas in its name, as has the list."""
     found: list[tuple[str, Path]] = []
     rest = list(words)
@@ -93,7 +94,7 @@ def _named(words: Sequence[str]) -> list[tuple[str, Path]]:
                 rest = rest[count:]
                 break
         else:
-            raise ConfigError(f"systems={rest[0]}: no such run folder or file")
+            raise ConfigError(f"{option}={rest[0]}: no such run folder or file")
     return found
 
 

@@ -30,6 +30,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def word_places(text: str) -> list[tuple[int, int]]:
+    """Find where the words of `words` begin and end, in characters."""
+    return [found.span() for found in _WORD.finditer(text)]
+
+
 def folded_words(text: str) -> list[str]:
     """Split a text into its words, in order, without capitals."""
     return _WORD.findall(text.casefold())

@@ -16,7 +16,8 @@ from heron.metrics.rouge import MEASURES, Floats, rouge
 from heron.metrics.rouge_tokens import PROFILES
 from heron.metrics.summary_statistics import by_words, summary_statistics
 
-EXTRACTIVE_VERSION = 1  # of what `extractive_scores` computes
+EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
+COPIES = ("lead3", "oracle")  # what copies sentences, as prefixes of scores
 _LEAD = 3
 _DESCRIBED = (
     "summary_length",
@@ -27,13 +28,15 @@ _DESCRIBED = (
 
 
 def item_rouge(
-    predictions: Sequence[str], references: Sequence[str], language: Language
+    predictions: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    language: Language,
 ) -> dict[str, Floats]:
     """Score every summary by itself.
 
     Args:
         predictions: N texts.
-        references: N texts.
+        references: N texts, or N lists of texts; see `heron.metrics.rouge.rouge`.
         language: of both.
 
     Returns:
@@ -93,30 +96,47 @@ def exchanged_scores(
     return {f"exchanged_{measure}": float(found[measure].mean()) for measure in MEASURES}
 
 
+def extractive_texts(
+    articles: Sequence[str], references: Sequence[str], language: Language
+) -> dict[str, list[str]]:
+    """Make summaries of the articles' own sentences.
+
+    Returns:
+        N texts each: `lead3`, the article's first three sentences; `oracle`, the at most three
+        that a greedy search with the reference in hand finds (for ROUGE of `xlsum`), no system but
+        nearly a ceiling.
+    """
+    texts: dict[str, list[str]] = {name: [] for name in COPIES}
+    for article, reference in zip(articles, references, strict=True):
+        sentences = split_sentences(article)
+        found = lead(sentences, _LEAD), greedy_oracle(sentences, reference, language)
+        for name, places in zip(COPIES, found, strict=True):
+            texts[name].append(" ".join(sentences[place] for place in places))
+    return texts
+
+
 def extractive_scores(
     articles: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, float]:
     """Score what copying sentences reaches, as a measure for systems that write.
 
     Returns:
-        `lead3_rouge1`, `lead3_rouge2`, `lead3_rougeL`: the article's first three sentences;
-        `oracle_rouge1` and so on: the at most three that a greedy search with the reference in
-        hand finds, no system but nearly a ceiling.
+        Means over the split of `item_rouge` of both `extractive_texts`: `lead3_rouge1`,
+        `oracle_rouge1`, `lead3_rouge1_heron` and so on.
     """
-    first: list[str] = []
-    best: list[str] = []
-    for article, reference in zip(articles, references, strict=True):
-        sentences = split_sentences(article)
-        for texts, places in (
-            (first, lead(sentences, _LEAD)),
-            (best, greedy_oracle(sentences, reference, language)),
-        ):
-            texts.append(" ".join(sentences[place] for place in places))
     scores: dict[str, float] = {}
-    for name, texts in (("lead3", first), ("oracle", best)):
-        found = rouge(texts, references, "xlsum", language)
-        scores |= {f"{name}_{measure}": float(found[measure].mean()) for measure in MEASURES}
+    for name, texts in extractive_texts(articles, references, language).items():
+        items = item_rouge(texts, references, language)
+        scores |= {f"{name}_{measure}": float(items[measure].mean()) for measure in items}
     return scores
+
+
+def copied_names(metric: str) -> list[str]:
+    """Name what copying sentences reaches in a score: `lead3_rouge1`, `oracle_rouge1`.
+
+    No score of a system that writes is shown without them. Empty for other scores than ROUGE.
+    """
+    return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
 
 
 def _named(measure: str, profile: str) -> str:

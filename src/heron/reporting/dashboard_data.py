@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import copied_scores, with_copied
 from heron.reporting.html import page_links
 from heron.reporting.tables import (
     SYNTHETIC,
@@ -45,10 +46,14 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
 
     Returns:
         `version`, `title`, `synthetic`, `keys` (varying settings), `metrics`, `monitor`, `runs`,
-        `groups` (runs that differ in seeds only), `best` (None where no run is done).
+        `copied` (by score, what copying sentences reaches in it), `groups` (runs that differ in
+        seeds only), `best` (None where no run is done).
     """
     keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), _monitor(runs)
-    metrics = list(dict.fromkeys([monitor, *metrics])) if monitor else metrics
+    present = {name for run in runs for split in run.scores.values() for name in split}
+    metrics = list(
+        dict.fromkeys([*with_copied([monitor], present), *metrics] if monitor else metrics)
+    )
     links = page_links(runs, folder)
     groups = group_runs(runs)
     place = {run.path: number for number, group in enumerate(groups) for run in group.runs}
@@ -61,6 +66,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         "order": {key: _order(value_of(run, key) for run in runs) for key in keys},
         "metrics": metrics,
         "monitor": monitor,
+        "copied": {name: found for name in metrics if (found := with_copied([name], metrics)[1:])},
         "runs": [
             {**_run(run, keys, metrics), "group": place[run.path], "link": links.get(run.job)}
             for run in runs
@@ -154,6 +160,11 @@ def _best(
         "run": next(place for place, run in enumerate(runs) if run.path == single.path),
         "validation": _summary(summary),
         "test": _summary(test) if test else None,
+        "copied": [
+            [name, split, _number(value)]
+            for split in SPLITS
+            for name, value in copied_scores(group.runs, split, monitor).items()
+        ],
         "command": repeat_command(title, group),
         "uneven": len({each.n for each, _ in scored}) > 1,
     }

@@ -33,6 +33,7 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
     if best is not None:
         shown = {split: show(Summary(*best[split])) for split in SPLITS if best[split]}
         best = {"test": None, **best, **shown, "job": content["runs"][best["run"]]["job"]}
+        best["copied"] = [(name, split, show(value)) for name, split, value in best["copied"]]
     spent = spent_table(runs)
     return _render(
         "dashboard.html.j2",
@@ -43,6 +44,7 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
         linked=any(run["link"] for run in content["runs"]),
         best=best,
         monitor=content["monitor"],
+        copied=bool(content["copied"]),
         tables=[spent] if spent else [],
         data=Markup(escape_json(content)),
     )

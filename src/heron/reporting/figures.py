@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heron.metrics.calibration import ReliabilityBins
 from heron.reporting.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import is_copied, with_copied
 from heron.reporting.papers import PaperView
 from heron.reporting.tables import SYNTHETIC, Group, group_runs, headline_metrics
 
@@ -130,6 +131,21 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     if curve is None:
         return _say_missing(axes, f"Validation {metric}", "not logged")
     _draw_curve(axes, curve, metric, ORANGE, "-")
+    copied = with_copied([metric], (name.removeprefix("validation/") for name in curves))[1:]
+    for name, style in zip(copied, ("--", ":"), strict=False):
+        level = curves[f"validation/{name}"].values[-1]
+        axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
+        place = (1, level)
+        axes.annotate(
+            f"{name} {level:.3f}",
+            place,
+            (-2, 2),
+            axes.get_yaxis_transform(),
+            "offset points",
+            ha="right",
+            color=QUIET,
+            fontsize=7,
+        )
     best = int(np.argmax(curve.values))
     place = (curve.epochs[best] + 1, curve.values[best])
     axes.annotate(
@@ -239,7 +255,8 @@ def _spread_sample(count: int) -> NDArray[np.int64]:
 def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
     """Draw mean ± sample sd and every seed of each group, a panel per score. Returns PNG bytes."""
     groups = group_runs(runs)
-    metrics = headline_metrics(runs)[:4]
+    present = headline_metrics(runs)
+    metrics = [metric for metric in present if not is_copied(metric)][:4]
     with matplotlib.rc_context(STYLE):
         height = 1.3 + 0.42 * len(groups)
         figure = Figure(figsize=(2.2 + 2.9 * max(len(metrics), 1), height), layout="constrained")
@@ -248,6 +265,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
             _say_missing(panels[0], f"{split}: scores", "no run has scores yet")
         for axes, metric in zip(panels, metrics, strict=False):
             _draw_groups(axes, groups, split, metric)
+            _draw_copied(axes, groups, split, with_copied([metric], present)[1:])
         title = _title(
             f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)",
             any(run.synthetic for run in runs),
@@ -274,6 +292,18 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_axisbelow(True)
+
+
+def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequence[str]) -> None:
+    """Mark in each group's row what copying sentences of its articles reaches."""
+    for name, style in zip(names, ("--", ":"), strict=False):
+        for row, group in enumerate(groups):
+            if summary := group.summary(split, name):
+                label = name if row == 0 else None
+                place = [row - 0.5, row + 0.5]
+                axes.plot([summary.mean] * 2, place, style, color=QUIET, linewidth=1.2, label=label)
+    if names:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)
 
 
 def fraction_figure(view: PaperView) -> bytes:

@@ -37,7 +37,9 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         tables: scores, classes, what was spent; those without rows are left out.
         figure: PNG bytes.
     """
-    rows = _choose_rows(artefacts.predictions)
+    # A summary is not right or wrong, and its article is long: they have a page of their own.
+    summaries = run.setting("task.name") == "summarization"
+    rows = [] if summaries else _choose_rows(artefacts.predictions)
     language = LANGUAGES.get(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     return _render(
@@ -50,6 +52,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         confusion=_confusion(artefacts),
         figure=_data_url(figure),
         split=artefacts.split,
+        summaries=summaries,
         rows=rows,
         pairs=any(row.text_pair for row in rows),
         total=len(artefacts.predictions),

@@ -13,6 +13,7 @@ from typing import Any
 from heron.errors import ConfigError, nearest
 from heron.reporting.cells import Cell, Formatted, Summary, Table
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import COPIED_NOTE, copied_scores
 from heron.reporting.tables import Group, group_runs
 from heron.yaml_files import read_yaml
 
@@ -199,6 +200,7 @@ def _score_table(
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]
     ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
     rows: list[tuple[Cell, ...]] = []
+    copied: dict[str, None] = {}
     for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
         metrics = [f"{metric}/{key[-1]}" if classes else metric for metric in scores.values()]
         published = printed.get(key, [None] * len(metrics))
@@ -207,6 +209,7 @@ def _score_table(
         for group in candidates:
             split = _split(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
+            copied |= _copied(group, split, metrics)
             pairs = [
                 _pair(value, group, split, metric, table.get("decimals", 2))
                 for value, metric in zip(published, metrics, strict=True)
@@ -215,7 +218,15 @@ def _score_table(
             rows.append((*names, *(cell for pair in pairs for cell in pair)))
     headings = [place.column for place in places] + (["class"] if classes else [])
     columns = [column for title in scores for column in (f"{title}, paper", "heron", "Δ")]
-    return Table(table["title"], (*headings, *columns), tuple(rows), _caption(table, printed, note))
+    said = f"On the same articles: {', '.join(copied)}. {COPIED_NOTE}" if copied else ""
+    caption = _caption(table, printed, f"{said} {note}".strip())
+    return Table(table["title"], (*headings, *columns), tuple(rows), caption)
+
+
+def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str, None]:
+    """Say what copying sentences reaches in the scores of a group's runs."""
+    found = [copied_scores(group.runs, split, metric) for metric in metrics] if group else []
+    return {f"{name} {value:.3f}": None for one in found for name, value in one.items()}
 
 
 def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

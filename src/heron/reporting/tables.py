@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from heron.config import NEUTRAL
 from heron.reporting.cells import Cell, Interval, Summary, Table, summarize
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import COPIED_NOTE, is_copied, with_copied
 
 SPLITS = ("test", "validation")
 SYNTHETIC = "synthetic data: not a research result"
 
 _HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
 _OF_ANSWERS = ("f1", "exact_match", "no_answer_accuracy")  # and each language's own two
+_OF_SUMMARIES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 _CALIBRATION = ("ece", "mce", "brier")
 _PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
 
@@ -103,9 +105,14 @@ def natural(value: str) -> tuple[int, float, str]:
 
 
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
-    """Name the scores that head a report: the known ones present, else all that are not parts."""
+    """Name the scores that head a report: the known ones present, else all that are not parts.
+
+    Behind each ROUGE stands what copying sentences reaches in it.
+    """
     present = dict.fromkeys(name for run in runs for split in run.scores.values() for name in split)
     known = [name for name in _HEADLINE if name in present]
+    if not known and "rouge1" in present:
+        return with_copied([name for name in _OF_SUMMARIES if name in present], present)
     if not known and "exact_match" in present:
         answers = [name for name in present if name in _OF_ANSWERS or _is_of_language(name)]
         return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
@@ -131,14 +138,23 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
         (
             *group.settings.values(),
             count_states(group.runs),
-            *(group.summary(split, metric) for metric in metrics),
+            *(_of_group(group, split, metric) for metric in metrics),
         )
         for group in groups
     ]
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
+    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")
     return Table(f"{split}: scores", (*keys, "runs", *metrics), tuple(rows), " ".join(notes))
+
+
+def _of_group(group: Group, split: str, metric: str) -> Cell:
+    """Summarize a score; what copying reaches is one number, whoever writes the summaries."""
+    values = group.values(split, metric)
+    if is_copied(metric) and len(set(values)) == 1:
+        return values[0]
+    return summarize(values)
 
 
 def count_states(runs: Iterable[RunRecord]) -> str:
@@ -174,11 +190,10 @@ def _score(run: RunRecord, split: str, metric: str) -> Cell:
 def score_table(run: RunRecord) -> Table:
     """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
     splits = [split for split in dict.fromkeys((*SPLITS, *run.scores)) if split in run.scores]
-    rows = tuple(
-        (metric, *(_score(run, split, metric) for split in splits))
-        for metric in (*headline_metrics([run]), *_calibration(run))
-    )
+    metrics = (*headline_metrics([run]), *_calibration(run), *_descriptions(run))
+    rows = tuple((metric, *(_score(run, split, metric) for split in splits)) for metric in metrics)
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
+    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
     if any(isinstance(cell, Interval) for row in rows for cell in row):
         drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
@@ -189,6 +204,16 @@ def score_table(run: RunRecord) -> Table:
 
 def _calibration(run: RunRecord) -> list[str]:
     return [name for name in _CALIBRATION if any(name in split for split in run.scores.values())]
+
+
+def _descriptions(run: RunRecord) -> list[str]:
+    """Name what else a run of summaries has: other kinds of ROUGE, lengths, new wording."""
+    present = dict.fromkeys(name for split in run.scores.values() for name in split)
+    if "rouge1" not in present:
+        return []
+    shown = headline_metrics([run])
+    own = [name for name in present if is_whole(name) and not is_copied(name) and name not in shown]
+    return with_copied(own, present)
 
 
 def class_table(run: RunRecord, split: str = "test") -> Table:

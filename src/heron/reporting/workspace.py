@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.errors import ConfigError
+from heron.metrics.summary import copied_names
 from heron.reporting.collect import RunRecord
+from heron.reporting.copied import is_copied, with_copied
 from heron.reporting.tables import headline_metrics, is_seed, varying_keys
 from heron.runtime.ledger import first_line
 
@@ -66,7 +68,8 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     chosen = f"scores/validation/{monitor}"
     columns = [panels.ParallelCoordinatesPlotColumn(panels.Config(_path(runs, k))) for k in keys]
     columns.append(panels.ParallelCoordinatesPlotColumn(panels.SummaryMetric(chosen)))
-    curves = ["train/loss", "validation/loss", f"validation/{monitor}"]
+    shown = [monitor, *copied_names(monitor)]
+    curves = [["train/loss"], ["validation/loss"], [f"validation/{name}" for name in shown]]
     step = "trainer/global_step"
     sections = [
         views.Section(
@@ -77,15 +80,21 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
         ),
         views.Section(
             name="Learning curves",
-            panels=[panels.LinePlot(x=step, y=[name]) for name in curves],
+            panels=[panels.LinePlot(x=step, y=names) for names in curves],
             is_open=True,
         ),
         views.Section(
             name="Final scores",
             panels=[
-                panels.BarPlot(metrics=[panels.SummaryMetric(f"scores/{split}/{metric}")])
+                panels.BarPlot(
+                    metrics=[
+                        panels.SummaryMetric(f"scores/{split}/{name}")
+                        for name in with_copied([metric], metrics)
+                    ]
+                )
                 for split in ("validation", "test")
                 for metric in metrics
+                if not is_copied(metric)
             ],
         ),
         views.Section(name="Differences", panels=[panels.RunComparer(diff_only="split")]),

@@ -12,6 +12,7 @@ from pytorch_lightning.callbacks import RichProgressBar
 from torch import Tensor
 
 from heron import ranks
+from heron.metrics.summary import copied_names
 
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
@@ -28,11 +29,11 @@ class EpochLines(pl.Callback):
     """Prints one line when an epoch and its validation are done.
 
     Args:
-        monitor: the validation score to show.
+        monitor: the validation score to show; of summaries, what copying reaches in it as well.
     """
 
     def __init__(self, monitor: str):
-        self.monitor = f"validation/{monitor}"
+        self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
         self._started = time.monotonic()
         self._losses: list[Tensor] = []
 
@@ -62,7 +63,7 @@ class EpochLines(pl.Callback):
         shown = {
             "train loss": loss,
             "validation loss": trainer.callback_metrics.get("validation/loss"),
-            self.monitor.replace("/", " "): trainer.callback_metrics.get(self.monitor),
+            **{name.replace("/", " "): trainer.callback_metrics.get(name) for name in self.shown},
         }
         values = [
             f"{name} {float(value):.3f}" for name, value in shown.items() if value is not None

@@ -78,7 +78,8 @@ class SummaryPredictions:
 
         Args:
             config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
-            intervals: False gives ROUGE alone, without intervals, for use after every epoch.
+            intervals: False gives ROUGE alone and what copying reaches, without intervals, for use
+                after every epoch.
 
         Returns:
             ROUGE, BERTScore where `task.bertscore` asks for it, and their intervals; what the
@@ -90,17 +91,17 @@ class SummaryPredictions:
         texts, golds = [self.texts[row] for row in rows], [str(self.golds[row]) for row in rows]
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
+        articles = [self.articles[row] for row in rows]
+        copied = stored_extractive(articles, golds, config)
         scores = mean_scores(values)
         if not intervals:
-            return scores
+            return scores | copied
         if config.task.bertscore.model:
             found = score_by_encoder(texts, golds, config)
             values |= found.known()
             scores |= found.means()
-        articles = [self.articles[row] for row in rows]
         scores |= describe_summaries(articles, texts, golds)
-        scores |= exchanged_scores(texts, golds, language)
-        scores |= stored_extractive(articles, golds, config)
+        scores |= exchanged_scores(texts, golds, language) | copied
         scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores
 

@@ -13,7 +13,7 @@ pytestmark = [
 ]
 
 COUNT = "document.querySelector('[name=count]').textContent"
-CARDS = "[...document.querySelectorAll('.answer')]"
+CARDS = "[...document.querySelectorAll('.card')]"
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def opened(page, file):
 
 def choose(opened, name, value):
     opened.run(
-        f"(() => {{ const field = document.getElementById('answers-filters').elements['{name}'];"
+        f"(() => {{ const field = document.getElementById('cards-filters').elements['{name}'];"
         f" field.value = '{value}';"
         " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
@@ -47,7 +47,7 @@ def choose(opened, name, value):
 
 def test_a_thousand_questions_open_with_the_first_ones_shown(opened):
     assert opened.run(COUNT) == "1000 of 1000 chosen, 25 shown"
-    opened.run("document.getElementById('answers-more').click()")
+    opened.run("document.getElementById('cards-more').click()")
     assert opened.run(COUNT) == "1000 of 1000 chosen, 50 shown"
     assert opened.run(f"{CARDS}.length") == 50
 
@@ -114,7 +114,7 @@ def test_filters_by_class_and_question_word_hold_together(opened):
 def test_search_finds_guids_questions_and_contexts(opened):
     choose(opened, "search", "q123")
     assert opened.run(COUNT) == "1 of 1000 chosen, 1 shown"
-    assert opened.run("document.getElementById('answers-more').hidden") is True
+    assert opened.run("document.getElementById('cards-more').hidden") is True
     choose(opened, "search", "פסקה 6")
     assert opened.run(COUNT).startswith("142 of 1000")
     choose(opened, "search", "אין כזה")
@@ -144,7 +144,7 @@ def test_marks_stand_out_in_light_and_dark(page, file, dark):
       const light = (rgb) => rgb.map((v) => v / 255).map((v) =>
         v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
         .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-      const mark = getComputedStyle(document.querySelector(`.answer mark.${which}`));
+      const mark = getComputedStyle(document.querySelector(`.card mark.${which}`));
       const ground = getComputedStyle(document.body).backgroundColor;
       const [a, b] = [light(channels(mark[property])), light(channels(ground))];
       return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

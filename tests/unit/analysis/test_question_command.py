@@ -31,7 +31,7 @@ def analyze(*words):
 
 
 def payload(page):
-    start = page.index('id="answers-data">') + len('id="answers-data">')
+    start = page.index('id="cards-data">') + len('id="cards-data">')
     return json.loads(page[start : page.index("</script>", start)])
 
 

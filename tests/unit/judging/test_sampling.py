@@ -121,7 +121,7 @@ def test_names_of_documents_and_texts_of_digits_are_no_metrics(tmp_path):
     assert found == {"a": {"words": 1, "score": 0.5}, "b": {"words": 2}}
 
 
-def test_a_run_folder_brings_its_predictions_and_language(tmp_path):
+def test_a_run_folder_brings_its_predictions_its_scores_of_items_and_its_language(tmp_path):
     write_systems(tmp_path)
     config = Config(data=DataConfig(name="made-up", language="ro", synthetic=True))
     for name in ("a=1,b=2", "other"):
@@ -131,12 +131,15 @@ def test_a_run_folder_brings_its_predictions_and_language(tmp_path):
         columns = {
             n: read_table(tmp_path / "nightingale.jsonl").values(n) for n in ("guid", "text")
         }
-        write_table(run / "predictions" / "test.parquet", {**columns, "prediction": ["א"] * 20})
+        columns |= {"prediction": ["א"] * 20, "bertscore_f1": [n / 20 for n in range(20)]}
+        write_table(run / "predictions" / "test.parquet", columns)
     runs = f"{tmp_path}/runs/a=1,b=2,{tmp_path}/runs/other"
     out = tmp_path / "study"
     assert main(["judge", "sample", f"systems={runs}", "articles=5", f"out={out}"]) == 0
     study = read_key(out / "key.json")
     assert (study.systems, study.language, study.synthetic) == (("a=1,b=2", "other"), "ro", True)
+    for guid in study.guids:
+        assert study.metrics["other"][guid]["bertscore_f1"] == int(guid[-2:]) / 20
 
 
 def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):

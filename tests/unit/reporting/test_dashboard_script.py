@@ -139,3 +139,22 @@ def test_curves_shown_first_are_the_best_by_validation(data: dict[str, Any]) -> 
     first = _node(data, "return H.firstChoice(data, 3);")
     values = [run["scores"]["validation"][0] or 0 for run in data["runs"]]
     assert first == sorted(range(len(values)), key=lambda place: -values[place])[:3]
+
+
+def test_what_copying_reaches_is_read_beside_a_score_each_value_once() -> None:
+    def run(test: float, curve: list[list[float]] | None) -> dict[str, Any]:
+        curves = {"validation/lead3_rouge1": curve} if curve else {}
+        return {"scores": {"validation": [0.3, 0.2], "test": [0.3, test]}, "curves": curves}
+
+    data = {
+        "keys": [],
+        "metrics": ["rouge1", "lead3_rouge1"],
+        "copied": {"rouge1": ["lead3_rouge1"]},
+        "runs": [run(0.15, [[9, 0.19], [18, 0.19]]), run(0.15, None), run(0.1, None)],
+    }
+    script = "return ['test/rouge1', 'validation/rouge1', 'test/lead3_rouge1', 'train/loss']"
+    found = _node(data, f"{script}.map((column) => H.copied(data, [0, 1, 2], column));")
+    values = [[each["value"] for each in levels] for levels in found]
+    # A curve is of the rows that are summarized after each epoch, which may be some of all.
+    assert values == [[0.1, 0.15], [0.19, 0.2], [], []]
+    assert found[0][0]["name"] == "lead3_rouge1"

@@ -34,3 +34,16 @@ def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
 def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float) -> None:
     module = SimpleNamespace(latest=SimpleNamespace(loss=torch.tensor(loss)))
     lines.on_train_batch_end(trainer, module, None, None, 0)
+
+
+def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    known = {"rouge1": 0.25, "lead3_rouge1": 0.128, "oracle_rouge1": 0.234, "rouge2": 0.1}
+    metrics = {f"validation/{name}": torch.tensor(value) for name, value in known.items()}
+    trainer = SimpleNamespace(
+        is_global_zero=True, callback_metrics=metrics, current_epoch=0, max_epochs=2
+    )
+    EpochLines("rouge1").on_train_epoch_end(trainer, None)
+    expected = "rouge1 0.250  validation lead3_rouge1 0.128  validation oracle_rouge1 0.234  "
+    assert f"validation {expected}" in capsys.readouterr().out

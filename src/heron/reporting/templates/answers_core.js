@@ -1,6 +1,6 @@
 "use strict";
 
-// The answers page's logic, without a document: choosing rows, cutting contexts into marked parts.
+// The answers page's logic, without a document: cutting contexts into marked parts.
 // Offsets count characters (code points), as everywhere in heron; JavaScript's strings do not.
 const HeronAnswers = (() => {
   const AROUND = 220; // characters of context that are shown on either side of what is marked
@@ -47,24 +47,5 @@ const HeronAnswers = (() => {
     });
   }
 
-  // Numbers of the chosen rows, in order; rows that are equal in it keep the file's.
-  function choose(data, texts, { search = "", kind = "", word = "", order = "file" }) {
-    const wanted = search.trim().toLowerCase();
-    const f1 = data.scores.indexOf("f1");
-    const key = {
-      file: () => 0,
-      worst: (row) => row.scores[f1],
-      sure: (row) => -(row.probability ?? -1),
-    }[order];
-    return data.rows
-      .map((row, number) => number)
-      .filter((number) => {
-        const row = data.rows[number];
-        return (!kind || row.class === kind) && (!word || row.word === word) &&
-          (!wanted || texts[number].includes(wanted));
-      })
-      .sort((a, b) => key(data.rows[a]) - key(data.rows[b]) || a - b);
-  }
-
-  return { parts, excerpt, haystacks, choose };
+  return { parts, excerpt, haystacks };
 })();

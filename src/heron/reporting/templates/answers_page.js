@@ -1,28 +1,10 @@
 "use strict";
 
-// The answers page: filters, and a card for each chosen question. All texts go in as text.
+// The answers page: a card for each question.
 (() => {
-  const STEP = 25; // cards that are added at a time
-  const data = JSON.parse(document.getElementById("answers-data").textContent);
-  const texts = HeronAnswers.haystacks(data);
-  const form = document.getElementById("answers-filters");
-  const box = document.getElementById("answers-rows");
-  const more = document.getElementById("answers-more");
-  const fields = form.elements;
-  let chosen = [];
-  let shown = 0;
-
-  function element(tag, attributes = {}, ...children) {
-    const made = Object.assign(document.createElement(tag), attributes);
-    made.append(...children);
-    return made;
-  }
-
-  // Texts run in their language's direction, whatever the page's is.
-  function own(tag, attributes = {}, ...children) {
-    const place = { dir: data.direction, lang: data.language };
-    return element(tag, { ...place, ...attributes }, ...children);
-  }
+  const { element, fact } = HeronCards;
+  const data = HeronCards.data();
+  const own = HeronCards.ownTexts(data);
 
   function marked(part) {
     const tags = [part.goldFirst ? "gold" : "", part.first ? "model" : ""].filter(Boolean);
@@ -45,11 +27,6 @@
     }
   }
 
-  function fact(name, value) {
-    const label = element("b", { textContent: `${name.replaceAll("_", " ")} ` });
-    return element("span", {}, label, element("bdi", { textContent: value }));
-  }
-
   function candidates(row) {
     const characters = Array.from(data.contexts[row.context]);
     const items = row.best.map(([start, end, probability]) =>
@@ -67,38 +44,20 @@
       fact("probability", row.probability === null ? "no answer" : row.probability.toFixed(3)),
       fact("question word", row.word),
     ];
-    const about = [row.group, row.guid].filter(Boolean).map((text) => element("bdi", { textContent: text }));
-    if (about.length > 1) about.splice(1, 0, " · ");
-    return element("article", { className: "answer" },
+    return element("article", { className: "card" },
       own("h2", { textContent: row.question }), context,
       element("div", { className: "facts" }, ...facts),
       ...(row.best.length ? [candidates(row)] : []),
-      element("p", { className: "about" }, ...about));
+      HeronCards.about(row.group, row.guid));
   }
 
-  function add() {
-    box.append(...chosen.slice(shown, shown + STEP).map((number) => card(data.rows[number])));
-    shown = Math.min(shown + STEP, chosen.length);
-    more.hidden = shown === chosen.length;
-    fields.count.textContent = `${chosen.length} of ${data.rows.length} chosen, ${shown} shown`;
-  }
-
-  function show() {
-    chosen = HeronAnswers.choose(data, texts, {
-      search: fields.search.value, kind: fields.class.value,
-      word: fields.word.value, order: fields.order.value,
-    });
-    shown = 0;
-    box.replaceChildren();
-    add();
-  }
-
-  for (const [field, names] of [[fields.class, data.classes], [fields.word, data.words]]) {
-    field.append(...names.map((name) => element("option", { value: name, textContent: name.replaceAll("_", " ") })));
-  }
-  form.addEventListener("input", show);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  more.addEventListener("click", add);
-  form.hidden = false;
-  show();
+  const f1 = data.scores.indexOf("f1");
+  const orders = { file: () => 0, worst: (row) => row.scores[f1], sure: (row) => -(row.probability ?? -1) };
+  HeronCards.options(HeronCards.fields().class, data.classes);
+  HeronCards.options(HeronCards.fields().word, data.words);
+  HeronCards.show(data.rows, HeronAnswers.haystacks(data), {
+    keep: (row, values) => (!values.class || row.class === values.class) && (!values.word || row.word === values.word),
+    key: (row, values) => orders[values.order](row),
+    card,
+  });
 })();

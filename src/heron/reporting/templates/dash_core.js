@@ -143,6 +143,21 @@ const HeronDash = (() => {
     return found.sort((a, b) => b.mean - a.mean || a.group - b.group);
   }
 
+  // What copying sentences reaches in a score ("test/rouge1"): { name, value }, each value once.
+  function copied(data, rows, column) {
+    const split = column.split("/", 1)[0];
+    const names = data.copied[column.slice(split.length + 1)] || [];
+    const found = new Map();
+    for (const name of names) {
+      for (const place of rows) {
+        const curve = data.runs[place].curves[`${split}/${name}`]; // of the rows that the curve is of
+        const value = curve ? curve.at(-1)[1] : cell(data, data.runs[place], `${split}/${name}`);
+        if (value !== null) found.set(`${name} ${value.toFixed(3)}`, { name, value });
+      }
+    }
+    return [...found.values()].sort((a, b) => a.value - b.value);
+  }
+
   // A run's settings but seeds, by the last parts of their names where those tell them apart.
   function labelOf(data, place) {
     const keys = data.keys.filter((key) => !data.seeds.includes(key));
@@ -161,7 +176,7 @@ const HeronDash = (() => {
     return sort(data, drawn, column, true).slice(0, most);
   }
 
-  return { cell, parse, filter, sort, axisOf, scale, short, summarize, spread, labelOf, firstChoice };
+  return { cell, parse, filter, sort, axisOf, scale, short, summarize, spread, copied, labelOf, firstChoice };
 })();
 
 if (typeof module !== "undefined") module.exports = HeronDash;

@@ -85,14 +85,14 @@ const HeronFigures = (() => {
   }
 
   // Learning curves of the chosen runs; colours and dashes tell them apart.
-  function curves(holder, series, label, palette) {
+  function curves(holder, series, label, palette, levels) {
     const [drawing, width] = canvas(holder, 300, `Learning curves: ${label}`);
     const points = series.flatMap((each) => each.points);
     if (!points.length) {
       drawing.append(text("No chosen run has this curve.", 20, 40, { class: "dash-tick" }, 80));
       return;
     }
-    const [across, up] = [HeronDash.scale([0, ...points.map(([x]) => x)]), HeronDash.scale(points.map(([, v]) => v))];
+    const [across, up] = [HeronDash.scale([0, ...points.map(([x]) => x)]), HeronDash.scale([...points.map(([, v]) => v), ...levels.map((each) => each.value)])];
     const [left, right, top, bottom] = [56, width - 14, 12, 262];
     // Steps are spread evenly, however many they are.
     const most = Math.max(...points.map(([x]) => x), 1);
@@ -108,6 +108,10 @@ const HeronFigures = (() => {
     }
     frame.append(text("optimizer step", (left + right) / 2, bottom + 34, { "text-anchor": "middle", class: "dash-tick" }));
     drawing.append(frame);
+    for (const { name, value } of levels) {
+      drawing.append(node("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "dash-level" }));
+      drawing.append(text(`${name} ${value.toFixed(3)}`, right, y(value) - 4, { "text-anchor": "end", class: "dash-tick" }));
+    }
     series.forEach((each, i) => {
       const path = each.points.map(([step, value]) => `${x(step).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
       const line = node("polyline", { points: path, class: "dash-curve", "data-run": each.run });
@@ -123,8 +127,8 @@ const HeronFigures = (() => {
   }
 
   // One row a group: a dot for each seed, mean and standard deviation over them.
-  function strip(holder, data, groups, label, best) {
-    const [row, top] = [26, 12];
+  function strip(holder, data, groups, label, best, levels) {
+    const [row, top] = [26, 12 + 15 * levels.length];
     const height = top + groups.length * row + 40;
     const [drawing, width] = canvas(holder, Math.max(height, 80), `${label} over seeds, by setting`);
     if (!groups.length) {
@@ -132,8 +136,14 @@ const HeronFigures = (() => {
       return;
     }
     const names = Math.min(0.45 * width, 380);
-    const axis = HeronDash.scale(groups.flatMap((group) => [...group.values, group.mean - (group.sd || 0), group.mean + (group.sd || 0)]));
+    const axis = HeronDash.scale(groups.flatMap((group) => [...group.values, group.mean - (group.sd || 0), group.mean + (group.sd || 0)]).concat(levels.map((each) => each.value)));
     const x = (value) => names + 12 + axis.place(value) * (width - names - 130);
+    levels.forEach(({ name, value }, i) => {
+      const right = axis.place(value) > 0.5; // the name stands where there is room
+      const [at, anchor] = right ? [x(value) - 5, "end"] : [x(value) + 5, "start"];
+      drawing.append(node("line", { x1: x(value), x2: x(value), y1: 4 + 15 * i, y2: height - 34, class: "dash-level" }));
+      drawing.append(text(`${name} ${value.toFixed(3)}`, at, 14 + 15 * i, { "text-anchor": anchor, class: "dash-tick" }));
+    });
     groups.forEach((group, i) => {
       const y = top + i * row + row / 2;
       const line = node("g", { class: group.group === best ? "dash-strip dash-best" : "dash-strip", "data-group": group.group });

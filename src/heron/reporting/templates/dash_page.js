@@ -128,7 +128,7 @@
     const shown = state.all ? groups : groups.slice(0, MOST_GROUPS);
     controls.all.hidden = groups.length <= MOST_GROUPS;
     controls.all.textContent = state.all ? `best ${MOST_GROUPS} settings` : `all ${groups.length} settings`;
-    HeronFigures.strip(byId("dash-strip"), data, shown, state.score, data.best ? data.best.group : -1);
+    HeronFigures.strip(byId("dash-strip"), data, shown, state.score, data.best ? data.best.group : -1, HeronDash.copied(data, groups.flatMap((group) => group.runs), state.score));
   }
 
   function drawCurves() {
@@ -136,7 +136,7 @@
     const chosen = [...state.chosen].sort((a, b) => a - b);
     const drawn = chosen.filter((place) => data.runs[place].curves[curve]);
     const series = drawn.map((place) => ({ run: place, name: data.runs[place].job, points: data.runs[place].curves[curve] }));
-    HeronFigures.curves(byId("dash-curves"), series, curve, PALETTE);
+    HeronFigures.curves(byId("dash-curves"), series, curve, PALETTE, HeronDash.copied(data, drawn, curve));
     byId("dash-legend").replaceChildren(...series.map((each, i) => {
       const swatch = element("span", { className: "dash-swatch" });
       swatch.style.background = PALETTE[i % PALETTE.length];

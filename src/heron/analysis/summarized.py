@@ -1,0 +1,165 @@
+"""Summaries of several systems beside their articles, scored one by one.
+
+The run's own predictions hold the articles and the gold summaries, so its data is not needed.
+
+Legend: N articles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.analysis.reading import missing_predictions
+from heron.data.tables import cell_text, is_missing, read_table
+from heron.errors import ConfigError, DataError, Problem
+from heron.judging.systems import System, read_systems
+from heron.languages import get_language
+from heron.languages.language import Language
+from heron.metrics.paired_units import Floats
+from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
+
+
+@dataclass(frozen=True, slots=True)
+class Summarizer:
+    """What one system has written.
+
+    Args:
+        name: what tables call it.
+        texts: N summaries; None where it has none.
+        scores: float64 `[N]` each, fractions, see `heron.metrics.summary.item_rouge`; NaN where
+            there is no summary.
+        copied: whether it copies sentences: a measure for the others.
+    """
+
+    name: str
+    texts: Sequence[str | None]
+    scores: Mapping[str, Floats]
+    copied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizedSplit:
+    """The articles of one split that have a gold summary.
+
+    Args:
+        guids: N.
+        groups: N names of what intervals draw: groups of articles, or each article.
+        articles: N texts.
+        golds: N gold summaries.
+        systems: the run first, others, then `lead3` and `oracle`.
+        language: of all texts.
+        unlabelled: summaries without a gold summary, which are left out.
+    """
+
+    guids: list[str]
+    groups: list[str]
+    articles: list[str]
+    golds: list[str]
+    systems: list[Summarizer]
+    language: Language
+    unlabelled: int = 0
+
+    @property
+    def run(self) -> Summarizer:
+        """The run whose predictions these are."""
+        return self.systems[0]
+
+    def scores(self) -> dict[str, Floats]:
+        """List the run's scores and behind each what copying reaches, `lead3_rouge1`."""
+        copies = [system for system in self.systems if system.copied]
+        found = {}
+        for name, score_N in self.run.scores.items():
+            found[name] = score_N
+            found |= {f"{copy.name}_{name}": copy.scores[name] for copy in copies}
+        return found
+
+
+def read_summarized(
+    path: Path, name: str, language: str, beside: Sequence[str] = (), split: str = "test"
+) -> SummarizedSplit:
+    """Read one split's summaries and score them.
+
+    Args:
+        path: the run's predictions, Parquet.
+        name: of the run, for tables.
+        language: ISO 639-1 code.
+        beside: run folders or tables of other systems, as `heron judge systems=` takes them.
+        split: which of the other runs' predictions.
+
+    Raises:
+        ConfigError: there are no such predictions, no gold summary, or no such system.
+        DataError: files that cannot be read; other systems whose gold summaries are others.
+    """
+    if not path.is_file():
+        raise missing_predictions(path)
+    table = read_table(path)
+    table.require("guid", "gold", "prediction", "text")
+    rows = [row for row in table.rows if not is_missing(row["gold"])]
+    if not rows:
+        raise ConfigError(f"split={path.stem}: none of its summaries has a gold one beside it")
+    guids, golds, articles, texts = (
+        [cell_text(row[column]) for row in rows]
+        for column in ("guid", "gold", "text", "prediction")
+    )
+    written: dict[str, Sequence[str | None]] = {name: texts}
+    others = read_systems(beside, split, "beside") if beside else []
+    _check(others, dict(zip(guids, golds, strict=True)))
+    for other in others:
+        written[_unlike(other.name, written)] = [other.summaries.get(guid) for guid in guids]
+    known = get_language(language)
+    systems = [_score(one, found, golds, known) for one, found in written.items()]
+    for copy, copied in extractive_texts(articles, golds, known).items():
+        systems.append(_score(copy, copied, golds, known, copied=True))
+    groups = _groups(rows, guids)
+    unlabelled = len(table) - len(rows)
+    return SummarizedSplit(guids, groups, articles, golds, systems, known, unlabelled)
+
+
+def _groups(rows: Sequence[Mapping[str, Any]], guids: Sequence[str]) -> list[str]:
+    found = [row.get("group") for row in rows]
+    pairs = zip(found, guids, strict=True)
+    return [guid if is_missing(group) else cell_text(group) for group, guid in pairs]
+
+
+def _unlike(name: str, taken: Mapping[str, Any]) -> str:
+    """Give a system a name of its own."""
+    names = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 3))]
+    return next(one for one in names if one not in taken and one not in COPIES)
+
+
+def _score(
+    name: str,
+    texts: Sequence[str | None],
+    golds: Sequence[str],
+    language: Language,
+    copied: bool = False,
+) -> Summarizer:
+    there = [row for row, text in enumerate(texts) if text is not None]
+    scores = {measure: np.full(len(golds), np.nan) for measure in rouge_names()}
+    if there:
+        own, right = [str(texts[row]) for row in there], [golds[row] for row in there]
+        for measure, values in item_rouge(own, right, language).items():
+            scores[measure][there] = values
+    return Summarizer(name, texts, scores, copied)
+
+
+def _check(others: Sequence[System], golds: Mapping[str, str]) -> None:
+    """Refuse systems that are of other data: no article in common, or another gold summary."""
+    problems = []
+    for other in others:
+        if not golds.keys() & other.summaries.keys():
+            what = "none of its guids is among the run's predictions"
+            problems.append(
+                Problem(str(other.path), what, f"those look like '{next(iter(golds))}'")
+            )
+        for guid in golds.keys() & other.references.keys():
+            if other.references[guid] != golds[guid].strip():
+                what = "another gold summary than the run has"
+                problems.append(Problem(f"{other.path}: {guid}", what, "is it of the same data?"))
+    if problems:
+        raise DataError(sorted(problems, key=lambda problem: problem.where))

@@ -1,0 +1,240 @@
+"""`heron analyze` on a run of summaries: slices of it, and the page of all summaries."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from heron.analysis.summaries_page import novel_places, payload, summaries_page
+from heron.analysis.summarized import read_summarized
+from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
+from heron.cli import main
+from heron.data.tables import read_table, write_table
+from heron.errors import ConfigError
+from heron.files import read_json
+from heron.languages import HEBREW
+from heron.languages.words import folded_words
+from heron.metrics.extractive import split_sentences
+from heron.metrics.summary import extractive_scores, item_rouge
+from heron.reporting.tables import SYNTHETIC
+from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
+
+N = 40
+PNG = b"\x89PNG"
+BY = ("article_length", "summary_length", "compression", "novelty")
+
+
+@pytest.fixture(autouse=True)
+def fast_figures(monkeypatch, request):
+    """Replace the figure where a test is not about it."""
+    if "drawn" not in request.node.name:
+        monkeypatch.setattr("heron.analysis.span_figures.scores_figure", lambda *inputs: PNG)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return make_summary_run(tmp_path)
+
+
+@pytest.fixture
+def split(run):
+    return read_summarized(run / "predictions" / "test.parquet", "run", "he")
+
+
+def analyze(*words):
+    """Run the command; returns its exit code."""
+    return main(["analyze", *map(str, words)])
+
+
+def content_of(page):
+    start = page.index('id="cards-data">') + len('id="cards-data">')
+    return json.loads(page[start : page.index("</script>", start)])
+
+
+def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, capsys):
+    assert analyze(f"run={run}") == 0
+    files = [f"test-{by}.{kind}" for by in sorted(BY) for kind in ("json", "png")]
+    files += [f"test-statistics.{kind}" for kind in ("csv", "json", "md", "png")]
+    names = sorted(path.name for path in (run / "analysis").iterdir())
+    assert names == sorted(["summaries.html", *files])
+    shown = capsys.readouterr().out
+    assert "ROUGE by words of the article" in shown
+    stored = read_json(run / "analysis" / "test-novelty.json")
+    (table,) = stored["tables"]
+    every = table["rows"][-1]
+    expected = item_rouge(
+        [written_for(row) for row in range(N)], [gold_of(row) for row in range(N)], HEBREW
+    )
+    copied = extractive_scores(
+        [article_of(row) for row in range(N)], [gold_of(row) for row in range(N)], HEBREW
+    )
+    for measure in ("rouge1", "rouge2", "rougeL"):
+        assert every[measure]["value"] == pytest.approx(expected[measure].mean())
+        assert every[measure]["low"] < every[measure]["value"] < every[measure]["high"]
+        for copy in ("lead3", "oracle"):
+            assert every[f"{copy}_{measure}"] == pytest.approx(copied[f"{copy}_{measure}"])
+
+
+@pytest.mark.parametrize("by", BY)
+def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(split, by):
+    found = summary_breakdown(by, split, bins=3)
+    rows = np.concatenate([one.rows_M for one in found.slices])
+    assert sorted(rows.tolist()) == list(range(N))
+    values = statistics_of_golds(split, by)
+    edges = [(values[one.rows_M].min(), values[one.rows_M].max()) for one in found.slices]
+    assert all(low[1] < high[0] for low, high in itertools.pairwise(edges))
+    whole = found.tables[0].rows[-1]
+    column = found.tables[0].columns.index("rouge1")
+    means = [one.scores["rouge1"] for one in found.slices]
+    means = [getattr(mean, "value", mean) for mean in means]
+    sizes = [len(one.rows_M) for one in found.slices]
+    assert np.average(means, weights=sizes) == pytest.approx(whole[column].value)
+
+
+def test_what_articles_are_sliced_by_is_counted_by_hand(split):
+    article, gold = article_of(3).split(), gold_of(3).split()
+    found = {by: statistics_of_golds(split, by)[3] for by in BY}
+    assert found["article_length"] == len(article) - 1  # an emoji is no word
+    assert found["summary_length"] == len(gold) == 5
+    assert found["compression"] == pytest.approx(1 - 5 / (len(article) - 1))
+    assert found["novelty"] == 1.0
+    spaces = statistics_of_golds(split, "article_length", "whitespace")[3]
+    assert spaces == len(article)
+
+
+def test_a_gold_summary_of_one_word_has_no_pairs_and_a_slice_of_its_own(run):
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    columns["gold"][:2] = ["תקציב", "מים"]
+    write_table(path, columns)
+    found = summary_breakdown("novelty", read_summarized(path, "run", "he"))
+    assert found.slices[-1].name == "(too short)"
+    assert found.slices[-1].rows_M.tolist() == [0, 1]
+
+
+def test_a_side_column_of_the_data_slices_as_well(run):
+    assert analyze(f"run={run}", "by=desk") == 0
+    (table,) = read_json(run / "analysis" / "test-desk.json")["tables"]
+    assert [(row["slice"], row["n"]) for row in table["rows"]] == [
+        ("news", N // 2),
+        ("sport", N // 2),
+        ("(all)", N),
+    ]
+
+
+def test_the_figure_is_drawn_where_nothing_is_right_too(run):
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    write_table(path, {**columns, "prediction": ["nothing"] * N, "text": ["no"] * N})
+    assert analyze(f"run={run}", "by=summary_length") == 0
+    assert (run / "analysis" / "test-summary_length.png").read_bytes().startswith(PNG)
+
+
+def test_the_page_holds_every_summary_and_nothing_from_elsewhere(run):
+    assert analyze(f"run={run}", "by=summaries") == 0
+    page = (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
+    assert HOSTILE not in page
+    assert "http" not in page.replace("http-equiv", "")
+    content = content_of(page)
+    assert (content["direction"], content["language"]) == ("rtl", "he")
+    assert [system["name"] for system in content["systems"]] == ["run", "lead3", "oracle"]
+    assert [system["copied"] for system in content["systems"]] == [False, True, True]
+    for number, row in enumerate(content["rows"]):
+        assert row["article"] == article_of(number)
+        own, lead, _ = row["texts"]
+        assert own["text"] == written_for(number)
+        assert lead["text"] == " ".join(split_sentences(article_of(number))[:3])
+        assert lead["novel"] == []
+        scores = item_rouge([own["text"]], [gold_of(number)], HEBREW)
+        assert own["scores"] == pytest.approx([float(s[0]) for s in scores.values()], abs=5e-5)
+
+
+def test_novel_words_are_those_whose_letters_the_article_lacks_wherever_they_stand(split):
+    article = "The Committee met, in 1974. הכנסת 🦩 דנה"
+    known = set(folded_words(article))
+    summary = "🦩 committee MET 1974, twice: הכנסת הצביעה"
+    novel = [summary[start:end] for start, end in novel_places(summary, known)]
+    assert novel == ["twice", "הצביעה"]
+    row = payload(split)["rows"][1]
+    text = row["texts"][0]
+    assert [text["text"][start:end] for start, end in text["novel"]] == ["בקרוב"]
+
+
+def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tmp_path):
+    even = range(0, N, 2)
+    mine = {"guid": [f"s{row}" for row in even], "summary": [written_for(row, 1) for row in even]}
+    write_table(tmp_path / "mine.csv", mine)
+    (tmp_path / "other").mkdir()
+    second = make_summary_run(tmp_path / "other", prediction=["אחר לגמרי"] * N)
+    beside = f"beside={tmp_path / 'mine.csv'},{second}"
+    assert analyze(f"run={run}", "by=summaries", beside) == 0
+    content = content_of((run / "analysis" / "summaries.html").read_text(encoding="utf-8"))
+    names = [system["name"] for system in content["systems"]]
+    assert names == ["run", "mine", "run (2)", "lead3", "oracle"]
+    first, next_one = content["rows"][:2]
+    assert first["texts"][1]["text"] == written_for(0, 1)
+    assert next_one["texts"][1] is None
+    assert next_one["texts"][2]["text"] == "אחר לגמרי"
+
+
+def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(split):
+    page = summaries_page("title", split, megabytes=0.006)
+    lengths = {len(row["article"]) for row in content_of(page)["rows"]}
+    assert max(lengths) < max(map(len, split.articles))
+    assert f"cut after {max(lengths):,} characters" in page
+    assert "cut after" not in summaries_page("title", split)
+
+
+def test_the_page_of_generated_articles_says_that_they_are(run):
+    config = run / "config.yaml"
+    text = config.read_text(encoding="utf-8").replace("synthetic: false", "synthetic: true")
+    config.write_text(text, encoding="utf-8")
+    assert analyze(f"run={run}", "by=summaries") == 0
+    assert SYNTHETIC in (run / "analysis" / "summaries.html").read_text(encoding="utf-8")
+
+
+def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    columns["gold"][0] = None
+    write_table(path, columns)
+    assert analyze(f"run={run}", "by=novelty") == 0
+    stored = read_json(run / "analysis" / "test-novelty.json")
+    assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
+    write_table(path, {**columns, "gold": [None] * N})
+    with pytest.raises(ConfigError, match="split=test: none of its summaries has a gold one"):
+        read_summarized(path, "run", "he")
+
+
+def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsys):
+    write_table(tmp_path / "far.csv", {"guid": ["x"], "summary": ["y"]})
+    write_table(tmp_path / "other.csv", {"guid": ["s3"], "summary": ["y"], "gold": ["another"]})
+    words = (f"run={run}", "by=summaries")
+    assert analyze(*words, f"beside={tmp_path / 'far.csv'},{tmp_path / 'other.csv'}") == 2
+    said = capsys.readouterr().err
+    assert "far.csv: none of its guids is among the run's predictions" in said
+    assert "other.csv: s3: another gold summary than the run has" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["by=novelti"], "Did you mean 'novelty'"),
+        (["split=dev"], "no such predictions; the run has: test"),
+        (["types=x.csv"], "types=x.csv: not for the summaries of a run"),
+        (["words=letters"], "words=letters: unknown"),
+        (["beside=nowhere.csv"], "beside=nowhere.csv: no such run folder or file"),
+    ],
+)
+def test_a_wrong_option_says_what_is_allowed(run, capsys, words, said):
+    assert analyze(f"run={run}", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_only_summaries_have_systems_beside_them(capsys):
+    assert analyze("data=chronicle", "beside=mine.csv") == 2
+    assert "name it with run=DIR" in capsys.readouterr().err
