@@ -104,7 +104,12 @@ def natural(value: str) -> tuple[int, float, str]:
 
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report: the known ones present, else all that are not parts."""
-    present = dict.fromkeys(name for run in runs for split in run.scores.values() for name in split)
+    return headline_of(name for run in runs for split in run.scores.values() for name in split)
+
+
+def headline_of(names: Iterable[str]) -> list[str]:
+    """Name the scores that head a report, of all the names that there are."""
+    present = dict.fromkeys(names)
     known = [name for name in _HEADLINE if name in present]
     if not known and "exact_match" in present:
         answers = [name for name in present if name in _OF_ANSWERS or _is_of_language(name)]
