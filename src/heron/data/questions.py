@@ -170,8 +170,7 @@ class QuestionReader:
             return None, ()
         if raw.answers is None and raw.impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
-                fix = "data.unlabelled=drop leaves such questions out"
-                self._problem(raw, guid, "has no 'answers'", fix)
+                self._problem(raw, guid, *self._no_answer_key())
             return None, ()
         answers = raw.answers or []
         if raw.impossible is not None and raw.impossible == bool(answers):
@@ -184,6 +183,15 @@ class QuestionReader:
             fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop drops it"
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
+
+    def _no_answer_key(self) -> tuple[str, str]:
+        """Say that a question's answer is not known, in the file's own words; and what to do."""
+        fix = "data.unlabelled=drop leaves such questions out"
+        if self.in_json:
+            return "has no 'answers'", fix
+        if NO_ANSWER not in self.config.label_order:
+            fix += f", data.label_order=[{ANSWER},{NO_ANSWER}] takes them for unanswerable"
+        return "its answer is empty", fix
 
     def _place(
         self, raw: RawQuestion, guid: str, text: Any, start: Any
@@ -248,8 +256,10 @@ class QuestionReader:
             return raw.context.index(text)
         if self.qa.misaligned != "drop":
             shown = f"its answer {_shorten(text)!r} stands {places} times in the context"
-            fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
-            self._problem(raw, guid, shown, fix if places else "data.qa.misaligned=drop")
+            fix = "data.qa.misaligned=drop leaves it out"
+            if places:
+                fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
+            self._problem(raw, guid, shown, fix)
         return None
 
     def _reason(
