@@ -260,6 +260,16 @@ def test_the_first_gold_answer_inside_a_window_is_its_answer():
     assert held == [(0, 2), (39 * 3, 39 * 3 + 2)]
 
 
+def test_of_two_answers_in_two_windows_one_inside_a_token_is_enough_to_be_inexact():
+    text = " ".join(["אב"] * 40 + ["של"])
+    first, whole, half = (0, 2), (len(text) - 2, len(text)), (len(text) - 2, len(text) - 1)
+    assert fit(only(text, first, whole)) == "exact"
+    features = only(text, first, half)
+    places = [answer for _, _, answer in windows(features)]
+    assert (0, 0) not in (places[0], places[-1])
+    assert fit(features) == "inexact"
+
+
 def test_a_border_inside_a_token_keeps_the_tokens_and_is_counted():
     features = only("אב של אב", (4, 5))
     ((_, chars, answer),) = windows(features)
