@@ -66,7 +66,7 @@ def score(logits, window, first, last):
     return total
 
 
-@pytest.mark.parametrize("others", [("other-seed",), ("biaffine",), ("other-seed", "biaffine")])
+@pytest.mark.parametrize("others", [("biaffine",), ("other-seed", "biaffine")])
 def test_the_score_of_every_span_is_the_mean_of_the_members(member, others):
     folders = [member(name) for name in ("span", *others)]
     several = [open_trained(folder) for folder in folders]
@@ -114,8 +114,9 @@ def test_evaluate_and_predict_take_members_with_different_heads(member, tmp_path
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("pieces", "differ in the tokenizer"),
-        ("short", "differ in encoder.max_length"),
+        # One reason is looked at with every change; each takes a run of its own.
+        pytest.param("pieces", "differ in the tokenizer", marks=pytest.mark.real),
+        pytest.param("short", "differ in encoder.max_length", marks=pytest.mark.real),
         ("unicode", "differ in data.unicode"),
     ],
 )

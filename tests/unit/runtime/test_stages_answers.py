@@ -143,6 +143,7 @@ def test_each_stage_spends_its_own_budget_on_its_own_questions(train):
     assert scores["test"] == scores["3-village/test"]
 
 
+@pytest.mark.real  # takes too long for every change
 def test_unanswerable_questions_are_learnt_in_one_stage_and_scored_after_the_other(train):
     _, scores, _ = train("village", "doubts", "village")
     assert "no_answer_accuracy" in scores["1-doubts/test"]
