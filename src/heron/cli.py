@@ -85,7 +85,12 @@ heron evaluate run=DIR [split=test] [key=value ...]
   heron evaluate run=DIR input=labelled.csv
   heron evaluate run=DIR,DIR2,DIR3                   the mean of several runs' logits
   heron evaluate run=DIR data=FOLDER                 data sets have moved since training
-  heron evaluate run=DIR bertscore=ENCODER bertscore_layer=9      summaries; see heron score""",
+  heron evaluate run=DIR bertscore=ENCODER bertscore_layer=9      summaries; see heron score
+  heron evaluate run=DIR split=validation task.max_answer_tokens=10,20,30
+                                                     answers no longer than that, one line each
+  heron evaluate run=DIR encoder.stride=64           windows that share fewer tokens
+
+The run's own scores are never written over; out=FILE.json takes these.""",
     ),
     "score": Command(
         "heron.score",

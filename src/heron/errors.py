@@ -7,6 +7,7 @@ in heron, never a user's mistake.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,12 @@ class Problem:
     where: str
     what: str
     fix: str = ""
+
+    @property
+    def number(self) -> int:
+        """The line, or the row's number, that `where` ends with; 0 without one."""
+        found = re.search(r"[: ](\d+)$", self.where)
+        return int(found.group(1)) if found else 0
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}" + (f" ({self.fix})" if self.fix else "")

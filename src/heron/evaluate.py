@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.bertscore_options import BertScoreOptions, write_scores
 from heron.errors import ConfigError, nearest
+from heron.files import write_json
 from heron.options import parse_options
-from heron.runtime.run_folder import open_run
+from heron.runtime.run_folder import RunFolder, open_run
+from heron.schema import BertScoreConfig
+
+if TYPE_CHECKING:
+    from heron.data.examples import Example
+    from heron.inference import Trained
+
+Scores = dict[str, float]
+
+# What a run can be scored under other than it was trained: it only says how answers are looked for.
+SETTINGS = ("task.max_answer_tokens", "encoder.stride")
 
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`.
+    """Options of `heron evaluate`; `task.max_answer_tokens=` and `encoder.stride=` go to the run.
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
@@ -35,13 +48,60 @@ class EvaluateOptions(BertScoreOptions):
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
-    options = parse_options(EvaluateOptions, arguments)
-    asked = options.asked()
+    words = [word for word in arguments if "." in word.partition("=")[0]]
+    options = parse_options(EvaluateOptions, [word for word in arguments if word not in words])
+    asked, points = options.asked(), _points(words)
     folders = [open_run(path) for path in options.run]
-    from heron.data.readers import read_rows
-    from heron.inference import open_trained, read_splits
+    found = [_score(folders, options, asked, point) for point in points]
+    split, scores, signature = found[0]
+    title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
+    if len(points) == 1:
+        _show(title, scores, signature)
+    else:
+        _compare(title, points, [scores for _, scores, _ in found])
+    if options.out and len(points) == 1:
+        write_scores(options.out, split, scores, signature)
+    elif options.out:
+        named = [", ".join(f"{key}={value}" for key, value in point.items()) for point in points]
+        each = zip(named, found, strict=True)
+        write_json(options.out, {name: {split: scores} for name, (_, scores, _) in each})
+    return 0
 
-    trained = open_trained(folders, {"data": str(options.data)} if options.data else None)
+
+def _points(words: Sequence[str]) -> list[dict[str, int]]:
+    """Read which values of which settings to score under; one point without any for none.
+
+    Raises:
+        ConfigError: a key that training has decided, or a value that is no whole number.
+    """
+    values: dict[str, list[int]] = {}
+    for word in words:
+        key, _, given = word.partition("=")
+        if key not in SETTINGS:
+            raise ConfigError(
+                f"{key}: a finished run can be scored under other values of "
+                f"{' and '.join(SETTINGS)} alone"
+            )
+        if key in values:
+            raise ConfigError(f"option '{key}' is given twice")
+        parts = [part.strip() for part in given.split(",")]
+        if not all(part.isdecimal() for part in parts):
+            raise ConfigError(f"{word}: whole numbers are needed, {key}=20 or {key}=10,20,30")
+        values[key] = [int(part) for part in dict.fromkeys(parts)]
+    return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
+
+
+def _score(
+    folders: Sequence[RunFolder],
+    options: EvaluateOptions,
+    asked: BertScoreConfig | None,
+    settings: Mapping[str, int],
+) -> tuple[str, Scores, str | None]:
+    """Score under some settings; returns the split's name, its scores, BERTScore's signature."""
+    from heron.inference import open_trained
+
+    paths = {"data": str(options.data)} if options.data else None
+    trained = open_trained(folders, paths, settings)
     if asked:
         if trained.config.task.name != "summarization":
             raise ConfigError(f"bertscore= scores summaries, not task={trained.config.task.name}")
@@ -51,27 +111,53 @@ def run(arguments: Sequence[str]) -> int:
         from heron.metrics.bertscore import sign
 
         signature = sign(trained.config.task.bertscore)  # what is missing is missing now
-    if options.input:
-        paths = trained.config.paths
-        places = Path(paths.data), Path(paths.cache)
-        rows = read_rows(options.input, trained.config.data, "required", "raise", *places)
-        split, examples = options.input.stem, rows.examples
-        if left_out := sum(rows.unlabelled.values()):
-            print(f"{options.input}: {left_out} rows without a gold label are left out")
-    else:
+    split, examples = _examples(trained, options)
+    predictions, refused = trained.predict(examples)
+    return split, {**predictions.scores(trained.config), "refused": len(refused)}, signature
+
+
+def _examples(trained: Trained, options: EvaluateOptions) -> tuple[str, list[Example]]:
+    """Read what is to be scored, and what it is called."""
+    from heron.data.readers import read_rows
+    from heron.inference import read_splits, require_unseen
+
+    if options.input is None:
         split, splits = options.split, read_splits(trained)
         if split not in splits:
             raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
-        examples = splits[split]
-    predictions, refused = trained.predict(examples)
-    scores = predictions.scores(trained.config)
-    scores["refused"] = len(refused)
-    print(f"{', '.join(str(folder.path) for folder in folders)} on {split}")
+        require_unseen(trained, split, splits[split])
+        return split, splits[split]
+    paths = trained.config.paths
+    places = Path(paths.data), Path(paths.cache)
+    rows = read_rows(options.input, trained.config.data, "required", "raise", *places)
+    if left_out := sum(rows.unlabelled.values()):
+        print(f"{options.input}: {left_out} rows without a gold label are left out")
+    return options.input.stem, rows.examples
+
+
+def _show(title: str, scores: Scores, signature: str | None) -> None:
+    print(title)
     for name, value in scores.items():
         count = "support" in name or isinstance(value, int)
         print(f"  {name:<36} {value:.{0 if count else 4}f}")
     if signature:
         print(f"BERTScore: {signature}")
-    if options.out:
-        write_scores(options.out, split, scores, signature)
-    return 0
+
+
+def _compare(title: str, points: Sequence[Mapping[str, int]], found: Sequence[Scores]) -> None:
+    """Print one line for each setting."""
+    from heron.reporting.cells import Cell, Interval, Table
+    from heron.reporting.tables import headline_of
+    from heron.reporting.terminal import print_tables
+
+    def cell(scores: Scores, name: str) -> Cell:
+        low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
+        value = scores[name]
+        return value if low is None or high is None else Interval(value, low, high)
+
+    names = [*headline_of(found[0]), "refused"]
+    rows = [
+        (*(str(value) for value in point.values()), *(cell(scores, name) for name in names))
+        for point, scores in zip(points, found, strict=True)
+    ]
+    print_tables([Table(title, (*points[0], *names), tuple(rows))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,9 @@ import pytorch_lightning as pl
 import torch
 from torch import nn
 
-from heron.config import from_yaml
+from heron.config import from_yaml, select, to_yaml
 from heron.data.collate import Batch
+from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.readers import load
@@ -50,35 +52,66 @@ class Trained(Protocol):
 
 
 def open_trained(
-    folders: RunFolder | Sequence[RunFolder], paths: Mapping[str, str] | None = None
+    folders: RunFolder | Sequence[RunFolder],
+    paths: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Trained:
     """Open a finished run, or several as one: the mean of their logits decides.
 
     Args:
         folders: the run, or the runs.
         paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
+        settings: values of keys such as `task.max_answer_tokens`, other than in training.
 
     Raises:
-        ConfigError: a run has left no model, or one that this version of heron cannot open; or
-            the runs do not read their texts alike.
+        ConfigError: a run has left no model, or one that this version of heron cannot open; the
+            runs do not read their texts alike; or a setting does not go with the run.
     """
     quiet()
     if not isinstance(folders, RunFolder):
-        opened = [open_trained(folder, paths) for folder in folders]
+        opened = [open_trained(folder, paths, settings) for folder in folders]
         return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
     folder = folders
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
     if config.baseline.name != "none":
+        if settings:
+            raise ConfigError(f"{', '.join(settings)}: baseline={config.baseline.name} has none")
         require_baseline(folder.model, folder.state())
         return TrainedBaseline(folder, _moved(config, paths))
     folder.require_model()
-    return TrainedEncoder(folder, paths)
+    return TrainedEncoder(folder, paths, settings)
 
 
 def read_splits(trained: Trained) -> dict[str, list[Example]]:
     """Read the splits that a run was trained and scored on, from where its data lies now."""
-    paths = trained.config.paths
-    return load(trained.config.data, Path(paths.data), Path(paths.cache))
+    return _load(trained.config)
+
+
+def _load(config: Config) -> dict[str, list[Example]]:
+    return load(config.data, Path(config.paths.data), Path(config.paths.cache))
+
+
+def require_unseen(trained: Trained, split: str, examples: Sequence[Example]) -> None:
+    """Make sure that no member of an ensemble was trained on what the first calls `split`.
+
+    Members may have been trained on other data, or on another part of the same files.
+
+    Raises:
+        ConfigError: a member was; names it and how many rows.
+    """
+    if not isinstance(trained, Ensemble) or split == TRAIN:
+        return
+    asked = {(each.guid, each.text, each.text_pair) for each in examples}
+    for name, config in trained.configs.items():
+        if config.data == trained.config.data:
+            continue
+        seen = {(each.guid, each.text, each.text_pair) for each in _load(config).get(TRAIN, ())}
+        if common := len(asked & seen):
+            raise ConfigError(
+                f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
+                f"{next(iter(trained.configs))}: its data.validation, data.holdout or data.files "
+                "part them otherwise; average runs that held out the same rows"
+            )
 
 
 class TrainedEncoder:
@@ -86,11 +119,17 @@ class TrainedEncoder:
 
     Args:
         folder: a finished run.
-        paths: as for `open_trained`.
+        paths, settings: as for `open_trained`.
     """
 
-    def __init__(self, folder: RunFolder, paths: Mapping[str, str] | None = None):
+    def __init__(
+        self,
+        folder: RunFolder,
+        paths: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ):
         config, encoder, head = load_exported(folder)
+        config = _changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
         markers = config.data.event_markers() if config.head.input == "marked" else ()
@@ -113,7 +152,9 @@ class Ensemble:
 
     Raises:
         ConfigError: a member has no encoder, or the members differ in task, classes, tokenizer or
-            in how they cut texts.
+            in how they normalise and cut texts.
+
+    Heads may differ: of a linear and a biaffine one the scores of each span are averaged.
     """
 
     def __init__(self, members: Sequence[Trained], names: Sequence[Path]):
@@ -133,6 +174,7 @@ class Ensemble:
                     "can be averaged where they read texts alike"
                 )
         self.config, self.tokenizer = first.config, first.tokenizer
+        self.configs = dict(zip(map(str, names), (run.config for run in runs), strict=True))
         self.module = _Mean([run.module for run in runs]).eval()
         heads: list[Any] = [run.module.head for run in runs]
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
@@ -163,10 +205,16 @@ class _Mean(pl.LightningModule):
 
 def _reading(run: TrainedEncoder) -> dict[str, Any]:
     """List what decides which tokens a run reads, and what its logits stand for."""
-    config, encoder = run.config, run.config.encoder
+    config, encoder, data = run.config, run.config.encoder, run.config.data
+    # Cedilla letters are unified in Romanian alone.
+    cedilla = data.unicode.cedilla if data.language == "ro" else "keep"
     return {
         "task.name": config.task.name,
-        "data.label_order": config.data.label_order,
+        "data.label_order": data.label_order,
+        "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
+        "data.normalize_case": data.normalize_case,
+        "data.phrases": data.phrases.remove,
+        "data.markers": data.event_markers() if config.head.input == "marked" else (),
         "head.input": config.head.input,
         "encoder.max_length": encoder.max_length,
         "encoder.truncation": encoder.truncation,
@@ -222,6 +270,28 @@ class TrainedBaseline:
     def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
         """See `Trained`; nothing is refused, baselines have no length limit that matters."""
         return predict_examples(self.baseline, examples, self.config), []
+
+
+def _changed(config: Config, settings: Mapping[str, Any]) -> Config:
+    """Set keys of a run's configuration, checked as in training.
+
+    Raises:
+        ConfigError: a value out of range, or a key that means nothing for this run.
+    """
+    changed = copy.deepcopy(config)
+    for key, value in settings.items():
+        if key.startswith("task.") and config.task.name != "qa":
+            raise ConfigError(
+                f"{key}: for runs that answer questions; this is a run of task={config.task.name}"
+            )
+        if key.startswith("encoder.") and config.encoder.overflow != "windows":
+            raise ConfigError(
+                f"{key}: windows share these tokens, and this run has "
+                f"encoder.overflow={config.encoder.overflow}"
+            )
+        parent, _, name = key.rpartition(".")
+        setattr(select(changed, parent), name, value)
+    return from_yaml(to_yaml(changed)) if settings else config
 
 
 def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:

@@ -49,6 +49,9 @@ class PredictOptions:
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
     options = parse_options(PredictOptions, arguments)
+    for word in arguments:
+        if word in ("text=", "text_pair=", "context=", "question="):
+            raise ConfigError(f"{word} is empty: name a text with a word in it")
     folders = [open_run(path) for path in options.run]
     _check(options)
     from heron.inference import open_trained
@@ -78,15 +81,16 @@ def _check(options: PredictOptions) -> None:
 
 
 def _predict_file(trained: Trained, path: Path, out: Path | None) -> int:
+    from heron.data.squad import place_of
     from heron.data.tables import write_table
 
     rows = _read(trained, path)
     predictions, refused = trained.predict(rows.examples)
     out = out or path.with_suffix(".predictions.csv")
     write_table(out, predictions.answers(trained.config))
-    lines = {e.guid: f"{path}:{e.side['line']}" for e in rows.examples}
-    cut = [Problem(lines[p.where], p.what, p.fix) for p in refused]
-    problems = [*rows.problems, *cut]
+    lines = {e.guid: e.side["line"] for e in rows.examples}
+    cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
+    problems = sorted([*rows.problems, *cut], key=lambda each: each.number)
     print(f"{len(predictions.guids)} rows predicted: {out}")
     if problems:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)

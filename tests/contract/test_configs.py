@@ -20,6 +20,7 @@ from heron.config_dir import conf_dir
 from heron.data.config import read_config
 from heron.errors import ConfigError
 from heron.models.baselines.settings import EXTRACTIVE
+from heron.runtime.run_folder import run_path
 from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
@@ -387,6 +388,44 @@ def test_trc_figure_1_is_ess_on_growing_shares_of_the_training_data(compose):
     config = compose("experiment=trc/figure1")
     assert (config.data.name, config.report) == ("trc", "trc/figure1")
     assert config.head.name == "ess"
+
+
+def parashoots_cells(experiment, folder):
+    """Compose ParaShoot's grid: the jobs, and what each of them varies."""
+    found = []
+    compose_and_run("train", [f"experiment={experiment}", f"paths.runs={folder}"], found.append)
+    cells = [each.config for each in found]
+    return found, [
+        (cell.encoder.name, cell.optim.lr, cell.batching.size, cell.trainer.max_steps)
+        for cell in cells
+    ]
+
+
+def parashoots_product(*encoders):
+    names = [option("encoder", name).name for name in encoders]
+    return set(product(names, (3e-5, 5e-5, 1e-4), (16, 32, 64), (512, 800, 1024)))
+
+
+def test_parashoots_grid_is_the_papers_27_cells_each_in_a_folder_of_its_own(tmp_path):
+    found, varied = parashoots_cells("parashoot/grid", tmp_path)
+    assert len(found) == 27
+    assert set(varied) == parashoots_product("alephbert")
+    cells = [resolve(composition.config) for composition in found]
+    for cell in cells:
+        assert (cell.data.name, cell.head.name) == ("parashoot", "span")
+        assert cell.batching.plan == "shuffle", "the size of a batch is what the grid says"
+        assert (cell.trainer.select, cell.trainer.monitor) == ("best", "f1")
+        assert cell.report == "parashoot/table4"
+    jobs = zip(cells, found, strict=True)
+    assert len({run_path(cell, composition.overrides) for cell, composition in jobs}) == 27
+
+
+def test_parashoots_table_4_is_the_grid_for_three_encoders(tmp_path):
+    found, varied = parashoots_cells("parashoot/table4", tmp_path)
+    assert len(found) == 81
+    assert set(varied) == parashoots_product("hebert", "alephbert", "mbert")
+    for first in found[::27]:  # all cells take seconds to check, and those of one are checked
+        assert resolve(first.config).report == "parashoot/table4"
 
 
 def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):

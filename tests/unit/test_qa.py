@@ -5,8 +5,11 @@ import shutil
 
 import pytest
 
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example
 from heron.data.tables import read_table
 from heron.files import read_json
+from heron.inference import open_trained, read_splits
 from heron.reporting.artefacts import read_artefacts
 from heron.reporting.collect import collect
 from heron.runtime.run_folder import RunFolder
@@ -98,6 +101,59 @@ def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys)
     other = tmp_path / "runs" / "chronicle_qa-qa" / "other"
     assert heron("evaluate", f"run={runs[0].path},{other}") == 2
     assert "encoder.stride" in capsys.readouterr().err
+
+
+def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path, capsys):
+    run, out = runs[0], tmp_path / "scores.json"
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    words = (f"run={run.path}", "task.max_answer_tokens=1,4,30", f"out={out}")
+    assert heron("evaluate", *words) == 0
+    scores = {name: by_split["test"] for name, by_split in read_json(out).items()}
+    assert list(scores) == [f"task.max_answer_tokens={n}" for n in (1, 4, 30)]
+    own = read_json(run.scores)["test"]
+    assert scores["task.max_answer_tokens=30"]["f1"] == pytest.approx(own["f1"])
+    assert "task.max answer tokens" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize("longest", [1, 3])
+def test_no_answer_is_longer_than_it_may_be(runs, longest):
+    trained = open_trained(runs[0], settings={"task.max_answer_tokens": longest})
+    examples = read_splits(trained)["test"]
+    widths = set()
+    for example, best in zip(examples, trained.predict(examples)[0].best, strict=True):
+        tokens = trained.tokenizer(example.text, return_offsets_mapping=True)["offset_mapping"]
+        widths |= {
+            sum(start < answer.end and end > answer.start for start, end in tokens)
+            for answer in best
+        }
+    assert widths == set(range(1, longest + 1))
+
+
+def test_windows_may_share_another_number_of_tokens(runs):
+    narrow, wide = (
+        open_trained(runs[0], settings={"encoder.stride": stride}) for stride in (4, 24)
+    )
+    long = Example("a", "רותי הגיעה לחיפה ביום שני. " * 40, "מי הגיעה?")
+    windows = []
+    for trained in (narrow, wide):
+        data = DataModule(trained.config, {"input": [long]}, trained.tokenizer)
+        windows.append(len(data.features["input"].lengths_S))
+    assert windows[0] < windows[1]
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("task.max_answer_tokens=0", "must be at least 1"),
+        ("task.max_answer_tokens=few", "whole numbers are needed"),
+        ("encoder.stride=40", "must be at most half of encoder.max_length"),
+        ("optim.lr=1", "other values of task.max_answer_tokens and encoder.stride alone"),
+    ],
+)
+def test_a_run_is_not_scored_under_what_cannot_be(runs, word, says, capsys):
+    assert heron("evaluate", f"run={runs[0].path}", word) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_a_report_shows_answers_and_no_matrix_of_them(runs):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from heron.data.examples import Span
 
@@ -50,6 +53,57 @@ def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:
     while end < len(text) and normalise(text[:end]) + normalise(text[end:]) != whole:
         end += 1
     return Span(len(normalise(text[:start])), len(normalise(text[:end])))
+
+
+def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], str]) -> list[Span]:
+    """Count spans of `normalise(text)` in `text` instead: the way back from `map_span`.
+
+    Borders lie between whole characters of `text`, each with its marks. Marks that normalisation
+    strips are inside where they belong to a letter of the span (niqqud), and outside where they
+    stand beside it (direction marks).
+
+    Args:
+        text: the text as it was given.
+        spans: not empty ones, in characters of `normalise(text)`.
+        normalise: see `heron.languages.unicode.normalise`.
+
+    Returns:
+        The same spans in characters of `text`.
+    """
+    whole = normalise(text)
+    if whole is text or whole == text:
+        return list(spans)
+    letters = list(_letters(text, normalise))
+    ends = list(accumulate(len(normalise(text[start:end])) for start, end in letters))
+    found = []
+    for span in spans:
+        start, _ = letters[bisect_right(ends, span.start)]
+        _, end = letters[bisect_left(ends, span.end)]
+        answer = normalise(text[start:end])
+        while not _is_mark(text[end - 1]) and normalise(text[start : end - 1]) == answer:
+            end -= 1
+        found.append(Span(start, end))
+    return found
+
+
+def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, int]]:
+    """Cut a text where normalisation never joins what stands on both sides: `(start, end)`.
+
+    Behind a character may stand its marks, what is stripped and hides more of them, and the vowel
+    and the last consonant of a Korean syllable.
+    """
+    start = 0
+    for place, character in enumerate(text):
+        joins = _is_mark(character) or "\u1160" <= character <= "\u11ff"
+        if place > start and not joins and normalise(character):
+            yield start, place
+            start = place
+    if start < len(text):
+        yield start, len(text)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
 
 
 def trim(text: str, span: Span) -> Span:

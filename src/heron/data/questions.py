@@ -18,7 +18,7 @@ from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.question_kinds import asks_yes_or_no
 from heron.data.question_table import read_question_table
 from heron.data.rows import Labels, Rows
-from heron.data.squad import RawQuestion, is_squad, read_squad
+from heron.data.squad import RawQuestion, is_squad, place_of, read_squad
 from heron.data.tables import cell_text, is_missing
 from heron.errors import Problem
 from heron.languages import get_language
@@ -30,6 +30,9 @@ ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
 MENDED = "mended"  # the name in `Example.side` of what was done to a question's answers
+# The name there of a context as the file has it, where normalising has changed it and nobody knows
+# the answer: whoever is to be answered counts in it.
+GIVEN = "context as given"
 
 
 def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
@@ -53,7 +56,8 @@ def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
         questions, problems = read_question_table(path, config, labels)
     reader = QuestionReader(path, config, labels)
     examples = [example for raw in questions if (example := reader.read(raw)) is not None]
-    return Rows(examples, [*problems, *reader.problems], reader.unlabelled, reader.dropped)
+    found = sorted([*problems, *reader.problems], key=lambda each: each.number)
+    return Rows(examples, found, reader.unlabelled, reader.dropped)
 
 
 def count_mended(examples: Iterable[Example]) -> dict[str, int]:
@@ -104,6 +108,8 @@ class QuestionReader:
             return None
         side: dict[str, Any] = {"file": self.path.name, "line": raw.number}
         side |= {column: raw.row.get(column) for column in self.config.columns.side}
+        if self.labels == "ignored" and context != raw.context:
+            side[GIVEN] = raw.context
         if label is not None:
             side["answers"] = [text for text, _, _ in answers]
         mended = {word for _, _, done in answers for word in done}
@@ -164,8 +170,7 @@ class QuestionReader:
             return None, ()
         if raw.answers is None and raw.impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
-                fix = "data.unlabelled=drop leaves such questions out"
-                self._problem(raw, guid, "has no 'answers'", fix)
+                self._problem(raw, guid, *self._no_answer_key())
             return None, ()
         answers = raw.answers or []
         if raw.impossible is not None and raw.impossible == bool(answers):
@@ -178,6 +183,15 @@ class QuestionReader:
             fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop drops it"
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
+
+    def _no_answer_key(self) -> tuple[str, str]:
+        """Say that a question's answer is not known, in the file's own words; and what to do."""
+        fix = "data.unlabelled=drop leaves such questions out"
+        if self.in_json:
+            return "has no 'answers'", fix
+        if NO_ANSWER not in self.config.label_order:
+            fix += f", data.label_order=[{ANSWER},{NO_ANSWER}] takes them for unanswerable"
+        return "its answer is empty", fix
 
     def _place(
         self, raw: RawQuestion, guid: str, text: Any, start: Any
@@ -242,8 +256,10 @@ class QuestionReader:
             return raw.context.index(text)
         if self.qa.misaligned != "drop":
             shown = f"its answer {_shorten(text)!r} stands {places} times in the context"
-            fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
-            self._problem(raw, guid, shown, fix if places else "data.qa.misaligned=drop")
+            fix = "data.qa.misaligned=drop leaves it out"
+            if places:
+                fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
+            self._problem(raw, guid, shown, fix)
         return None
 
     def _reason(
@@ -269,8 +285,8 @@ class QuestionReader:
         return f"question {number}" if self.in_json else f"line {number}"
 
     def _problem(self, raw: RawQuestion, guid: str, what: str, fix: str) -> None:
-        where = f"{self.path}{' question ' if self.in_json else ':'}{raw.number}"
-        self.problems.append(Problem(where, f"{guid}: {what}" if guid else what, fix))
+        what = f"{guid}: {what}" if guid else what
+        self.problems.append(Problem(place_of(self.path, raw.number), what, fix))
 
 
 def _surrogate(text: str) -> str:

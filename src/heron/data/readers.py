@@ -186,7 +186,7 @@ def _read(
         )
     reader = RowReader(table, config, labels, label_column, joined, phrases)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
-    problems = sorted([*table.problems, *reader.problems], key=_line)
+    problems = sorted([*table.problems, *reader.problems], key=lambda each: each.number)
     return Rows(examples, problems, reader.unlabelled)
 
 
@@ -234,8 +234,3 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
         problems.insert(0, f"{found.total()} rows, expected {pinned}")
     fix = "another revision? data.verify=false accepts it"
     return [Problem(str(path), problem, fix) for problem in problems]
-
-
-def _line(problem: Problem) -> int:
-    number = problem.where.rpartition(":")[2]
-    return int(number) if number.isdigit() else 0

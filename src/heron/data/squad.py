@@ -61,6 +61,11 @@ def is_squad(path: Path) -> bool:
         return False
 
 
+def place_of(path: Path, number: int) -> str:
+    """Say where a question stands, for messages: its line in a table, its number in JSON."""
+    return f"{path}{' question ' if is_squad(path) else ':'}{number}"
+
+
 def read_squad(path: Path) -> tuple[list[RawQuestion], list[Problem]]:
     """Read every question of a file, in file order, and what of it is no question."""
     try:

@@ -123,8 +123,8 @@ def _check_difficulty(config: Config) -> None:
         )
     if curriculum.difficulty == "sts" and config.task.name != "nli":
         raise ConfigError(
-            f"curriculum.difficulty=sts compares two texts; task={config.task.name} has one. "
-            "Use length, or a statistic of a run's dynamics"
+            f"curriculum.difficulty=sts compares two texts of a kind: it needs task=nli, not "
+            f"{config.task.name}. Use length, or a statistic of a run's dynamics"
         )
     if names_groups(curriculum) and curriculum.reverse:
         raise ConfigError(

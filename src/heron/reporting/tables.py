@@ -105,11 +105,16 @@ def natural(value: str) -> tuple[int, float, str]:
 
 
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
-    """Name the scores that head a report: the known ones present, else all that are not parts.
+    """Name the scores that head a report: the known ones present, else all that are not parts."""
+    return headline_of(name for run in runs for split in run.scores.values() for name in split)
+
+
+def headline_of(names: Iterable[str]) -> list[str]:
+    """Name the scores that head a report, of all the names that there are.
 
     Behind each ROUGE stands what copying sentences reaches in it.
     """
-    present = dict.fromkeys(name for run in runs for split in run.scores.values() for name in split)
+    present = dict.fromkeys(names)
     known = [name for name in _HEADLINE if name in present]
     if not known and "rouge1" in present:
         return with_copied([name for name in _OF_SUMMARIES if name in present], present)

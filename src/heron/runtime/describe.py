@@ -46,6 +46,11 @@ def describe(
         if cut := sizes.get("truncated"):
             share = cut / max(sizes["rows"], 1)
             say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+        if refused := sizes.get("refused"):
+            assert features is not None
+            named = ", ".join(problem.where for problem in features[split].refused[:3])
+            more = ", ..." if refused > 3 else ""
+            say(f"{split}: left out {refused} that max_length does not hold: {named}{more}")
         if cut := sizes.get("targets_cut"):
             say(f"{split}: {cut} summaries are cut at task.max_target_tokens")
         for fit, meaning in _FIT_MEANS.items():

@@ -6,16 +6,20 @@ Shape suffixes: R rows (questions), B windows of a batch, N candidates.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from heron.data.answers import spans_as_given
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example
+from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
+from heron.data.questions import GIVEN
 from heron.languages import get_language
+from heron.languages.unicode import normalise
 from heron.metrics.span import item_scores, mean_scores
 from heron.metrics.span_profiles import side_by_side
 from heron.models.span_head import NEVER
@@ -26,6 +30,7 @@ from heron.tasks.base import intervals_of_means
 class Answer(NamedTuple):
     """A span of `Example.text` that may answer the question.
 
+    In a file to predict on it is a span of the text as it stands there, before it was normalised.
     `start` and `end` count characters, end exclusive; `probability` is among all spans of all
     windows (and "no answer", where the data set has it). A span in two windows counts in both, so
     that candidates of overlapping windows add up to less than 1.
@@ -195,16 +200,36 @@ def collect_spans(
             best[row], none_R[row] = answers, none
     rows = {guid: row for row, guid in enumerate(features.guids)}
     examples = [example for example in data.examples[split] if example.guid in rows]
+    config = data.config.data
+    language = get_language(config.language)
+    change = partial(normalise, language=language, options=config.unicode)
     order_R = np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
     return SpanPredictions(
         guids=[example.guid for example in examples],
-        best=[best[row] for row in order_R],
+        best=[
+            _as_given(best[row], example, change)
+            for row, example in zip(order_R, examples, strict=True)
+        ],
         none_R=none_R[order_R],
         golds=[list(example.side.get("answers") or ()) for example in examples],
         labelled_R=np.asarray(features.labels_R)[order_R] != UNLABELLED,
         groups=[example.group or example.text for example in examples],
         threshold=threshold,
     )
+
+
+def _as_given(
+    answers: list[Answer], example: Example, change: Callable[[str], str]
+) -> list[Answer]:
+    """Count answers in the text that the user gave, and cut them out of it."""
+    given = example.side.get(GIVEN)
+    if given is None:
+        return answers
+    spans = spans_as_given(given, [Span(each.start, each.end) for each in answers], change)
+    return [
+        Answer(given[start:end], start, end, answer.probability)
+        for answer, (start, end) in zip(answers, spans, strict=True)
+    ]
 
 
 def _join(

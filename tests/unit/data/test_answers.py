@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from heron.data.answers import map_span, nearest_place, stands_at, trim
+from heron.data.answers import map_span, nearest_place, spans_as_given, stands_at, trim
 from heron.data.examples import Span
 from heron.languages import HEBREW, ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
@@ -108,3 +108,47 @@ def test_of_two_places_as_near_the_earlier_one_is_taken():
     assert nearest_place("abba ab", "ab", 2) == 0
     assert nearest_place("ab..ab", "ab", 2) == 0
     assert nearest_place("ab..ab", "ab", 3) == 4
+
+
+@given(TEXTS, st.integers(0, 99), st.integers(0, 99), OPTIONS, st.sampled_from([HEBREW, ROMANIAN]))
+def test_a_span_of_the_normalised_text_is_cut_out_of_the_text_that_was_given(
+    text, a, b, options, language
+):
+    change = partial(normalise, language=language, options=options)
+    whole = change(text)
+    span = cut(whole, a, b)
+    (there,) = spans_as_given(text, [span], change)
+    before, found, after = text[: there.start], text[slice(*there)], text[there.end :]
+    assert change(before) + change(found) + change(after) == whole, "no letter is cut in two"
+    start = len(change(before))
+    assert start <= span.start
+    assert span.end <= start + len(change(found))
+    # Letter and marks stay together, so that no more than a letter's marks can be too much.
+    assert all(unicodedata.combining(c) for c in whole[span.end : start + len(change(found))])
+    marks = set(DIRECTION) if options.bidi == "strip" else set()
+    assert not {found[0], found[-1]} & marks
+
+
+DIRECTION = "\u200f\u202b"
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "options"),
+    [
+        ("\u200fרותי \u202bהגיעה\u202c לחיפה\u200f.", "הגיעה", {}),
+        ("\u200fרותי הגיעה ל\u200fחיפה\u200f.", "ל\u200fחיפה", {}),
+        ("רוּתִי הִגִּיעָה לְחֵיפָה", "הִגִּיעָה", {"niqqud": "strip"}),
+        ("רוּתִי הִגִּיעָה\u200f לְחֵיפָה", "הִגִּיעָה", {"niqqud": "strip"}),
+        ("a\u0306 a\u0306n a\u0306", "a\u0306n", {}),
+        ("לְךָ בָּא", "לְךָ", {"niqqud": "strip"}),
+        ("שׁלום ש\u05c1לום", "ש\u05c1לום", {}),
+        ("\u1112\u1161\u11ab a\u0306", "a\u0306", {}),
+    ],
+)
+def test_an_answer_of_the_normalised_text_is_found_again_in_the_text_that_was_given(
+    given, answer, options
+):
+    change = partial(normalise, language=HEBREW, options=UnicodeOptions(**options))
+    start = change(given).rindex(change(answer))
+    (span,) = spans_as_given(given, [Span(start, start + len(change(answer)))], change)
+    assert given[slice(*span)] == answer

@@ -168,7 +168,18 @@ def test_whole_words_are_exact_in_every_tokenizer(answer, name):
 @settings(deadline=None)
 @given(TOKENIZERS, answers(), QUESTIONS, st.integers(0, 8))
 def test_windows_are_those_of_the_tokenizer_itself(tokenizer, answer, question, stride):
-    text, span = answer
+    assert require_same_windows(tokenizer, *answer, question, stride) > 0
+
+
+@pytest.mark.parametrize("stride", [0, 1, 5, 8])
+@pytest.mark.parametrize("name", NAMED)
+def test_many_windows_are_those_of_the_tokenizer_itself(name, stride):
+    text = " ".join(f"{word} {NIQQUD} ul." for word in PIECES * 3)
+    assert require_same_windows(NAMED[name], text, Span(0, 2), "של?", stride) > 3
+
+
+def require_same_windows(tokenizer, text, span, question, stride):
+    """Compare the windows with those that the tokenizer cuts by itself; returns their number."""
     options = dataclasses.replace(OPTIONS, max_length=60, stride=stride)
     features = qa_features([example(text, span, question=question)], tokenizer, options)
     expected = tokenizer(
@@ -185,6 +196,7 @@ def test_windows_are_those_of_the_tokenizer_itself(tokenizer, answer, question, 
         assert not (chars[:, 0] >= 0)[~np.asarray(context)].any()
     assert features.truncated_R.tolist() == [False]
     assert features.units().sizes_U.tolist() == [len(expected["input_ids"])]
+    return len(expected["input_ids"])
 
 
 @settings(deadline=None)
@@ -246,6 +258,16 @@ def test_the_first_gold_answer_inside_a_window_is_its_answer():
     found = list(windows(only(LONG, *spans)))
     held = [char_span(chars, *answer) for _, chars, answer in found if answer != (0, 0)]
     assert held == [(0, 2), (39 * 3, 39 * 3 + 2)]
+
+
+def test_of_two_answers_in_two_windows_one_inside_a_token_is_enough_to_be_inexact():
+    text = " ".join(["אב"] * 40 + ["של"])
+    first, whole, half = (0, 2), (len(text) - 2, len(text)), (len(text) - 2, len(text) - 1)
+    assert fit(only(text, first, whole)) == "exact"
+    features = only(text, first, half)
+    places = [answer for _, _, answer in windows(features)]
+    assert (0, 0) not in (places[0], places[-1])
+    assert fit(features) == "inexact"
 
 
 def test_a_border_inside_a_token_keeps_the_tokens_and_is_counted():

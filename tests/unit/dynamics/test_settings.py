@@ -106,7 +106,7 @@ WRONG = {
     ),
     "similarity of one text": (
         {"pacing": "linear", "difficulty": "sts", "task": "relation"},
-        r"difficulty=sts compares two texts; task=relation has one",
+        r"difficulty=sts compares two texts of a kind: it needs task=nli, not relation",
     ),
     "reverse of what is said in order": (
         {"reverse": True, "stages": [{"share": 1, "groups": ["easy"]}]},
@@ -175,7 +175,7 @@ TYPED = {
         "dynamics.mode=evaluation",
     ),
     "classes of windows": (("curriculum=cart_stra_clpp", "head=window"), "head.input=window"),
-    "similarity of one text": (("curriculum=sts_cl",), "task=relation has one"),
+    "similarity of one text": (("curriculum=sts_cl",), "it needs task=nli, not relation"),
     "a root below 1": (("curriculum=root", "curriculum.power=0.5"), "curriculum.power"),
 }
 

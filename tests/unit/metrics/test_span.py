@@ -19,7 +19,7 @@ from heron.metrics.span_profiles import language_profile
 HE, RO = language_profile(HEBREW), language_profile(ROMANIAN)
 WORDS = """
     the a an A The bridge Bridge. 1914-1918 1914–1918 ב-1974 1974 צה"ל צה״ל הכנסת כנסת בית־ספר בית
-    ספר שָׁלוֹם שלום un o niște țară ţară într-un , ! $5 5 x_y xy
+    ספר שָׁלוֹם שלום un o niște țară ţară într-un , ! $5 5 x_y xy Roma plan breathe 5–the–7 5–7
 """.split()  # noqa: SIM905
 WORDS.append("\n\t")
 ANSWERS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)

@@ -5,7 +5,7 @@ import string
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
@@ -26,6 +26,8 @@ def test_the_tokens_of_a_text_do_not_depend_on_the_texts_around_it(profile, text
 
 
 @given(TEXTS)
+@example("na nan breathe a5 5a")
+@example("1–a–1 an״the״an")
 def test_the_standard_rules_are_squads_in_squads_order(text):
     bare = "".join(mark for mark in text.lower() if mark not in string.punctuation)
     expected = re.sub(r"\b(a|an|the)\b", " ", bare).split()

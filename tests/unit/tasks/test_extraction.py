@@ -90,6 +90,38 @@ def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
     torch.testing.assert_close(loss, torch.stack(parts).mean())
 
 
+def test_biaffine_smoothing_spreads_a_share_over_all_spans_and_none(built):
+    module, _, batch = built("head=biaffine", "optim.label_smoothing=0.2", *WINDOWS)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        loss = module.output(logits, batch).loss
+    longest = max(12, int((batch.answers_B2[:, 1] - batch.answers_B2[:, 0]).max()) + 1)
+    parts = []
+    for window, gold in enumerate(batch.answers_B2.tolist()):
+        spans = [(0, 0), *spans_of(batch, window, longest)]
+        scores = [
+            logits.none_B[window]
+            if first == 0
+            else logits.span_B(torch.tensor([(first, last)] * len(logits.start_BL)))[window]
+            for first, last in spans
+        ]
+        log_p = torch.stack(scores).log_softmax(0)
+        parts.append(-0.8 * log_p[spans.index(tuple(gold))] - 0.2 * log_p.mean())
+    torch.testing.assert_close(loss, torch.stack(parts).mean(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("head", ["span", "biaffine"])
+def test_smoothing_by_nothing_is_the_plain_loss_and_by_more_is_another(built, head):
+    losses = []
+    for smoothing in ("0", "0.0", "0.1"):
+        torch.manual_seed(0)
+        module, _, batch = built(f"head={head}", f"optim.label_smoothing={smoothing}")
+        with torch.no_grad():
+            losses.append(module.step(batch).loss)
+    assert torch.equal(losses[0], losses[1])
+    assert not torch.isclose(losses[0], losses[2])
+
+
 @pytest.mark.parametrize("head", ["span", "biaffine"])
 def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
     module, _, batch = built(f"head={head}", *WINDOWS, *SOME_UNANSWERABLE)

@@ -1,0 +1,97 @@
+"""The best cell of a grid: chosen on validation, never on test."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heron.reporting.cells import Cell, Table
+from heron.reporting.collect import RunRecord
+from heron.reporting.tables import Group, group_runs, headline_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a paper chose among the cells of its grid.
+
+    Args:
+        metric: the score on validation whose mean over seeds is the highest.
+        among: the keys of the grid; what differs in other keys is never weighed up.
+    """
+
+    metric: str
+    among: tuple[str, ...]
+
+    @classmethod
+    def read(cls, published: Mapping[str, Any]) -> Rule | None:
+        """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None where it has none."""
+        found = published.get("choose")
+        return cls(str(found["by"]), tuple(found["among"])) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A cell that was chosen.
+
+    Args:
+        group: its runs.
+        cells: how many cells there were to choose from, finished or not.
+        scored: how many of them have a score on validation.
+    """
+
+    group: Group
+    cells: int
+    scored: int
+
+
+def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
+    """Choose one cell for each value of what is not in the grid; of equals the first.
+
+    Cells without a score on validation are never chosen; where no cell has one, the first stands
+    for all of them.
+    """
+    together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
+    for group in groups:
+        rest = tuple(pair for pair in group.settings.items() if pair[0] not in rule.among)
+        together.setdefault(rest, []).append(group)
+    choices = []
+    for cells in together.values():
+        means = [summary.mean if (summary := _score(cell, rule)) else None for cell in cells]
+        scored = [mean for mean in means if mean is not None]
+        best = cells[means.index(max(scored))] if scored else cells[0]
+        choices.append(Choice(best, len(cells), len(scored)))
+    return choices
+
+
+def _score(group: Group, rule: Rule) -> Any:
+    return group.summary("validation", rule.metric)
+
+
+def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
+    """Show what was chosen: its settings, its score on validation, its scores on test.
+
+    Returns:
+        None where there is nothing to choose from.
+    """
+    choices = choose(group_runs(runs), rule)
+    if not any(choice.cells > 1 for choice in choices):
+        return None
+    keys = tuple(choices[0].group.settings)
+    metrics = headline_metrics(runs)
+    rows: list[tuple[Cell, ...]] = []
+    for choice in choices:
+        cells = f"{choice.scored} of {choice.cells}"
+        settings = choice.group.settings.values()
+        tested = (choice.group.summary("test", metric) for metric in metrics)
+        rows.append((*settings, cells, _score(choice.group, rule), *tested))
+    columns = (*keys, "cells scored", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
+    note = (
+        f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the highest "
+        f"{rule.metric} on validation (mean over seeds); test scores were not looked at."
+    )
+    return Table("Chosen on validation", columns, tuple(rows), note)
+
+
+def _named(among: Collection[str], keys: Collection[str]) -> list[str]:
+    return [key for key in among if key in keys]
