@@ -179,6 +179,7 @@ Summaries:
   heron analyze data=hesum                           lengths, morphology, novel n-grams,
                                                      compression, redundancy; the paper's beside
   heron analyze data=hesum_subset by=summary_kind morphology=simplemma-prefixes
+  heron analyze data=hesum bertscore=ENCODER bertscore_layer=9    summaries beside their articles
   heron analyze data=hesum texts=texts.jsonl         every text once, for another tool to analyse;
   heron analyze data=hesum morphology=conllu:FILE    its analyses, as CoNLL-U (a folder, too)
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heron.bertscore_options import BertScoreOptions
 from heron.errors import ConfigError
 from heron.files import atomic_open, write_json
 from heron.options import parse_options
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class AnalyzeOptions:
+class AnalyzeOptions(BertScoreOptions):
     """Options of `heron analyze`; `data.<key>=` overrides go to the data set.
 
     Args:
@@ -55,6 +56,9 @@ class AnalyzeOptions:
         out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
         paths_data: where data sets lie.
         paths_cache: where downloads and generated corpora lie.
+
+    Of a data set of summaries also `bertscore=` and what belongs to it, for summaries beside their
+    articles: `heron.bertscore_options`.
     """
 
     run: Path | None = None
@@ -104,6 +108,8 @@ def _parse(arguments: Sequence[str]) -> AnalyzeOptions:
         raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
     if options.beside and options.run is None:
         raise ConfigError("beside= shows summaries beside those of a run: name it with run=DIR")
+    if options.asked() and options.data is None:
+        raise ConfigError("bertscore= compares a data set's articles and summaries: data=NAME")
     if options.bins < 1:
         raise ConfigError(f"bins={options.bins}: expected 1 or more")
     return options
@@ -241,6 +247,8 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     tokenize = find_tokenizer(options.words)
     assert options.data is not None
     config = configure(options.data, overrides)
+    if options.bertscore and config.task != "summarization":
+        raise ConfigError(f"bertscore= compares articles and summaries, not task={config.task}")
     if config.task == "qa" or options.sheet is not None:
         return _describe_questions(options, overrides, config)
     if config.task == "summarization":

@@ -6,7 +6,9 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from heron.errors import ConfigError, nearest
 from heron.reporting.cells import Interval, Table, to_markdown
@@ -55,9 +57,9 @@ def describe_summaries(
     found, morphology = _profiles(sets, options.morphology, config)
     measured = {name: measure(one, options.seed) for name, one in found.items()}
     ways = {name: definitions(one, published) for name, one in found.items()}
-    similarity: dict[str, float] = {}  # mean BERTScore of a set's articles and summaries
+    similarity = _similarity(sets, options)
     tables = [
-        text_table(found, published, similarity.get),
+        text_table(found, published, similarity.means, similarity.note()),
         morphology_table(found, morphology),
         share_table(measured, {n: len(one) for n, one in found.items()}, published, morphology),
         *([nearest_table(ways)] if published else []),
@@ -70,6 +72,7 @@ def describe_summaries(
         "paper": published.paper if published else None,
         "sha256": shipped.sha256,
         "missing": sorted(shipped.missing),
+        "bertscore": similarity._asdict() if similarity.signature else None,
         "sets": {name: _counts(one, ways[name]) for name, one in found.items()},
     }
     target = options.out or Path("runs") / "analysis" / config.name
@@ -119,6 +122,43 @@ def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> lis
     title = f"{folder.resolve().name}: {name}"
     stem = f"{name}-{STATISTICS}"
     return _write(target, stem, title, data, facts, tables, found, measured, ways)
+
+
+class _Similarity(NamedTuple):
+    """How like summaries are to their articles, by set of pairs; empty where nobody asked."""
+
+    means: dict[str, float]
+    left_out: dict[str, int]  # pairs with a text that is longer than the encoder reads
+    signature: str | None
+
+    def note(self) -> str:
+        """Say what was compared, for the table."""
+        if self.signature is None:
+            return ""
+        left_out = f"{self.left_out[ALL]:,} pairs left out as too long"
+        return f"BERTScore: F1 of summary and article, {self.signature}; {left_out}."
+
+
+def _similarity(sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions) -> _Similarity:
+    """Compute BERTScore of summaries beside their articles, as the paper's Table 1."""
+    config = options.asked()
+    if config is None:
+        return _Similarity({}, {}, None)
+    from heron.data.sources import default_cache_dir
+    from heron.metrics.bertscore import bertscore
+    from heron.runtime.trainer import quiet
+
+    quiet()
+    every = [pair for pairs in sets.values() for pair in pairs]
+    texts = [pair.summary for pair in every], [pair.article for pair in every]
+    found = bertscore(*texts, config, options.paths_cache or default_cache_dir())
+    f1_N = found.items["bertscore_f1"]
+    ends = np.cumsum([len(pairs) for pairs in sets.values()])
+    parts = dict(zip(sets, np.split(f1_N, ends[:-1]), strict=True)) | {ALL: f1_N}
+    scored = {name: part_N[np.isfinite(part_N)] for name, part_N in parts.items()}
+    means = {name: float(part_N.mean()) for name, part_N in scored.items() if part_N.size}
+    left_out = {name: part_N.size - scored[name].size for name, part_N in parts.items()}
+    return _Similarity(means, left_out, found.signature)
 
 
 def _sets(

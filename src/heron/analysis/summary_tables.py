@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.summary_measures import Definition, Shares
@@ -30,20 +30,21 @@ _UNKNOWN = {
     "readings": "readings: simplemma-prefixes",
 }
 
-Similarity = Callable[[str], float | None]  # from a set's name to its mean BERTScore, a fraction
-
 
 def text_table(
     found: Mapping[str, Profile],
     published: PublishedStatistics | None,
-    similarity: Similarity,
+    similarity: Mapping[str, float],
+    compared: str = "",
 ) -> Table:
     """Lay out HeSum's Table 1.
 
     Args:
         found: profiles by the name of their texts.
         published: the paper, or None.
-        similarity: mean BERTScore of articles and summaries, where it was computed.
+        similarity: mean BERTScore of articles and summaries by the same names, fractions; empty
+            where it was not computed.
+        compared: what was compared there, for the note.
     """
     rows: list[tuple[Cell, ...]] = []
     for name, printed in (published.texts if published else {}).items():
@@ -60,7 +61,7 @@ def text_table(
             _ratio(articles.readings, articles.words),
             _ratio(articles.anaphors, articles.texts),
             _ratio(summaries.constructs, summaries.texts),
-            similarity(name),
+            similarity.get(name),
         )
         rows.append((name, *cells))
     columns = (
@@ -79,8 +80,9 @@ def text_table(
         "lemmas, tokens: distinct ones of all articles (tokens, and mean lengths: between spaces); "
         "ambiguity: ways to take a word of an article apart (the paper's unit is not stated); "
         "anaphors: pronominal suffixes in an article; construct states: in a summary. "
-        "Vocabularies grow with the number of texts: only sets of one size compare."
-    )
+        "Vocabularies grow with the number of texts: only sets of one size compare. "
+        f"{compared}"
+    ).strip()
     return Table("Articles and summaries", columns, tuple(rows), note)
 
 

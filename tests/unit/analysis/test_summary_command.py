@@ -10,8 +10,9 @@ from heron.config import to_yaml
 from heron.data.config import Columns, DataConfig, FileConfig
 from heron.data.tables import read_table, write_table
 from heron.files import read_json
+from heron.metrics.bertscore import bertscore
 from heron.reporting.tables import SYNTHETIC
-from heron.schema import Config, HeadConfig, PathsConfig, TaskConfig
+from heron.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -178,6 +179,24 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 def test_a_wrong_option_says_what_is_allowed(folder, capsys, words, said):
     assert analyze(folder, *words) == 2
     assert said in capsys.readouterr().err
+
+
+def test_summaries_are_compared_with_their_articles_where_an_encoder_is_named(
+    folder, tiny_encoder, capsys
+):
+    words = [f"bertscore={tiny_encoder}", "bertscore_layer=1", "bertscore_long=cut"]
+    assert analyze(folder, *words, f"paths.cache={folder / 'cache'}") == 0
+    stored = read_json(folder / "out" / "statistics.json")
+    found = stored["bertscore"]
+    config = BertScoreConfig(str(tiny_encoder), 1, long="cut")
+    table = read_table(folder / "data" / "own" / "train.csv").rows
+    texts = [row["summary"] for row in table], [row["article"] for row in table]
+    expected = bertscore(*texts, config).means()["bertscore_f1"]
+    assert found["means"]["train"] == pytest.approx(expected, abs=1e-6)
+    assert found["means"].keys() == {"train", "test", "all"}
+    assert found["signature"] in " ".join(stored["tables"][0]["note"].split())
+    assert analyze(folder, words[0]) == 2
+    assert "bertscore_layer=" in capsys.readouterr().err
 
 
 def make_run(folder, synthetic=False):
