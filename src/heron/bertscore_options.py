@@ -97,7 +97,7 @@ def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: s
         signature: of BERTScore (`heron.metrics.bertscore`), for `<out>.signatures.json`; None
             removes that of other scores that stood in `out`.
     """
-    path = out.with_suffix(".signatures.json")
+    path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
     path.unlink(missing_ok=True)
     write_json(out, {name: scores})
     if signature:

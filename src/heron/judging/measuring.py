@@ -76,24 +76,23 @@ def _rouge(
 def _by_encoder(
     systems: Sequence[System], golds: Mapping[str, Mapping[str, str]], config: BertScoreConfig
 ) -> dict[tuple[str, str], dict[str, float]]:
-    """Compute BERTScore of all systems at once, by system and guid: they share references."""
+    """Compute BERTScore of each system, by system and guid.
+
+    One by one, so that idf counts every reference once; the cache keeps their states.
+    """
     from heron.data.sources import default_cache_dir
     from heron.metrics.bertscore import bertscore
     from heron.runtime.trainer import quiet
 
     quiet()
-    places = [(system, guid) for system in systems for guid in golds[system.name]]
-    found = bertscore(
-        [system.summaries[guid] for system, guid in places],
-        [golds[system.name][guid] for system, guid in places],
-        config,
-        default_cache_dir(),
-    )
-    return {
-        (system.name, guid): {
-            name: float(values_N[row])
-            for name, values_N in found.items.items()
-            if math.isfinite(values_N[row])
-        }
-        for row, (system, guid) in enumerate(places)
-    }
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    for system in systems:
+        mine = golds[system.name]
+        if not mine:
+            continue
+        texts = [system.summaries[guid] for guid in mine], list(mine.values())
+        found = bertscore(*texts, config, default_cache_dir())
+        for row, guid in enumerate(mine):
+            values = {name: float(values_N[row]) for name, values_N in found.items.items()}
+            scores[system.name, guid] = {n: v for n, v in values.items() if math.isfinite(v)}
+    return scores

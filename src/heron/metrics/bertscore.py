@@ -93,15 +93,13 @@ def bertscore(
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
-        DataError: not as many references as predictions, or idf without two references.
+        DataError: not as many references as predictions, or idf without two references that
+            differ.
     """
     name, layer = _backbone(config)
     if len(predictions) != len(references):
         what = f"{len(predictions)} predictions for {len(references)} references"
         raise DataError(Problem("bertscore", what, "one reference for each prediction"))
-    if config.idf and len(references) < 2:
-        fix = "set idf=false: what all references have weighs nothing"
-        raise DataError(Problem("bertscore", f"idf over {len(references)} references", fix))
     identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
     decisive = (VERSION, identity, config.layer, config.long, config.precision, _transformers())
@@ -171,6 +169,10 @@ class _Scorer:
             pieces |= {text: self.encoder.cut(pieces[text]) for text in long}
         left_out = long if self.config.long == "skip" else set()
         golds = [text for text in references if text not in left_out]
+        if self.config.idf and len(set(golds)) < 2:
+            what = f"idf over {len(set(golds))} different references"
+            fix = "set idf=false: what all references have weighs nothing"
+            raise DataError(Problem("bertscore", what, fix))
         weights = self._weights(pieces, golds)
         weighed = {text: weights.of(pieces[text].ids) for text in texts}
 

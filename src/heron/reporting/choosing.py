@@ -48,8 +48,7 @@ class Choice:
 def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
     """Choose one cell for each value of what is not in the grid; of equals the first.
 
-    Cells without a score on validation are never chosen; where no cell has one, the first stands
-    for all of them.
+    Cells without a score on validation are never chosen; of several cells without any, none is.
     """
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
@@ -59,8 +58,10 @@ def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
     for cells in together.values():
         means = [summary.mean if (summary := _score(cell, rule)) else None for cell in cells]
         scored = [mean for mean in means if mean is not None]
-        best = cells[means.index(max(scored))] if scored else cells[0]
-        choices.append(Choice(best, len(cells), len(scored)))
+        if scored:
+            choices.append(Choice(cells[means.index(max(scored))], len(cells), len(scored)))
+        elif len(cells) == 1:
+            choices.append(Choice(cells[0], 1, 0))
     return choices
 
 
@@ -88,7 +89,8 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     columns = (*keys, "cells scored", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
     note = (
         f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the highest "
-        f"{rule.metric} on validation (mean over seeds); test scores were not looked at."
+        f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "
+        "looked at."
     )
     return Table("Chosen on validation", columns, tuple(rows), note)
 

@@ -141,9 +141,10 @@ def test_an_empty_text_scores_0_and_is_counted(config, pair):
 
 def test_a_reference_that_says_what_all_say_weighs_nothing_under_idf(config):
     config = dataclasses.replace(config, idf=True)
-    found = score(["the end", "a morning"], ["the committee", "the committee"], config)
-    assert found.counts["bertscore_empty"] == 2
-    assert not columns(found).any()
+    found = score(["the end", "a morning"], ["the committee", "the committee met"], config)
+    assert found.counts["bertscore_empty"] == 1
+    assert not columns(found)[0].any()
+    assert columns(found)[1].all()
 
 
 LONG = "the committee met in the morning " * 60
@@ -280,5 +281,7 @@ def test_without_a_layer_the_message_says_why_and_what_to_choose(config):
 def test_unequal_numbers_and_idf_over_one_reference_are_refused(config):
     with pytest.raises(DataError, match="2 predictions for 1 references"):
         score(["a", "b"], ["a"], config)
-    with pytest.raises(DataError, match="idf over 1 references"):
+    with pytest.raises(DataError, match="idf over 1 different references"):
         score(["a"], ["a"], dataclasses.replace(config, idf=True))
+    with pytest.raises(DataError, match="idf over 1 different references"):  # one is too long
+        score(["a", "b"], ["a", LONG], dataclasses.replace(config, idf=True))

@@ -77,6 +77,13 @@ def test_what_has_not_finished_is_counted_and_never_chosen(make_cell):
     assert "on validation" in table.note
 
 
+def test_of_cells_that_validation_did_not_score_none_is_chosen(make_cell):
+    for lr in ("1e-5", "3e-5"):
+        sweep = make_cell(f"optim.lr={lr}", state="failed")
+    assert choose(group_runs(collect(sweep)), RULE) == []
+    assert chosen_table(collect(sweep), RULE) is None
+
+
 def test_of_equals_the_first_counts_and_one_cell_is_no_choice(make_cell):
     make_cell("optim.lr=3e-5", 0.5, 0.9)
     sweep = make_cell("optim.lr=1e-5", 0.5, 0.1)
