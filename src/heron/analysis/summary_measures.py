@@ -38,6 +38,7 @@ class Definition(NamedTuple):
         row: the paper's row that it is compared with; None without a paper.
         mean_distance: mean of the absolute differences, a fraction.
         largest: the largest of them.
+        compared: how many shares both have.
     """
 
     unit: str
@@ -47,6 +48,7 @@ class Definition(NamedTuple):
     row: str | None = None
     mean_distance: float | None = None
     largest: float | None = None
+    compared: int = 0
 
 
 def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
@@ -113,8 +115,16 @@ def _define(
     if published is None or unit not in published.beside:
         return Definition(unit, count, average, shares)
     row = published.beside[unit]
-    distances = [abs(shares[name] - value) for name, value in published.summaries[row].items()]
-    return Definition(unit, count, average, shares, row, float(np.mean(distances)), max(distances))
+    # Summaries that are shorter than n have no n-grams, and a paper may leave a share out.
+    distances = [
+        abs(shares[name] - value)
+        for name, value in published.summaries[row].items()
+        if value is not None and not np.isnan(shares[name])
+    ]
+    if not distances:
+        return Definition(unit, count, average, shares, row)
+    mean, largest = float(np.mean(distances)), max(distances)
+    return Definition(unit, count, average, shares, row, mean, largest, len(distances))
 
 
 def _draws(found: Profile, unit: str, seed: int) -> dict[str, Floats]:

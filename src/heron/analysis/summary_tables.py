@@ -184,14 +184,17 @@ def nearest_table(found: Mapping[str, Sequence[Definition]]) -> Table:
                 distances = (_precise(one.mean_distance), _precise(one.largest))
                 rows.append((name, row, one.unit, one.counted, one.average, *distances))
     columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
+    compared = [one.compared for ways in found.values() for one in ways if one.row]
+    fewest, most = min(compared, default=len(SHARES)), max(compared, default=len(SHARES))
+    over = f"{fewest} to {most}" if fewest < most else str(most)
     note = (
-        f"Over the seven shares, as fractions; the {_NEAREST} nearest to each row of the paper, "
-        "the files hold all. Marks: punctuation marks are tokens."
+        f"Over the shares that both have, {over} of {len(SHARES)}, as fractions; the {_NEAREST} "
+        "nearest to each row of the paper, the files hold all. Marks: punctuation marks are tokens."
     )
     return Table("Which definition comes nearest to the paper", columns, tuple(rows), note)
 
 
-def _paper_rows(published: Mapping[str, Mapping[str, float]]) -> list[tuple[Cell, ...]]:
+def _paper_rows(published: Mapping[str, Mapping[str, float | None]]) -> list[tuple[Cell, ...]]:
     return [
         (name, "paper", None, *(_precise(printed.get(key)) for key in SHARES), None)
         for name, printed in published.items()
@@ -199,7 +202,7 @@ def _paper_rows(published: Mapping[str, Mapping[str, float]]) -> list[tuple[Cell
 
 
 def _difference(
-    shares: Shares, row: str, published: Mapping[str, Mapping[str, float]]
+    shares: Shares, row: str, published: Mapping[str, Mapping[str, float | None]]
 ) -> tuple[Cell, ...]:
     """Subtract the paper's row from ours."""
     cells: list[Cell] = []

@@ -16,6 +16,7 @@ from heron.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskC
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
+STATISTICS = "paper: x\nstatistics: {texts: t, summaries: t, systems: t, beside: {words: HeSum}}\n"
 SHARES = ["novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2"]
 ARTICLES = ["הילדים באו אל בית הספר בבוקר, ואז הלכו.", "שר החינוך אמר: לא יהיו שינויים בשנה הבאה."]
 SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינויים, אמר שר החינוך."]
@@ -141,6 +142,29 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
             "tables: {t: {columns: [novel], rows: {a: [0.1]}}}\n",
             "'novel' is no statistic of summaries. Did you mean 'novel_",
         ),
+        ("paper: x\nstatistics:\ntables: {}\n", "no statistics of summaries"),
+        ("- a list\n", "no statistics of summaries"),
+        (
+            STATISTICS.replace("paper: x\n", "") + "tables: {t: {columns: [], rows: {}}}\n",
+            "paper: expected the paper's authors and name",
+        ),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1], rows: {Hesum: [0.1]}}}\n",
+            "statistics.beside.words=HeSum: no such row of t. Did you mean 'Hesum'",
+        ),
+        (
+            STATISTICS.replace("words", "word") + "tables: {t: {columns: [], rows: {}}}\n",
+            "statistics.beside.word: nothing that tokens can be. Did you mean 'words'",
+        ),
+        (STATISTICS + "tables: {t: {rows: {}}}\n", "tables.t: expected columns:"),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1, novel_2], rows: {HeSum: [0.1]}}}\n",
+            "tables.t.rows.HeSum: expected a value for each of 2 columns: 1",
+        ),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1], rows: {HeSum: [much]}}}\n",
+            "tables.t.rows.HeSum: 'much' is no number",
+        ),
     ],
 )
 def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, said):
@@ -150,6 +174,16 @@ def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, 
     assert said in capsys.readouterr().err
     assert analyze(folder, "published=absent.yaml") == 2
     assert "absent.yaml: no such file" in capsys.readouterr().err
+
+
+def test_a_papers_file_without_statistics_of_its_own_is_passed_over(tmp_path, monkeypatch):
+    from heron.analysis import published_statistics as module
+
+    empty = tmp_path / "published.yaml"
+    empty.write_text("paper: x\nstatistics:\n", encoding="utf-8")
+    monkeypatch.setattr(module, "all_published", lambda: [empty, PUBLISHED])
+    assert module.published_statistics("hesum").paper
+    assert module.published_statistics("other") is None
 
 
 def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.summary_figures import summaries_figure
 from heron.analysis.summary_measures import compare_profiles, definitions, measure, shares_of
 from heron.analysis.summary_profile import Pair, merge, profile
+from heron.analysis.summary_tables import nearest_table
 from heron.errors import DataError
 from heron.languages import HEBREW, ROMANIAN
 from heron.languages.morphology import load_morphology
@@ -89,6 +91,22 @@ def test_without_a_paper_definitions_have_no_distance(simplemma):
     ways = definitions(profile([Pair("a b", "a", "")], simplemma), None)
     assert {way.mean_distance for way in ways} == {None}
     assert len({way[:3] for way in ways}) == len(ways) == 16
+
+
+@pytest.mark.parametrize("printed", [0.5, None])
+def test_distances_are_over_the_shares_that_both_have(simplemma, printed):
+    row = {"novel_1": printed, "novel_4": 0.9, "compression": 0.25}
+    paper = PublishedStatistics("paper", {}, {"row": row}, {}, {"words": "row"})
+    ways = definitions(profile([Pair("un om", "un", "")], simplemma), paper)  # no four words
+    compared = [way for way in ways if way.row]
+    assert {way.compared for way in compared} == {1 if printed is None else 2}
+    assert {way.largest for way in compared} == {0.25 if printed is None else 0.5}
+    assert {way.mean_distance for way in compared} == {0.25 if printed is None else 0.375}
+    shares = "1 of 7" if printed is None else "2 of 7"
+    assert f"that both have, {shares}" in nearest_table({"test": ways}).note
+    nothing = PublishedStatistics("paper", {}, {"row": {"novel_4": 0.9}}, {}, {"words": "row"})
+    ways = definitions(profile([Pair("un om", "un", "")], simplemma), nothing)
+    assert {way.mean_distance for way in ways} == {None}
 
 
 def test_no_summaries_is_an_error_that_says_so(simplemma):
