@@ -71,7 +71,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
     if not isinstance(content.get("paper"), str):
         raise ConfigError(f"{path}: paper: expected the paper's authors and name")
     for key in _KEYS[:3]:
-        if found[key] not in tables:
+        if not isinstance(found[key], str) or found[key] not in tables:
             hint = nearest(str(found[key]), tables)
             raise ConfigError(f"{path}: statistics.{key}={found[key]}: no such table.{hint}")
     texts, summaries, systems = (_rows(path, found[key], tables[found[key]]) for key in _KEYS[:3])
@@ -81,7 +81,7 @@ def _read(path: Path, content: Any) -> PublishedStatistics:
         where = f"{path}: statistics.beside.{unit}"
         if unit not in UNITS:
             raise ConfigError(f"{where}: nothing that tokens can be.{nearest(str(unit), UNITS)}")
-        if row not in summaries:
+        if not isinstance(row, str) or row not in summaries:
             raise ConfigError(
                 f"{where}={row}: no such row of {found['summaries']}.{nearest(str(row), summaries)}"
             )

@@ -43,6 +43,8 @@ def analyze_summaries(
 
     _refuse_others(options)
     name = options.split or "test"
+    if options.by and set(options.by) == {STATISTICS}:  # which need no scores
+        return run_statistics(options, config, folder)
     run, file = folder.resolve().name, RunFolder(folder).predictions(name)
     data, _ = data_of(config, name)
     split = read_summarized(file, run, data.language, options.beside or (), name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,6 +79,50 @@ class SummarizedSplit:
         return found
 
 
+class Written(NamedTuple):
+    """What a run has written, of one split's articles that have a gold summary.
+
+    Args:
+        guids: N.
+        groups: N names of what intervals draw: groups of articles, or each article.
+        articles: N texts.
+        golds: N gold summaries.
+        texts: N summaries; empty where there is none.
+        unlabelled: summaries without a gold summary, which are left out.
+    """
+
+    guids: list[str]
+    groups: list[str]
+    articles: list[str]
+    golds: list[str]
+    texts: list[str]
+    unlabelled: int
+
+
+def read_written(path: Path) -> Written:
+    """Read one split's summaries, those without a gold summary left out.
+
+    Args:
+        path: the run's predictions, Parquet.
+
+    Raises:
+        ConfigError: there are no such predictions, or no gold summary.
+        DataError: the file cannot be read.
+    """
+    if not path.is_file():
+        raise missing_predictions(path)
+    table = read_table(path)
+    table.require("guid", "gold", "prediction", "text")
+    rows = [row for row in table.rows if not is_missing(row["gold"])]
+    if not rows:
+        raise ConfigError(f"split={path.stem}: none of its summaries has a gold one beside it")
+    guids, articles, golds, texts = (
+        ["" if is_missing(row[column]) else cell_text(row[column]) for row in rows]
+        for column in ("guid", "text", "gold", "prediction")
+    )
+    return Written(guids, _groups(rows, guids), articles, golds, texts, len(table) - len(rows))
+
+
 def read_summarized(
     path: Path, name: str, language: str, beside: Sequence[str] = (), split: str = "test"
 ) -> SummarizedSplit:
@@ -95,17 +139,7 @@ def read_summarized(
         ConfigError: there are no such predictions, no gold summary, or no such system.
         DataError: files that cannot be read; other systems whose gold summaries are others.
     """
-    if not path.is_file():
-        raise missing_predictions(path)
-    table = read_table(path)
-    table.require("guid", "gold", "prediction", "text")
-    rows = [row for row in table.rows if not is_missing(row["gold"])]
-    if not rows:
-        raise ConfigError(f"split={path.stem}: none of its summaries has a gold one beside it")
-    guids, golds, articles, texts = (
-        [cell_text(row[column]) for row in rows]
-        for column in ("guid", "gold", "text", "prediction")
-    )
+    guids, groups, articles, golds, texts, unlabelled = read_written(path)
     written: dict[str, Sequence[str | None]] = {name: texts}
     others = read_systems(beside, split, "beside") if beside else []
     _check(others, dict(zip(guids, golds, strict=True)))
@@ -115,8 +149,6 @@ def read_summarized(
     systems = [_score(one, found, golds, known) for one, found in written.items()]
     for copy, copied in extractive_texts(articles, golds, known).items():
         systems.append(_score(copy, copied, golds, known, copied=True))
-    groups = _groups(rows, guids)
-    unlabelled = len(table) - len(rows)
     return SummarizedSplit(guids, groups, articles, golds, systems, known, unlabelled)
 
 

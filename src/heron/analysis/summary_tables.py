@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heron.analysis.published_statistics import PublishedStatistics
-from heron.analysis.summary_measures import Definition, Shares
+from heron.analysis.summary_measures import Comparison, Definition, Shares
 from heron.analysis.summary_profile import MORPHEMES, UNITS, WHITESPACE, Profile, Side
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import SHARES
@@ -142,34 +142,29 @@ def share_table(
     return Table("What the summaries are like", columns, tuple(rows), note.strip())
 
 
-def system_table(
-    gold: Mapping[str, Shares],
-    system: Mapping[str, Shares],
-    differences: Mapping[str, Shares],
-    size: int,
-    published: PublishedStatistics | None,
-) -> Table:
+def system_table(compared: Comparison, size: int, published: PublishedStatistics | None) -> Table:
     """Lay out HeSum's Table 7: a system's summaries beside the gold ones.
 
     Args:
-        gold: shares of the gold summaries by unit.
-        system: shares of the system's.
-        differences: system - gold, with their own intervals.
+        compared: the system's summaries with the gold ones.
         size: how many articles.
         published: the paper, or None.
     """
     rows = _paper_rows(published.systems) if published else []
-    for unit in (unit for unit in UNITS if unit in system):
-        for name, shares in (("gold", gold[unit]), ("system", system[unit])):
+    for unit in (unit for unit in UNITS if unit in compared.system):
+        for name, shares in (("gold", compared.gold[unit]), ("system", compared.system[unit])):
             rows.append((name, unit, size, *(shares.get(key) for key in SHARES), None))
-        changes = differences[unit]
+        changes = compared.differences[unit]
         known = [change for change in changes.values() if change]
         differ = sum(not change.low <= 0 <= change.high for change in known)
         cells = (_signed(change.value if change else None) for change in map(changes.get, SHARES))
         rows.append(("system - gold", unit, size, *cells, f"{differ} of {len(known)}"))
     note = (
         "Types, means over documents, [95 % interval from draws of documents]; differ: how many "
-        "differences, on the same draws, have an interval without zero."
+        "differences, on the same draws, have an interval without zero. Each share is over the "
+        "articles where both summaries are long enough for it; the other files have each set's "
+        "shares over all that it has. Empty summaries of the system: "
+        f"{compared.empty:,} of {size:,}."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
     return Table("What the system's summaries are like", columns, tuple(rows), note)

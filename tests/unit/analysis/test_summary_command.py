@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
+from heron.analysis import summarized
 from heron.cli import main
 from heron.config import to_yaml
 from heron.data.config import Columns, DataConfig, FileConfig
@@ -282,6 +283,24 @@ def test_a_runs_summaries_are_set_beside_gold(folder, capsys):
     capsys.readouterr()
     assert main(["analyze", f"run={run}", "by=statistics", "split=validation"]) == 2
     assert "no such predictions; the run has: test" in capsys.readouterr().err
+
+
+def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_score(
+    folder, monkeypatch
+):
+    run = make_run(folder)
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    columns["gold"][1] = "  "
+    columns["prediction"][2] = None
+    write_table(path, columns)
+    assert summarized.read_summarized(path, "run", "he").unlabelled == 2
+    monkeypatch.setattr(summarized, "item_rouge", None)
+    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
+    stored = read_json(run / "analysis" / "test-statistics.json")
+    assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}
+    assert stored["empty"] == 1
 
 
 def test_a_run_on_generated_text_says_so(folder):

@@ -9,7 +9,7 @@ from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.summary_figures import summaries_figure
 from heron.analysis.summary_measures import compare_profiles, definitions, measure, shares_of
 from heron.analysis.summary_profile import Pair, merge, profile
-from heron.analysis.summary_tables import nearest_table
+from heron.analysis.summary_tables import nearest_table, system_table
 from heron.errors import DataError
 from heron.languages import HEBREW, ROMANIAN
 from heron.languages.morphology import load_morphology
@@ -77,14 +77,34 @@ def test_a_system_is_compared_on_the_draws_that_gold_sees(simplemma):
     random = np.random.default_rng(0)
     articles = [" ".join(random.choice(list("abcdefgh"), 20)) for _ in range(40)]
     gold = profile([Pair(a, a[:9] + " x y", "") for a in articles], simplemma)
-    same = compare_profiles(gold, gold)["words"]
+    same = compare_profiles(gold, gold).differences["words"]
     assert all(change == (0, 0, 0) for change in same.values())
     longer = profile([Pair(a, a[:9] + " x y z", "") for a in articles], simplemma)
-    change = compare_profiles(longer, gold)["words"]["novel_1"]
+    change = compare_profiles(longer, gold).differences["words"]["novel_1"]
     assert 0 < change.low <= change.value <= change.high
     # Documents vary together: the difference is known better than either value.
     alone = measure(gold)["words"]["novel_1"]
     assert change.high - change.low < alone.high - alone.low
+
+
+def test_a_system_is_compared_over_the_articles_where_both_have_something_to_count(simplemma):
+    articles = [" ".join("abcdefgh"[row:]) for row in range(4)]
+    golds = [f"{article[:3]} {'x y ' * row}" for row, article in enumerate(articles)]
+    own = [f"{article[:3]} x" for article in articles]
+    own[0], golds[3] = "", "a"  # one empty, one too short for pairs of words
+    gold, system = (
+        profile([Pair(*pair, "") for pair in zip(articles, texts, strict=True)], simplemma)
+        for texts in (golds, own)
+    )
+    found = compare_profiles(system, gold)
+    assert found.empty == 1
+    inner = slice(1, 3)
+    for texts, shares in ((golds, found.gold), (own, found.system)):
+        expected = summary_statistics(articles[inner], texts[inner], by_words)
+        assert shares["words"]["novel_2"].value == pytest.approx(expected["novel_2"])
+    one, other = (shares["words"]["novel_2"].value for shares in (found.system, found.gold))
+    assert found.differences["words"]["novel_2"].value == pytest.approx(one - other)
+    assert "Empty summaries of the system: 1 of 4" in system_table(found, 4, None).note
 
 
 def test_without_a_paper_definitions_have_no_distance(simplemma):
