@@ -8,7 +8,7 @@ Legend: N articles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.paired_units import Floats
 from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
+from heron.metrics.summary_counts import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class SummarizedSplit:
         systems: the run first, others, then `lead3` and `oracle`.
         language: of all texts.
         unlabelled: summaries without a gold summary, which are left out.
+        tallies: what was counted of articles and gold summaries, by what a word is.
     """
 
     guids: list[str]
@@ -63,6 +65,7 @@ class SummarizedSplit:
     systems: list[Summarizer]
     language: Language
     unlabelled: int = 0
+    tallies: dict[str, Tally] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def run(self) -> Summarizer:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 STATISTICS = "statistics"  # stem of the files
 ALL = "all"
-_OTHER_TASKS = ("types", "bins", "words", "sheet", "sample")
+_OTHER_TASKS = ("split", "types", "bins", "words", "sheet", "sample")
 _WHY = "not for statistics of summaries"
 
 
-def describe_summaries(
+def describe_summary_data(
     options: AnalyzeOptions, overrides: Sequence[str], shipped: Shipped
 ) -> list[Path]:
     """Describe every split file that is there, and a column's values in it (`by=COLUMN`).

@@ -206,6 +206,7 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["split=test"], "split=test: not for statistics of summaries"),
         (["words=whitespace"], "words=whitespace: not for statistics of summaries"),
         (["morphology=simplema"], "Did you mean 'simplemma'"),
         (["sheet=new.csv"], "has no answers to judge"),
