@@ -12,11 +12,11 @@ from markupsafe import Markup
 
 from heron.analysis.answered import Answered, AnsweredSplit
 from heron.analysis.span_breakdown import answer_classes, question_words
-from heron.dynamics.map_page import _clean, escape_json
+from heron.dynamics.map_page import clean_text, escape_json
 from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import MISSED, OVERLAPS, UNANSWERABLE
-from heron.reporting.html import _render
+from heron.reporting.html import render
 from heron.reporting.tables import SYNTHETIC
 
 _SHOWN = ("exact_match", "f1")
@@ -34,7 +34,7 @@ def answers_page(title: str, split: AnsweredSplit, synthetic: bool = False) -> s
         HTML; the same answers give the same text.
     """
     content = payload(split)
-    return _render(
+    return render(
         "answers.html.j2",
         title=title,
         synthetic=SYNTHETIC if synthetic else "",
@@ -64,7 +64,7 @@ def payload(split: AnsweredSplit) -> dict[str, Any]:
         "scores": names,
         "classes": [name for name in (*OVERLAPS, MISSED, UNANSWERABLE) if name in set(classes)],
         "words": [name for name in (*CLUSTERS, OTHER) if name in set(words)],
-        "contexts": [_clean(context) for context in contexts],
+        "contexts": [clean_text(context) for context in contexts],
         "rows": rows,
     }
 
@@ -74,9 +74,9 @@ def _row(row: Answered) -> dict[str, Any]:
     # Their texts are in the context already.
     best = [[one["start"], one["end"], round(one["probability"], 4)] for one in row.n_best]
     return {
-        "guid": _clean(example.guid),
-        "group": "" if example.group == example.text else _clean(example.group),
-        "question": _clean(example.text_pair or ""),
+        "guid": clean_text(example.guid),
+        "group": "" if example.group == example.text else clean_text(example.group),
+        "question": clean_text(example.text_pair or ""),
         "golds": [list(span) for span in example.spans],
         "given": None if row.place is None else list(row.place),
         "probability": None if row.probability is None else round(row.probability, 4),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from heron.data.config import DataConfig
     from heron.schema import Config
 
+_OF_OTHER_TASKS = ("published", "texts", "sample")  # of questions and summaries
+
 
 @dataclass
 class AnalyzeOptions(BertScoreOptions):
@@ -52,7 +54,9 @@ class AnalyzeOptions(BertScoreOptions):
             the paper that names the data set.
         texts: where to write a data set's articles and summaries for another tool to analyse.
         sample: how many questions a new sheet has.
-        seed: of that sample, and of the resamples of a sheet's intervals.
+        seed: of that sample, and of the draws behind intervals: of a sheet, of statistics of
+            summaries, and of slices of questions and summaries (slices of other tasks take
+            0).
         out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
         paths_data: where data sets lie.
         paths_cache: where downloads and generated corpora lie.
@@ -123,6 +127,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     """
     from heron.analysis.breakdown import breakdown
     from heron.analysis.figures import breakdown_figure
+    from heron.analysis.question_command import refuse_others
     from heron.config import from_yaml
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import open_run
@@ -140,6 +145,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
         from heron.analysis.run_summaries import analyze_summaries
 
         return analyze_summaries(options, overrides, config, folder.path)
+    refuse_others(options, _OF_OTHER_TASKS, f"not for a run of task={config.data.task}")
     split = options.split or "test"
     subject, predicted = _subject(options, overrides, config, split)
     overall = float(subject.answers.correct_N.mean()) if predicted.examples else 0.0
@@ -237,6 +243,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     """
     from heron.analysis.diversity import WINDOW
     from heron.analysis.pairs import find_tokenizer
+    from heron.analysis.question_command import refuse_others
     from heron.analysis.statistics import split_statistics, statistics_table
     from heron.audit.reading import configure, read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
@@ -253,6 +260,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
         return _describe_questions(options, overrides, config)
     if config.task == "summarization":
         return _describe_summaries(options, overrides, config)
+    refuse_others(options, _OF_OTHER_TASKS, f"not for a data set of task={config.task}")
     backend = load_morphology(options.morphology, get_language(config.language))
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, *places)
@@ -301,12 +309,12 @@ def _describe_questions(
 def _describe_summaries(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
-    from heron.analysis.summary_command import describe_summaries
+    from heron.analysis.summary_command import describe_summary_data
     from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
-    return describe_summaries(options, overrides, read_shipped(config, *places))
+    return describe_summary_data(options, overrides, read_shipped(config, *places))
 
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.analysis.summary_profile import UNITS
 from heron.errors import ConfigError, nearest
 from heron.metrics.summary_counts import SHARES
 from heron.reporting.papers import all_published
@@ -17,7 +18,7 @@ _KEYS = ("texts", "summaries", "systems", "beside")
 
 @dataclass(frozen=True, slots=True)
 class PublishedStatistics:
-    """What a paper printed, as fractions, counts and lengths.
+    """What a paper printed, as fractions, counts and lengths; None where it printed nothing.
 
     Args:
         paper: its authors and name.
@@ -28,9 +29,9 @@ class PublishedStatistics:
     """
 
     paper: str
-    texts: Mapping[str, Mapping[str, float]]
-    summaries: Mapping[str, Mapping[str, float]]
-    systems: Mapping[str, Mapping[str, float]]
+    texts: Mapping[str, Mapping[str, float | None]]
+    summaries: Mapping[str, Mapping[str, float | None]]
+    systems: Mapping[str, Mapping[str, float | None]]
     beside: Mapping[str, str]
 
 
@@ -46,7 +47,8 @@ def published_statistics(data: str, path: Path | None = None) -> PublishedStatis
         What it printed; None where no paper names the data set.
 
     Raises:
-        ConfigError: `path` is no such file, or the file has no statistics.
+        ConfigError: `path` is no such file, or the file has no statistics, or not as they should
+            be.
     """
     if path is not None:
         if not path.is_file():
@@ -54,32 +56,63 @@ def published_statistics(data: str, path: Path | None = None) -> PublishedStatis
         return _read(path, read_yaml(path))
     for found in all_published():
         content = read_yaml(found)
-        if data in content.get("statistics", {}).get("data", ()):
+        statistics = content.get("statistics") or {}
+        if data in (statistics.get("data") or ()):
             return _read(found, content)
     return None
 
 
-def _read(path: Path, content: Mapping[str, Any]) -> PublishedStatistics:
-    found, tables = content.get("statistics"), content.get("tables", {})
-    if not found or any(key not in found for key in _KEYS):
+def _read(path: Path, content: Any) -> PublishedStatistics:
+    content = _mapping(content)
+    found, tables = _mapping(content.get("statistics")), _mapping(content.get("tables"))
+    if any(key not in found for key in _KEYS):
         known = ", ".join(f"statistics.{key}" for key in _KEYS)
         raise ConfigError(f"{path}: no statistics of summaries; expected {known}")
+    if not isinstance(content.get("paper"), str):
+        raise ConfigError(f"{path}: paper: expected the paper's authors and name")
     for key in _KEYS[:3]:
-        if found[key] not in tables:
-            hint = nearest(found[key], tables)
+        if not isinstance(found[key], str) or found[key] not in tables:
+            hint = nearest(str(found[key]), tables)
             raise ConfigError(f"{path}: statistics.{key}={found[key]}: no such table.{hint}")
-    texts, summaries, systems = (_rows(tables[found[key]]) for key in _KEYS[:3])
+    texts, summaries, systems = (_rows(path, found[key], tables[found[key]]) for key in _KEYS[:3])
     _check(path, [*summaries.values(), *systems.values()])
-    return PublishedStatistics(content["paper"], texts, summaries, systems, found["beside"])
+    beside = _mapping(found["beside"])
+    for unit, row in beside.items():
+        where = f"{path}: statistics.beside.{unit}"
+        if unit not in UNITS:
+            raise ConfigError(f"{where}: nothing that tokens can be.{nearest(str(unit), UNITS)}")
+        if not isinstance(row, str) or row not in summaries:
+            raise ConfigError(
+                f"{where}={row}: no such row of {found['summaries']}.{nearest(str(row), summaries)}"
+            )
+    return PublishedStatistics(content["paper"], texts, summaries, systems, beside)
 
 
-def _rows(table: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    return {
-        name: dict(zip(table["columns"], values, strict=True))
-        for name, values in table["rows"].items()
-    }
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _check(path: Path, rows: Sequence[Mapping[str, float]]) -> None:
+def _rows(path: Path, name: str, table: Any) -> dict[str, dict[str, float | None]]:
+    """Name the numbers of a table's rows by its columns."""
+    columns, rows = _mapping(table).get("columns"), _mapping(table).get("rows")
+    if not isinstance(columns, list) or not isinstance(rows, Mapping):
+        raise ConfigError(f"{path}: tables.{name}: expected columns: [NAME, ...] and rows: {{...}}")
+    for row, values in rows.items():
+        where = f"{path}: tables.{name}.rows.{row}"
+        if not isinstance(values, list) or len(values) != len(columns):
+            size = len(values) if isinstance(values, list) else repr(values)
+            raise ConfigError(
+                f"{where}: expected a value for each of {len(columns)} columns: {size}"
+            )
+        for value in values:
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float)
+            ):
+                raise ConfigError(f"{where}: {value!r} is no number (null: not printed)")
+    return {str(row): dict(zip(columns, values, strict=True)) for row, values in rows.items()}
+
+
+def _check(path: Path, rows: Sequence[Mapping[str, float | None]]) -> None:
     for name in (name for row in rows for name in row if name not in SHARES):
-        raise ConfigError(f"{path}: '{name}' is no statistic of summaries.{nearest(name, SHARES)}")
+        hint = nearest(str(name), SHARES)
+        raise ConfigError(f"{path}: '{name}' is no statistic of summaries.{hint}")

@@ -52,7 +52,7 @@ def analyze_answers(
         if by == PAGE:
             files.append(_write_page(target, name, title, split, config.data.synthetic))
             continue
-        found = span_breakdown(by, split)
+        found = span_breakdown(by, split, options.seed)
         print_tables(found.tables)
         facts = {"split": name, "by": by, **found.facts}
         facts |= {"questions": len(split.rows), "unlabelled": split.unlabelled}

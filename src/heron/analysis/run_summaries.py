@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.errors import ConfigError
-
 if TYPE_CHECKING:
     from heron.analysis.command import AnalyzeOptions
     from heron.analysis.score_slices import ScoreBreakdown
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from heron.schema import Config
 
 PAGE = "summaries"  # the page of all summaries, as a value of by=
-_OTHER_TASKS = ("types", "texts")
+_OTHER_TASKS = ("types", "texts", "sample")
 
 
 def analyze_summaries(
@@ -33,6 +31,8 @@ def analyze_summaries(
         The files written: for each analysis `<split>-<by>.json` and `.png`, and the page.
     """
     from heron.analysis.command import write, write_tables
+    from heron.analysis.pairs import find_tokenizer
+    from heron.analysis.question_command import refuse_others
     from heron.analysis.reading import data_of
     from heron.analysis.summarized import read_summarized
     from heron.analysis.summary_command import STATISTICS, run_statistics
@@ -41,8 +41,11 @@ def analyze_summaries(
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import RunFolder
 
-    _refuse_others(options)
+    refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
+    find_tokenizer(options.words)
     name = options.split or "test"
+    if options.by and set(options.by) == {STATISTICS}:  # which need no scores
+        return run_statistics(options, config, folder)
     run, file = folder.resolve().name, RunFolder(folder).predictions(name)
     data, _ = data_of(config, name)
     split = read_summarized(file, run, data.language, options.beside or (), name)
@@ -59,7 +62,7 @@ def analyze_summaries(
             files += run_statistics(options, config, folder)
             continue
         sides = () if by in BY else _sides(options, overrides, config, split, name)
-        found = summary_breakdown(by, split, options.bins, options.words, sides)
+        found = summary_breakdown(by, split, options.bins, options.words, sides, options.seed)
         print_tables(found.tables)
         facts = {"split": name, "by": by, **found.facts}
         facts |= {"articles": len(split.guids), "unlabelled": split.unlabelled}
@@ -67,16 +70,6 @@ def analyze_summaries(
         files.append(write_tables(target / f"{stem}.json", facts, found.tables))
         files.append(write(target / f"{stem}.png", _figure(found, sheet)))
     return files
-
-
-def _refuse_others(options: AnalyzeOptions) -> None:
-    from heron.analysis.pairs import find_tokenizer
-
-    unset = type(options)()
-    for name in _OTHER_TASKS:
-        if (value := getattr(options, name)) != getattr(unset, name):
-            raise ConfigError(f"{name}={value}: not for the summaries of a run")
-    find_tokenizer(options.words)
 
 
 def _sides(

@@ -58,7 +58,9 @@ class ScoreBreakdown:
     facts: dict[str, Any]
 
 
-def score_slice(name: str, rows_M: Rows, scores: Scores, groups: Sequence[str]) -> ScoredSlice:
+def score_slice(
+    name: str, rows_M: Rows, scores: Scores, groups: Sequence[str], seed: int = 0
+) -> ScoredSlice:
     """Compute a slice's means and intervals.
 
     Args:
@@ -66,9 +68,11 @@ def score_slice(name: str, rows_M: Rows, scores: Scores, groups: Sequence[str]) 
         rows_M: its rows.
         scores: float64 `[N]` each, of the whole split; NaN does not count.
         groups: N names of what intervals draw.
+        seed: of the draws.
     """
     values = {score: value_N[rows_M] for score, value_N in scores.items()}
-    return ScoredSlice(name, rows_M, intervals_of(values, [groups[row] for row in rows_M]))
+    drawn = [groups[row] for row in rows_M]
+    return ScoredSlice(name, rows_M, intervals_of(values, drawn, seed))
 
 
 def score_table(

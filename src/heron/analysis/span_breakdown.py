@@ -43,12 +43,13 @@ _TITLES = {
 Names = Callable[[AnsweredSplit], list[str]]
 
 
-def span_breakdown(by: str, split: AnsweredSplit) -> ScoreBreakdown:
+def span_breakdown(by: str, split: AnsweredSplit, seed: int = 0) -> ScoreBreakdown:
     """Slice a split's answers.
 
     Args:
         by: one of `BY`, or a column in `Example.side`.
         split: the answers.
+        seed: of the draws behind the scores' intervals.
 
     Raises:
         ConfigError: neither.
@@ -60,11 +61,11 @@ def span_breakdown(by: str, split: AnsweredSplit) -> ScoreBreakdown:
     # Those of answerable questions alone are the standard ones of all slices but one.
     scores = {n: score_N for n, score_N in split.scores.items() if not n.startswith("answerable_")}
     slices = tuple(
-        score_slice(name, rows_M, scores, split.groups) for name, rows_M in _parts(by, split)
+        score_slice(name, rows_M, scores, split.groups, seed) for name, rows_M in _parts(by, split)
     )
-    everything = score_slice("(all)", np.arange(len(split.rows)), scores, split.groups)
+    everything = score_slice("(all)", np.arange(len(split.rows)), scores, split.groups, seed)
     tables = [score_table(f"Scores by {title}", slices, everything)]
-    facts: dict[str, Any] = {"resamples": RESAMPLES, "intervals": "articles"}
+    facts: dict[str, Any] = {"resamples": RESAMPLES, "seed": seed, "intervals": "articles"}
     if by == "overlap_class":
         tables.insert(0, overlap_table(split))
     if by == "question_word":

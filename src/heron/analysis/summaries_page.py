@@ -10,9 +10,9 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.analysis.summarized import SummarizedSplit
-from heron.dynamics.map_page import _clean, _cut, _fitting, escape_json
+from heron.dynamics.map_page import clean_text, cut_text, escape_json, fit_length
 from heron.languages.words import folded_words, word_places
-from heron.reporting.html import _render
+from heron.reporting.html import render
 from heron.reporting.tables import SYNTHETIC
 
 MEGABYTES = 48  # of all articles together; larger pages open slowly
@@ -34,9 +34,9 @@ def summaries_page(
     Returns:
         HTML; the same summaries give the same text.
     """
-    longest = _fitting(split.articles, int(megabytes * 1e6), _EVERY)
+    longest = fit_length(split.articles, int(megabytes * 1e6), _EVERY)
     content = payload(split, longest)
-    return _render(
+    return render(
         "summaries.html.j2",
         title=title,
         synthetic=SYNTHETIC if synthetic else "",
@@ -74,9 +74,9 @@ def payload(split: SummarizedSplit, longest: int | None = None) -> dict[str, Any
         ]
         rows.append(
             {
-                "guid": _clean(guid),
-                "group": "" if group == guid else _clean(group),
-                "article": _clean(_cut(article, longest)),
+                "guid": clean_text(guid),
+                "group": "" if group == guid else clean_text(group),
+                "article": clean_text(cut_text(article, longest)),
                 "gold": _text(split.golds[number], known),
                 "texts": texts,
             }
@@ -85,13 +85,13 @@ def payload(split: SummarizedSplit, longest: int | None = None) -> dict[str, Any
         "language": split.language.code,
         "direction": split.language.direction,
         "scores": scores,
-        "systems": [{"name": _clean(one.name), "copied": one.copied} for one in split.systems],
+        "systems": [{"name": clean_text(one.name), "copied": one.copied} for one in split.systems],
         "rows": rows,
     }
 
 
 def _text(text: str, known: set[str]) -> dict[str, Any]:
-    text = _clean(text)
+    text = clean_text(text)
     return {"text": text, "novel": novel_places(text, known)}
 
 

@@ -8,9 +8,9 @@ Legend: N articles.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.paired_units import Floats
 from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
+from heron.metrics.summary_counts import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class SummarizedSplit:
         systems: the run first, others, then `lead3` and `oracle`.
         language: of all texts.
         unlabelled: summaries without a gold summary, which are left out.
+        tallies: what was counted of articles and gold summaries, by what a word is.
     """
 
     guids: list[str]
@@ -63,6 +65,7 @@ class SummarizedSplit:
     systems: list[Summarizer]
     language: Language
     unlabelled: int = 0
+    tallies: dict[str, Tally] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def run(self) -> Summarizer:
@@ -77,6 +80,50 @@ class SummarizedSplit:
             found[name] = score_N
             found |= {f"{copy.name}_{name}": copy.scores[name] for copy in copies}
         return found
+
+
+class Written(NamedTuple):
+    """What a run has written, of one split's articles that have a gold summary.
+
+    Args:
+        guids: N.
+        groups: N names of what intervals draw: groups of articles, or each article.
+        articles: N texts.
+        golds: N gold summaries.
+        texts: N summaries; empty where there is none.
+        unlabelled: summaries without a gold summary, which are left out.
+    """
+
+    guids: list[str]
+    groups: list[str]
+    articles: list[str]
+    golds: list[str]
+    texts: list[str]
+    unlabelled: int
+
+
+def read_written(path: Path) -> Written:
+    """Read one split's summaries, those without a gold summary left out.
+
+    Args:
+        path: the run's predictions, Parquet.
+
+    Raises:
+        ConfigError: there are no such predictions, or no gold summary.
+        DataError: the file cannot be read.
+    """
+    if not path.is_file():
+        raise missing_predictions(path)
+    table = read_table(path)
+    table.require("guid", "gold", "prediction", "text")
+    rows = [row for row in table.rows if not is_missing(row["gold"])]
+    if not rows:
+        raise ConfigError(f"split={path.stem}: none of its summaries has a gold one beside it")
+    guids, articles, golds, texts = (
+        ["" if is_missing(row[column]) else cell_text(row[column]) for row in rows]
+        for column in ("guid", "text", "gold", "prediction")
+    )
+    return Written(guids, _groups(rows, guids), articles, golds, texts, len(table) - len(rows))
 
 
 def read_summarized(
@@ -95,17 +142,7 @@ def read_summarized(
         ConfigError: there are no such predictions, no gold summary, or no such system.
         DataError: files that cannot be read; other systems whose gold summaries are others.
     """
-    if not path.is_file():
-        raise missing_predictions(path)
-    table = read_table(path)
-    table.require("guid", "gold", "prediction", "text")
-    rows = [row for row in table.rows if not is_missing(row["gold"])]
-    if not rows:
-        raise ConfigError(f"split={path.stem}: none of its summaries has a gold one beside it")
-    guids, golds, articles, texts = (
-        [cell_text(row[column]) for row in rows]
-        for column in ("guid", "gold", "text", "prediction")
-    )
+    guids, groups, articles, golds, texts, unlabelled = read_written(path)
     written: dict[str, Sequence[str | None]] = {name: texts}
     others = read_systems(beside, split, "beside") if beside else []
     _check(others, dict(zip(guids, golds, strict=True)))
@@ -115,8 +152,6 @@ def read_summarized(
     systems = [_score(one, found, golds, known) for one, found in written.items()]
     for copy, copied in extractive_texts(articles, golds, known).items():
         systems.append(_score(copy, copied, golds, known, copied=True))
-    groups = _groups(rows, guids)
-    unlabelled = len(table) - len(rows)
     return SummarizedSplit(guids, groups, articles, golds, systems, known, unlabelled)
 
 

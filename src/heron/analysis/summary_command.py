@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 STATISTICS = "statistics"  # stem of the files
 ALL = "all"
-_OTHER_TASKS = ("types", "bins", "words", "sheet", "sample")
+_OTHER_TASKS = ("split", "types", "bins", "words", "sheet", "sample")
 _WHY = "not for statistics of summaries"
 
 
-def describe_summaries(
+def describe_summary_data(
     options: AnalyzeOptions, overrides: Sequence[str], shipped: Shipped
 ) -> list[Path]:
     """Describe every split file that is there, and a column's values in it (`by=COLUMN`).
@@ -109,9 +109,9 @@ def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> lis
     found, morphology = _profiles({"gold": gold, "system": system}, options.morphology, data)
     published = published_statistics(data.name, options.published)
     measured = {each: measure(one, options.seed) for each, one in found.items()}
-    changes = compare_profiles(found["system"], found["gold"], options.seed)
+    compared = compare_profiles(found["system"], found["gold"], options.seed)
     tables = [
-        system_table(measured["gold"], measured["system"], changes, len(gold), published),
+        system_table(compared, len(gold), published),
         morphology_table(found, morphology),
     ]
     ways = {each: definitions(one, None) for each, one in found.items()}
@@ -120,6 +120,7 @@ def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> lis
         "by": STATISTICS,
         "morphology": morphology.name,
         "note": morphology.note,
+        "empty": compared.empty,
         "sets": {each: _counts(one, ways[each]) for each, one in found.items()},
     }
     target = options.out or folder / "analysis"
@@ -212,22 +213,16 @@ def _profiles(
 
 def _predicted(folder: Path, split: str) -> tuple[list[Pair], list[Pair]]:
     """Read a run's articles with their gold summaries, and with the run's own."""
-    from heron.analysis.reading import missing_predictions
+    from heron.analysis.summarized import read_written
     from heron.analysis.summary_profile import Pair
-    from heron.data.tables import read_table
     from heron.runtime.run_folder import RunFolder
 
-    path = RunFolder(folder).predictions(split)
-    if not path.is_file():
-        raise missing_predictions(path)
-    table = read_table(path)
-    table.require("guid", "gold", "prediction", "text")
-    rows = [row for row in table.rows if row["gold"] is not None]
-    pairs = [
-        [Pair(row["text"], row[column] or "", row.get("group") or "") for row in rows]
-        for column in ("gold", "prediction")
-    ]
-    return pairs[0], pairs[1]
+    found = read_written(RunFolder(folder).predictions(split))
+    gold, system = (
+        [Pair(*each) for each in zip(found.articles, texts, found.groups, strict=True)]
+        for texts in (found.golds, found.texts)
+    )
+    return gold, system
 
 
 def _write_texts(path: Path, sets: Mapping[str, Sequence[Pair]]) -> Path:

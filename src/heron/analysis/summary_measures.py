@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from heron.analysis.published_statistics import PublishedStatistics
-from heron.analysis.summary_profile import Profile
+from heron.analysis.rates import Ids
+from heron.analysis.summary_profile import WHITESPACE, Profile
 from heron.metrics.summary_counts import (
     AVERAGES,
     COUNTS,
@@ -38,6 +39,7 @@ class Definition(NamedTuple):
         row: the paper's row that it is compared with; None without a paper.
         mean_distance: mean of the absolute differences, a fraction.
         largest: the largest of them.
+        compared: how many shares both have.
     """
 
     unit: str
@@ -47,6 +49,26 @@ class Definition(NamedTuple):
     row: str | None = None
     mean_distance: float | None = None
     largest: float | None = None
+    compared: int = 0
+
+
+class Comparison(NamedTuple):
+    """Shares of two sets of summaries of the same articles, by unit.
+
+    Each share is over the documents where both sets have something to count, so the difference of
+    the first two is the third.
+
+    Args:
+        gold: of one set.
+        system: of the other.
+        differences: system - gold, with the 95 % interval of the same draws for both.
+        empty: how many summaries of the system hold nothing.
+    """
+
+    gold: dict[str, Shares]
+    system: dict[str, Shares]
+    differences: dict[str, Shares]
+    empty: int
 
 
 def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
@@ -56,42 +78,63 @@ def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
         found: the profile.
         seed: of the draws of documents.
     """
-    return {unit: _intervals(found, unit, seed) for unit in found.tallies}
+    measured: dict[str, Shares] = {}
+    for unit, tally in found.tallies.items():
+        counts = tally.shares(COUNT)
+        values, drawn = _averages(counts), _draws(counts, found.group_N, seed)
+        measured[unit] = _intervals(values, drawn)
+    return measured
 
 
-def _intervals(found: Profile, unit: str, seed: int) -> dict[str, Interval | None]:
-    values = shares_of(found, unit)
-    drawn = _draws(found, unit, seed)
+def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
+    """Compare the shares of one set of summaries with those of another, of the same articles.
+
+    Args:
+        system: one set.
+        gold: the other.
+        seed: of the draws of documents.
+    """
+    lengths_N = system.tallies[WHITESPACE].lengths()[1]
+    compared = Comparison({}, {}, {}, int((lengths_N == 0).sum()))
+    for unit in system.tallies:
+        theirs, ours = _common(*(each.tallies[unit].shares(COUNT) for each in (gold, system)))
+        one, other = _averages(ours), _averages(theirs)
+        ours_R, theirs_R = (_draws(counts, gold.group_N, seed) for counts in (ours, theirs))
+        compared.gold[unit] = _intervals(other, theirs_R)
+        compared.system[unit] = _intervals(one, ours_R)
+        compared.differences[unit] = _intervals(
+            {name: one[name] - other[name] for name in SHARES},
+            {name: ours_R[name] - theirs_R[name] for name in SHARES},
+        )
+    return compared
+
+
+def _common(
+    one: Mapping[str, Floats], other: Mapping[str, Floats]
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Leave the documents out of both where either has nothing to count."""
+    both_N = {name: (one[name][1] > 0) & (other[name][1] > 0) for name in SHARES}
+    return (
+        {name: one[name] * both_N[name] for name in SHARES},
+        {name: other[name] * both_N[name] for name in SHARES},
+    )
+
+
+def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:
     return {
         name: None if np.isnan(value) else Interval(value, *_middle(drawn[name]))
         for name, value in values.items()
     }
 
 
-def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> dict[str, Shares]:
-    """Subtract the shares of one set of summaries from those of another, of the same articles.
-
-    Returns:
-        For each unit system - gold, with the 95 % interval of the same draws for both.
-    """
-    differences: dict[str, Shares] = {}
-    for unit in system.tallies:
-        ours, theirs = shares_of(system, unit), shares_of(gold, unit)
-        one, other = (_draws(each, unit, seed) for each in (system, gold))
-        differences[unit] = {
-            name: None
-            if np.isnan(ours[name] - theirs[name])
-            else Interval(ours[name] - theirs[name], *_middle(one[name] - other[name]))
-            for name in SHARES
-        }
-    return differences
-
-
 def shares_of(
     found: Profile, unit: str, count: str = COUNT, average: str = AVERAGE
 ) -> dict[str, float]:
     """Average one unit's shares; fractions, nan where nothing can be counted."""
-    shares = found.tallies[unit].shares(count)
+    return _averages(found.tallies[unit].shares(count), average)
+
+
+def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
     return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
 
 
@@ -113,13 +156,20 @@ def _define(
     if published is None or unit not in published.beside:
         return Definition(unit, count, average, shares)
     row = published.beside[unit]
-    distances = [abs(shares[name] - value) for name, value in published.summaries[row].items()]
-    return Definition(unit, count, average, shares, row, float(np.mean(distances)), max(distances))
+    # Summaries that are shorter than n have no n-grams, and a paper may leave a share out.
+    distances = [
+        abs(shares[name] - value)
+        for name, value in published.summaries[row].items()
+        if value is not None and not np.isnan(shares[name])
+    ]
+    if not distances:
+        return Definition(unit, count, average, shares, row)
+    mean, largest = float(np.mean(distances)), max(distances)
+    return Definition(unit, count, average, shares, row, mean, largest, len(distances))
 
 
-def _draws(found: Profile, unit: str, seed: int) -> dict[str, Floats]:
-    shares = found.tallies[unit].shares(COUNT)
-    return draw_shares(shares, found.group_N, AVERAGE, _RESAMPLES, seed)
+def _draws(shares: Mapping[str, Floats], group_N: Ids, seed: int) -> dict[str, Floats]:
+    return draw_shares(shares, group_N, AVERAGE, _RESAMPLES, seed)
 
 
 def _middle(drawn_R: Floats) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heron.analysis.published_statistics import PublishedStatistics
-from heron.analysis.summary_measures import Definition, Shares
+from heron.analysis.summary_measures import Comparison, Definition, Shares
 from heron.analysis.summary_profile import MORPHEMES, UNITS, WHITESPACE, Profile, Side
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import SHARES
@@ -142,34 +142,29 @@ def share_table(
     return Table("What the summaries are like", columns, tuple(rows), note.strip())
 
 
-def system_table(
-    gold: Mapping[str, Shares],
-    system: Mapping[str, Shares],
-    differences: Mapping[str, Shares],
-    size: int,
-    published: PublishedStatistics | None,
-) -> Table:
+def system_table(compared: Comparison, size: int, published: PublishedStatistics | None) -> Table:
     """Lay out HeSum's Table 7: a system's summaries beside the gold ones.
 
     Args:
-        gold: shares of the gold summaries by unit.
-        system: shares of the system's.
-        differences: system - gold, with their own intervals.
+        compared: the system's summaries with the gold ones.
         size: how many articles.
         published: the paper, or None.
     """
     rows = _paper_rows(published.systems) if published else []
-    for unit in (unit for unit in UNITS if unit in system):
-        for name, shares in (("gold", gold[unit]), ("system", system[unit])):
+    for unit in (unit for unit in UNITS if unit in compared.system):
+        for name, shares in (("gold", compared.gold[unit]), ("system", compared.system[unit])):
             rows.append((name, unit, size, *(shares.get(key) for key in SHARES), None))
-        changes = differences[unit]
+        changes = compared.differences[unit]
         known = [change for change in changes.values() if change]
         differ = sum(not change.low <= 0 <= change.high for change in known)
         cells = (_signed(change.value if change else None) for change in map(changes.get, SHARES))
         rows.append(("system - gold", unit, size, *cells, f"{differ} of {len(known)}"))
     note = (
         "Types, means over documents, [95 % interval from draws of documents]; differ: how many "
-        "differences, on the same draws, have an interval without zero."
+        "differences, on the same draws, have an interval without zero. Each share is over the "
+        "articles where both summaries are long enough for it; the other files have each set's "
+        "shares over all that it has. Empty summaries of the system: "
+        f"{compared.empty:,} of {size:,}."
     )
     columns = ("texts", "tokens", "n", *_HEADINGS, "differ")
     return Table("What the system's summaries are like", columns, tuple(rows), note)
@@ -184,14 +179,17 @@ def nearest_table(found: Mapping[str, Sequence[Definition]]) -> Table:
                 distances = (_precise(one.mean_distance), _precise(one.largest))
                 rows.append((name, row, one.unit, one.counted, one.average, *distances))
     columns = ("texts", "paper", "tokens", "count", "mean over", "mean |Δ|", "largest |Δ|")
+    compared = [one.compared for ways in found.values() for one in ways if one.row]
+    fewest, most = min(compared, default=len(SHARES)), max(compared, default=len(SHARES))
+    over = f"{fewest} to {most}" if fewest < most else str(most)
     note = (
-        f"Over the seven shares, as fractions; the {_NEAREST} nearest to each row of the paper, "
-        "the files hold all. Marks: punctuation marks are tokens."
+        f"Over the shares that both have, {over} of {len(SHARES)}, as fractions; the {_NEAREST} "
+        "nearest to each row of the paper, the files hold all. Marks: punctuation marks are tokens."
     )
     return Table("Which definition comes nearest to the paper", columns, tuple(rows), note)
 
 
-def _paper_rows(published: Mapping[str, Mapping[str, float]]) -> list[tuple[Cell, ...]]:
+def _paper_rows(published: Mapping[str, Mapping[str, float | None]]) -> list[tuple[Cell, ...]]:
     return [
         (name, "paper", None, *(_precise(printed.get(key)) for key in SHARES), None)
         for name, printed in published.items()
@@ -199,7 +197,7 @@ def _paper_rows(published: Mapping[str, Mapping[str, float]]) -> list[tuple[Cell
 
 
 def _difference(
-    shares: Shares, row: str, published: Mapping[str, Mapping[str, float]]
+    shares: Shares, row: str, published: Mapping[str, Mapping[str, float | None]]
 ) -> tuple[Cell, ...]:
     """Subtract the paper's row from ours."""
     cells: list[Cell] = []

@@ -69,12 +69,12 @@ class ShownRow(NamedTuple):
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write the three files into `folder`; returns their paths."""
-    from heron.reporting.html import _render
+    from heron.reporting.html import render
 
     examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
     paths = [folder / name for name in ("audit.html", "audit.md", "findings.json")]
     with atomic_open(paths[0]) as file:
-        file.write(_render("audit.html.j2", **_page(report, examples)))
+        file.write(render("audit.html.j2", **_page(report, examples)))
     with atomic_open(paths[1]) as file:
         file.write("\n".join(_markdown(report, examples)))
     write_json(paths[2], as_json(report))

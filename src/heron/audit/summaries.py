@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 
 from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.texts import Splits, loose, words
+from heron.audit.texts import Splits, loose
 from heron.data.examples import Example
-from heron.metrics.extractive import lead, split_sentences
+from heron.languages.words import folded_words
+from heron.metrics.extractive import LEAD, lead_text, split_sentences
 
 SHORT = 10  # words; HeSum left shorter summaries out
-_LEAD = 3  # sentences
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
 _SHORT_WARNING = 0.01
 _CUT_WIDTH = 1.1  # the longest of a heap over its shortest
@@ -83,17 +83,16 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     whole, first = list[Example](), 0
     coverage, density, from_lead = list[float](), list[float](), list[float]()
     for example in rows:
-        summary = words(str(example.target))
-        sentences = split_sentences(example.text)
-        beginning = " ".join(sentences[place] for place in lead(sentences, _LEAD))
+        summary = folded_words(str(example.target))
+        beginning = lead_text(split_sentences(example.text))
         if _stands_in(str(example.target), example.text):
             whole.append(example)
             first += _stands_in(str(example.target), beginning)
-        lengths = fragments(words(example.text), summary)
+        lengths = fragments(folded_words(example.text), summary)
         size = max(len(summary), 1)
         coverage.append(sum(lengths) / size)
         density.append(sum(length**2 for length in lengths) / size)
-        known = set(pairwise(words(beginning)))
+        known = set(pairwise(folded_words(beginning)))
         bigrams = list(pairwise(summary))
         from_lead.append(sum(bigram in known for bigram in bigrams) / max(len(bigrams), 1))
     share = len(whole) / len(rows)
@@ -102,10 +101,10 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
             "rows": len(rows),
             "stand in the article": len(whole),
             "share": share,
-            f"in its first {_LEAD} sentences": first,
+            f"in its first {LEAD} sentences": first,
             "mean coverage": float(np.mean(coverage)),
             "mean density": float(np.mean(density)),
-            f"mean share of bigrams in the first {_LEAD}": float(np.mean(from_lead)),
+            f"mean share of bigrams in the first {LEAD}": float(np.mean(from_lead)),
         }
     ]
     return Finding(
@@ -126,7 +125,7 @@ def _stands_in(text: str, other: str) -> bool:
 
 
 def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
-    short = [example for example in rows if len(words(str(example.target))) < SHORT]
+    short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
     if not short:
         return []
     title = f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words"
@@ -142,7 +141,7 @@ def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
 
 
 def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
-    long = [e for e in rows if len(words(str(e.target))) >= len(words(e.text))]
+    long = [e for e in rows if len(folded_words(str(e.target))) >= len(folded_words(e.text))]
     if not long:
         return []
     title = f"{split}: {len(long):,} summaries are as long as their article, or longer"

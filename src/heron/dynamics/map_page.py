@@ -76,7 +76,7 @@ def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any]
         "version": _FORMAT,
         "title": data.title,
         "count": len(data.guids),
-        "guids": [_clean(guid) for guid in data.guids],
+        "guids": [clean_text(guid) for guid in data.guids],
         "runs": [_run(run) for run in data.runs],
         "statistics": list(names),
         "columns": [_column(column) for column in data.columns],
@@ -124,7 +124,7 @@ def _pack(values_N: NDArray[Any], kind: str) -> dict[str, str]:
 
 def _run(run: MapRun) -> dict[str, Any]:
     return {
-        "name": _clean(run.name),
+        "name": clean_text(run.name),
         "records": run.records,
         "values": {name: _pack(values_N, "f4") for name, values_N in run.values.items()},
         "predicted": None if run.predicted is None else _column(run.predicted),
@@ -137,7 +137,7 @@ def _column(column: Column) -> dict[str, Any]:
     return {
         "name": column.name,
         "kind": "categories",
-        "names": [_clean(name) for name in column.names],
+        "names": [clean_text(name) for name in column.names],
         "codes": _codes(column),
     }
 
@@ -162,10 +162,10 @@ def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
     place: dict[str, int] = {}
     first_N = _places(texts.first, place)
     second_N = _places(texts.second, place) if any(texts.second) else None
-    longest = _fitting(place, room - 12 * len(first_N))
+    longest = fit_length(place, room - 12 * len(first_N))
     if longest is not None and longest < _SHORTEST:
         return None, 0
-    stored = [_clean(_cut(text, longest)) for text in place]
+    stored = [clean_text(cut_text(text, longest)) for text in place]
     content = {
         "strings": stored,
         "first": _pack(first_N, "i4"),
@@ -182,7 +182,7 @@ def _places(texts: Sequence[str | None], place: dict[str, int]) -> NDArray[np.in
     return np.fromiter(numbers, np.int32, len(texts))
 
 
-def _fitting(texts: Iterable[str], room: int, most: int = _LONGEST) -> int | None:
+def fit_length(texts: Iterable[str], room: int, most: int = _LONGEST) -> int | None:
     """Find the longest cut (up to `most` characters) with which texts fit into `room` bytes.
 
     None: they need no cut.
@@ -207,13 +207,14 @@ def _fitting(texts: Iterable[str], room: int, most: int = _LONGEST) -> int | Non
 
 def _stored(texts: Iterable[str], longest: int | None) -> int:
     """How many bytes texts take in the page."""
-    return len(escape_json([_clean(_cut(text, longest)) for text in texts]).encode())
+    return len(escape_json([clean_text(cut_text(text, longest)) for text in texts]).encode())
 
 
-def _cut(text: str, longest: int | None) -> str:
+def cut_text(text: str, longest: int | None) -> str:
+    """Cut a text after `longest` characters, the last of them an ellipsis; None keeps it whole."""
     return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Replace halves of character pairs, which UTF-8 cannot hold."""
     return _LONE_SURROGATE.sub("\ufffd", text)

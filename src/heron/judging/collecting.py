@@ -145,13 +145,13 @@ def _write_report(
     problems: Sequence[Problem],
     paths: Sequence[Path],
 ) -> list[Path]:
-    from heron.reporting.html import _render
+    from heron.reporting.html import render
 
     study = ratings.study
     title = f"Human evaluation, study {study.id}"
     facts = _facts(ratings, paths)
     banner = SYNTHETIC if study.synthetic else ""
-    page = _render(
+    page = render(
         "judged.html.j2",
         title=title,
         synthetic=banner,

@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heron.dynamics.map_page import _clean, escape_json
+from heron.dynamics.map_page import clean_text, escape_json
 from heron.files import atomic_open
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
@@ -60,8 +60,10 @@ def payload(
     language = get_language(study.language)
     shown: dict[str, dict[str, Any]] = {}
     for item, one in study.items[rater].items():
-        article = shown.setdefault(one.guid, {"text": _clean(articles[one.guid]), "summaries": []})
-        text = _clean(summaries[one.system][one.guid])
+        article = shown.setdefault(
+            one.guid, {"text": clean_text(articles[one.guid]), "summaries": []}
+        )
+        text = clean_text(summaries[one.system][one.guid])
         article["summaries"].append({"item": item, "text": text})
     return {
         "kind": ANSWERS,
@@ -78,9 +80,9 @@ def payload(
 
 
 def _page(content: Mapping[str, Any], code: str) -> str:
-    from heron.reporting.html import _render
+    from heron.reporting.html import render
 
-    return _render(
+    return render(
         "judge.html.j2",
         words=get_wording(code).interface,
         language=code,

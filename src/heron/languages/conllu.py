@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
                 elif block:
                     yield from _sentence(path, block)
                     block = []
-        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
+        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(Problem(str(path), f"cannot be read: {error}", _FIX)) from error
         yield from _sentence(path, block)
 
@@ -115,6 +116,8 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
             raise DataError(Problem(here, f"word {columns[0]} comes after word {words}", _FIX))
         if found["last"]:
             last = int(found["last"])
+            if last <= words:
+                raise DataError(Problem(here, f"{columns[0]} is no range of words", _FIX))
             tokens.append((columns[1], []))
             continue
         words += 1

@@ -19,6 +19,7 @@ from heron.metrics.rouge import Ids, shared_counts
 from heron.metrics.rouge_tokens import vocabulary
 
 TARGETS = ("rouge1", "mean")
+LEAD = 3  # sentences
 
 # A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
 # initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Lines and bullets end one as well.
@@ -38,7 +39,7 @@ def split_sentences(text: str) -> list[str]:
     return [sentence for line in marked.split("\n") if (sentence := line.strip())]
 
 
-def lead(sentences: Sequence[str], count: int = 3) -> list[int]:
+def lead(sentences: Sequence[str], count: int = LEAD) -> list[int]:
     """Take the first `count` sentences.
 
     Raises:
@@ -47,6 +48,11 @@ def lead(sentences: Sequence[str], count: int = 3) -> list[int]:
     if count < 1:
         raise ConfigError(f"lead of {count} sentences: expected 1 or more")
     return list(range(min(count, len(sentences))))
+
+
+def lead_text(sentences: Sequence[str]) -> str:
+    """Join the first `LEAD` sentences: the summary that `lead3` stands for."""
+    return " ".join(sentences[place] for place in lead(sentences))
 
 
 def best_sentence(

@@ -11,14 +11,13 @@ import math
 from collections.abc import Sequence
 
 from heron.languages.language import Language
-from heron.metrics.extractive import greedy_oracle, lead, split_sentences
+from heron.metrics.extractive import greedy_oracle, lead_text, split_sentences
 from heron.metrics.rouge import MEASURES, Floats, rouge
 from heron.metrics.rouge_tokens import PROFILES
 from heron.metrics.summary_statistics import by_words, summary_statistics
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 COPIES = ("lead3", "oracle")  # what copies sentences, as prefixes of scores
-_LEAD = 3
 _DESCRIBED = (
     "summary_length",
     "compression",
@@ -109,9 +108,10 @@ def extractive_texts(
     texts: dict[str, list[str]] = {name: [] for name in COPIES}
     for article, reference in zip(articles, references, strict=True):
         sentences = split_sentences(article)
-        found = lead(sentences, _LEAD), greedy_oracle(sentences, reference, language)
-        for name, places in zip(COPIES, found, strict=True):
-            texts[name].append(" ".join(sentences[place] for place in places))
+        best = greedy_oracle(sentences, reference, language)
+        oracle = " ".join(sentences[place] for place in best)
+        for name, text in zip(COPIES, (lead_text(sentences), oracle), strict=True):
+            texts[name].append(text)
     return texts
 
 

@@ -12,8 +12,8 @@ widely, so a figure without its kind of average means little. A document with no
 (a summary shorter than n, an empty article) is left out of that mean.
 
 What a token is, is the caller's choice: `by_words`, `by_whitespace` as simple scripts do (more
-looks novel then, as a comma makes another word), `by_morphology` (lemmas), or `by_morphemes` for a
-language whose words hold several.
+looks novel then, as a comma makes another word); lemmas and morphemes are in
+`heron.analysis.summary_profile`.
 
 Legend: N documents.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.
@@ -27,8 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from heron.errors import ConfigError, DataError, Problem
-from heron.languages.morphology import Morphology
+from heron.errors import DataError, Problem
 from heron.languages.words import folded_words
 from heron.metrics.summary_counts import Tally, Tokens, average_share
 
@@ -45,30 +44,6 @@ def by_words(texts: Sequence[str]) -> list[Tokens]:
 def by_whitespace(texts: Sequence[str]) -> list[Tokens]:
     """Cut texts at white space only: punctuation and capitals make other words."""
     return [text.split() for text in texts]
-
-
-def by_morphology(morphology: Morphology) -> Segment:
-    """Cut texts into what a morphological backend takes for units, each as its lemma.
-
-    With `stanza` these are morphemes (prefixes apart); the word-by-word backends give one lemma
-    per word. Name the backend (`morphology.name`) beside every figure.
-    """
-    return lambda texts: [analysis.lemmas for analysis in morphology.analyse(texts)]
-
-
-def by_morphemes(morphology: Morphology) -> Segment:
-    """Cut texts into morphemes as they are written.
-
-    The function that is returned raises ConfigError where the backend knows none.
-    """
-
-    def segment(texts: Sequence[str]) -> list[Tokens]:
-        found = [analysis.morphemes for analysis in morphology.analyse(texts)]
-        if any(one is None for one in found):
-            raise ConfigError(f"{morphology.name} does not take words apart")
-        return [one for one in found if one is not None]
-
-    return segment
 
 
 def summary_statistics(

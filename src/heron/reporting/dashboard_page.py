@@ -12,7 +12,7 @@ from heron.reporting.budgets import spent_table
 from heron.reporting.cells import Summary, show
 from heron.reporting.collect import RunRecord, without_first_runs
 from heron.reporting.dashboard_data import SPLITS, dashboard_data
-from heron.reporting.html import _render
+from heron.reporting.html import render
 from heron.reporting.tables import count_states
 
 
@@ -35,7 +35,7 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
         best = {"test": None, **best, **shown, "job": content["runs"][best["run"]]["job"]}
         best["copied"] = [(name, split, show(value)) for name, split, value in best["copied"]]
     spent = spent_table(runs)
-    return _render(
+    return render(
         "dashboard.html.j2",
         title=content["title"],
         synthetic=content["synthetic"],

@@ -42,7 +42,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
     rows = [] if summaries else _choose_rows(artefacts.predictions)
     language = LANGUAGES.get(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
-    return _render(
+    return render(
         "run.html.j2",
         title=run.job,
         synthetic=SYNTHETIC if run.synthetic else "",
@@ -75,7 +75,7 @@ def sweep_page(
     folder: Path,
 ) -> str:
     """Build the page of a sweep, with links from `folder` to the pages of its runs."""
-    return _render(
+    return render(
         "sweep.html.j2",
         title=name,
         synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
@@ -114,7 +114,8 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
     return Markup("").join([*parts, *[Markup("</mark>")] * depth])
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """Fill one of heron's page templates; every value is escaped, and none may be missing."""
     return _environment().get_template(template).render(**values)
 
 

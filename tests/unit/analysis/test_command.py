@@ -167,6 +167,9 @@ def test_moved_data_is_found_where_paths_data_says(make_run, tmp_path):
         (["data.colums.side=[genre]"], "colums"),
         (["data=ronli"], "name either a run (run=DIR) or a data set (data=NAME)"),
         (["types=none.csv"], "none.csv"),
+        (["texts=x.csv"], "texts=x.csv: not for a run of task=nli"),
+        (["published=x.yaml"], "published=x.yaml: not for a run of task=nli"),
+        (["sample=3"], "sample=3: not for a run of task=nli"),
     ],
 )
 def test_a_wrong_option_says_what_is_allowed(make_run, capsys, words, said):
@@ -188,6 +191,12 @@ def test_types_of_other_rows_are_refused(make_run, tmp_path, capsys):
     write_table(tmp_path / "types.csv", {"guid": ["x"], "types": ["logical"]})
     assert analyze(f"run={run}", f"types={tmp_path / 'types.csv'}") == 2
     assert "those look like 'p0'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["texts=x.csv", "published=x.yaml"])
+def test_options_of_summaries_are_refused_for_other_data(capsys, word):
+    assert analyze("data=chronicle", word) == 2
+    assert f"{word}: not for a data set of task=" in capsys.readouterr().err
 
 
 def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from heron.analysis import summary_slices
 from heron.analysis.summaries_page import novel_places, payload, summaries_page
 from heron.analysis.summarized import read_summarized
 from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
@@ -17,11 +18,18 @@ from heron.languages import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge
+from heron.metrics.summary_statistics import summary_statistics
 from heron.reporting.tables import SYNTHETIC
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
 PNG = b"\x89PNG"
+FIGURES = {
+    "article_length": "article_length",
+    "summary_length": "summary_length",
+    "compression": "compression",
+    "novelty": "novel_2",
+}
 BY = ("article_length", "summary_length", "compression", "novelty")
 
 
@@ -101,6 +109,30 @@ def test_what_articles_are_sliced_by_is_counted_by_hand(split):
     assert found["novelty"] == 1.0
     spaces = statistics_of_golds(split, "article_length", "whitespace")[3]
     assert spaces == len(article)
+
+
+def test_all_slicings_of_a_split_count_its_texts_once(split, monkeypatch):
+    counted = []
+    real = summary_slices.SEGMENTS["words"]
+    count = lambda texts: counted.extend(texts) or real(texts)  # noqa: E731
+    monkeypatch.setitem(summary_slices.SEGMENTS, "words", count)
+    for by in BY:
+        expected = [
+            summary_statistics([a], [g])[FIGURES[by]]
+            for a, g in zip(split.articles, split.golds, strict=True)
+        ]
+        assert statistics_of_golds(split, by) == pytest.approx(np.array(expected), nan_ok=True)
+    assert sorted(counted) == sorted([*split.articles, *split.golds])
+
+
+def test_the_seed_of_slices_is_the_one_that_was_asked_for(split):
+    def intervals(seed):
+        found = summary_breakdown("summary_length", split, bins=2, seed=seed)
+        return [one.scores["rouge1"] for one in found.slices]
+
+    assert intervals(0) == intervals(0) != intervals(1)
+    values = [[one.value for one in intervals(seed)] for seed in (0, 1)]
+    assert values[0] == values[1]
 
 
 def test_a_gold_summary_of_one_word_has_no_pairs_and_a_slice_of_its_own(run):
@@ -224,6 +256,8 @@ def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsy
     ("words", "said"),
     [
         (["by=novelti"], "Did you mean 'novelty'"),
+        (["by=statistic"], "Did you mean 'statistics'"),
+        (["sample=3"], "sample=3: not for the summaries of a run"),
         (["split=dev"], "no such predictions; the run has: test"),
         (["types=x.csv"], "types=x.csv: not for the summaries of a run"),
         (["words=letters"], "words=letters: unknown"),

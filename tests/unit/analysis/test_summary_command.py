@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
+from heron.analysis import summarized
 from heron.cli import main
 from heron.config import to_yaml
 from heron.data.config import Columns, DataConfig, FileConfig
@@ -16,6 +17,7 @@ from heron.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskC
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
+STATISTICS = "paper: x\nstatistics: {texts: t, summaries: t, systems: t, beside: {words: HeSum}}\n"
 SHARES = ["novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2"]
 ARTICLES = ["הילדים באו אל בית הספר בבוקר, ואז הלכו.", "שר החינוך אמר: לא יהיו שינויים בשנה הבאה."]
 SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינויים, אמר שר החינוך."]
@@ -141,6 +143,29 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
             "tables: {t: {columns: [novel], rows: {a: [0.1]}}}\n",
             "'novel' is no statistic of summaries. Did you mean 'novel_",
         ),
+        ("paper: x\nstatistics:\ntables: {}\n", "no statistics of summaries"),
+        ("- a list\n", "no statistics of summaries"),
+        (
+            STATISTICS.replace("paper: x\n", "") + "tables: {t: {columns: [], rows: {}}}\n",
+            "paper: expected the paper's authors and name",
+        ),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1], rows: {Hesum: [0.1]}}}\n",
+            "statistics.beside.words=HeSum: no such row of t. Did you mean 'Hesum'",
+        ),
+        (
+            STATISTICS.replace("words", "word") + "tables: {t: {columns: [], rows: {}}}\n",
+            "statistics.beside.word: nothing that tokens can be. Did you mean 'words'",
+        ),
+        (STATISTICS + "tables: {t: {rows: {}}}\n", "tables.t: expected columns:"),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1, novel_2], rows: {HeSum: [0.1]}}}\n",
+            "tables.t.rows.HeSum: expected a value for each of 2 columns: 1",
+        ),
+        (
+            STATISTICS + "tables: {t: {columns: [novel_1], rows: {HeSum: [much]}}}\n",
+            "tables.t.rows.HeSum: 'much' is no number",
+        ),
     ],
 )
 def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, said):
@@ -150,6 +175,16 @@ def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, 
     assert said in capsys.readouterr().err
     assert analyze(folder, "published=absent.yaml") == 2
     assert "absent.yaml: no such file" in capsys.readouterr().err
+
+
+def test_a_papers_file_without_statistics_of_its_own_is_passed_over(tmp_path, monkeypatch):
+    from heron.analysis import published_statistics as module
+
+    empty = tmp_path / "published.yaml"
+    empty.write_text("paper: x\nstatistics:\n", encoding="utf-8")
+    monkeypatch.setattr(module, "all_published", lambda: [empty, PUBLISHED])
+    assert module.published_statistics("hesum").paper
+    assert module.published_statistics("other") is None
 
 
 def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
@@ -171,6 +206,7 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["split=test"], "split=test: not for statistics of summaries"),
         (["words=whitespace"], "words=whitespace: not for statistics of summaries"),
         (["morphology=simplema"], "Did you mean 'simplemma'"),
         (["sheet=new.csv"], "has no answers to judge"),
@@ -248,6 +284,24 @@ def test_a_runs_summaries_are_set_beside_gold(folder, capsys):
     capsys.readouterr()
     assert main(["analyze", f"run={run}", "by=statistics", "split=validation"]) == 2
     assert "no such predictions; the run has: test" in capsys.readouterr().err
+
+
+def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_score(
+    folder, monkeypatch
+):
+    run = make_run(folder)
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    columns["gold"][1] = "  "
+    columns["prediction"][2] = None
+    write_table(path, columns)
+    assert summarized.read_summarized(path, "run", "he").unlabelled == 2
+    monkeypatch.setattr(summarized, "item_rouge", None)
+    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
+    stored = read_json(run / "analysis" / "test-statistics.json")
+    assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}
+    assert stored["empty"] == 1
 
 
 def test_a_run_on_generated_text_says_so(folder):

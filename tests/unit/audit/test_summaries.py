@@ -65,6 +65,15 @@ def test_summaries_that_stand_in_their_article_are_counted_and_listed():
     assert find_in_summaries({"train": clean(8)})[0].severity == "info"
 
 
+def test_points_do_not_cut_words_into_pieces():
+    summary = "הַבַּיִת הַגָּדוֹל נִבְנָה"  # three words, ten runs of letters
+    article = f"{summary} בְּיִשְׂרָאֵל לִפְנֵי שָׁנִים."
+    found = by_id(find_in_summaries({"train": [row("a", article, summary)]}))
+    assert [each.guid for each in found["short.train"].rows] == ["a"]
+    (numbers,) = found["copied.train"].measures
+    assert numbers["mean density"] == 3.0
+
+
 def test_a_word_that_begins_like_the_article_s_is_no_copy():
     found = by_id(find_in_summaries({"train": [row("a", "casa mare.", "cas")]}))
     assert found["copied.train"].rows == []
