@@ -90,7 +90,8 @@ heron evaluate run=DIR [split=test] [key=value ...]
                                                      answers no longer than that, one line each
   heron evaluate run=DIR encoder.stride=64           windows that share fewer tokens
 
-The run's own scores are never written over; out=FILE.json takes these.""",
+A threshold for "no answer" stays the one of training. The run's own scores are never written
+over; out=FILE.json takes these.""",
     ),
     "score": Command(
         "heron.score",

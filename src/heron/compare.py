@@ -27,6 +27,11 @@ _COPIED_UNKNOWN = (
     "name a run beside them, or one with baseline=lead."
 )
 
+_COPIED_DIFFERS = (
+    "What copying sentences reaches (lead-3, oracle) is not shown: the runs' scores.json lack it "
+    "or do not agree."
+)
+
 
 @dataclass
 class CompareOptions:
@@ -156,7 +161,7 @@ def _compare(systems: Sequence[System], notes: list[str], options: CompareOption
     aligned = align(systems, settings, rows=options.rows, labels=options.labels, find_groups=groups)
     copied = copied_scores(records, options.split, settings.metric)
     if not copied and copied_names(settings.metric):
-        notes.append(_COPIED_UNKNOWN)
+        notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
     whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
     return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 Scores = dict[str, float]
 
-# What a run can be scored under other than it was trained: it only says how answers are looked for.
+# What a run can be scored under other than it was trained: how answers are looked for. The
+# threshold of "no answer" stays the one that training tuned.
 SETTINGS = ("task.max_answer_tokens", "encoder.stride")
 
 
@@ -51,6 +52,11 @@ def run(arguments: Sequence[str]) -> int:
     words = [word for word in arguments if "." in word.partition("=")[0]]
     options = parse_options(EvaluateOptions, [word for word in arguments if word not in words])
     asked, points = options.asked(), _points(words)
+    if len(points) > 1 and options.input is None and options.split == "test":
+        raise ConfigError(
+            "several values are compared to choose one, and nothing is chosen on test: say "
+            "split=validation, then score the chosen value alone"
+        )
     folders = [open_run(path) for path in options.run]
     found = [_score(folders, options, asked, point) for point in points]
     split, scores, signature = found[0]

@@ -107,13 +107,25 @@ def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path,
     run, out = runs[0], tmp_path / "scores.json"
     before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
     words = (f"run={run.path}", "task.max_answer_tokens=1,4,30", f"out={out}")
-    assert heron("evaluate", *words) == 0
-    scores = {name: by_split["test"] for name, by_split in read_json(out).items()}
+    assert heron("evaluate", *words) == 2
+    assert "nothing is chosen on test" in capsys.readouterr().err
+    assert heron("evaluate", *words, "split=validation") == 0
+    scores = {name: by_split["validation"] for name, by_split in read_json(out).items()}
     assert list(scores) == [f"task.max_answer_tokens={n}" for n in (1, 4, 30)]
-    own = read_json(run.scores)["test"]
+    own = read_json(run.scores)["validation"]
     assert scores["task.max_answer_tokens=30"]["f1"] == pytest.approx(own["f1"])
     assert "task.max answer tokens" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_no_answer_is_longer_than_its_window_whatever_is_allowed(runs):
+    predictions = [
+        open_trained(runs[0], settings={"task.max_answer_tokens": longest})
+        for longest in (64, 10**9)
+    ]
+    examples = read_splits(predictions[0])["test"][:5]
+    whole, huge = (trained.predict(examples)[0] for trained in predictions)
+    assert whole.best == huge.best
 
 
 @pytest.mark.parametrize("longest", [1, 3])

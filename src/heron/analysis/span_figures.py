@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from heron.analysis.score_slices import ScoreBreakdown
 from heron.reporting.cells import Interval
 from heron.reporting.figures import BLUE, FAINT, GREEN, ORANGE, QUIET, STYLE, png
 
+_LINE = 95  # letters of a sheet's title in one line
 _TAIL = 0.995  # share of rows with a bar of their own length; the longest share the last bar
 
 
@@ -84,7 +86,8 @@ def scores_figure(
         largest: where the axis ends, a fraction.
     """
     with matplotlib.rc_context(STYLE):
-        height = 1.5 + 0.42 * len(found.slices)
+        lines = textwrap.wrap(title, _LINE)
+        height = 1.3 + 0.2 * len(lines) + 0.42 * len(found.slices)
         figure = Figure(figsize=(7.2, height), layout="constrained")
         axes = figure.subplots()
         for one in drawn:
@@ -103,7 +106,7 @@ def scores_figure(
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
         figure.legend(loc="outside lower right", ncols=3)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
+        figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
 

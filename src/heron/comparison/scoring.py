@@ -205,9 +205,17 @@ def known_labels(systems: Sequence[System]) -> list[str]:
     return list(dict.fromkeys(str(label) for order in orders for label in order))
 
 
+_NAMED = 20  # labels in a message
+
+
 def _check_labels(files: Sequence[Rows], guids: Sequence[str], numbers: dict[str, int]) -> None:
     """Refuse labels that are no classes."""
-    fix = f"allowed: {', '.join(numbers)}; labels=A,B,... sets them, task=qa compares texts"
+    known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
+    known += ["..."] if len(numbers) > _NAMED else []
+    fix = (
+        f"allowed: {', '.join(known)}; labels=A,B,... sets them, task=qa and task=summarization "
+        "compare texts"
+    )
     problems = [
         Problem(f"{file.source.path}, {guid}", f"unknown {kind} '{label}'", fix)
         for file in files

@@ -53,9 +53,11 @@ class SpanLogits:
     def band_BLW(self, longest: int) -> Tensor:
         """Score every span of at most `longest` tokens: `[b, i, w]` is that of i to i + w.
 
-        Spans that leave the text, and those of token 0, have `NEVER` or less.
+        Spans that leave the text, and those of token 0, have `NEVER` or less. No span is longer
+        than the text: W is at most L.
         """
         length = self.start_BL.shape[1]
+        longest = min(longest, length)
         padded_BL = F.pad(self.end_BL, (0, longest - 1), value=NEVER)
         band_BLW = self.start_BL[:, :, None] + padded_BL.unfold(1, longest, 1)
         if self.pair_start_BLH is not None and self.pair_end_BLH is not None:
@@ -181,7 +183,8 @@ def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:
         longest: tokens of the longest span considered.
         n_best: how many.
     """
-    flat_BX = logits.band_BLW(longest).flatten(1)
+    band_BLW = logits.band_BLW(longest)
+    longest, flat_BX = band_BLW.shape[2], band_BLW.flatten(1)
     # topk leaves the order of equals open; a stable sort does not.
     scores_BX, order_BX = flat_BX.sort(dim=1, descending=True, stable=True)
     first_BN, width_BN = order_BX[:, :n_best] // longest, order_BX[:, :n_best] % longest

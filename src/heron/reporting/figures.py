@@ -297,12 +297,13 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
 def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequence[str]) -> None:
     """Mark in each group's row what copying sentences of its articles reaches."""
     for name, style in zip(names, ("--", ":"), strict=False):
+        label: str | None = name
         for row, group in enumerate(groups):
             if summary := group.summary(split, name):
-                label = name if row == 0 else None
                 place = [row - 0.5, row + 0.5]
                 axes.plot([summary.mean] * 2, place, style, color=QUIET, linewidth=1.2, label=label)
-    if names:
+                label = None  # one line in the legend for all rows
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)
 
 

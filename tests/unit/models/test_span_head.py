@@ -56,9 +56,10 @@ def test_only_the_text_and_token_0_can_be_chosen(logits):
 @pytest.mark.parametrize("longest", [1, 3, 20])
 def test_the_band_holds_the_score_of_every_span_up_to_the_limit(logits, longest):
     band_BLW = logits.band_BLW(longest)
+    assert band_BLW.shape[2] == min(longest, 9)
     for window, (first, last) in enumerate([(3, 6), (2, 7)]):
         for start in range(9):
-            for width in range(longest):
+            for width in range(band_BLW.shape[2]):
                 score = band_BLW[window, start, width]
                 if first <= start and start + width <= last:
                     spans = torch.tensor([[start, start + width]] * 2)
