@@ -146,3 +146,17 @@ def browser(path: str) -> Iterator[Browser]:
         finally:
             process.terminate()
             process.wait(10)
+
+
+# Pages of cards (answers, summaries): how many are chosen and shown, the cards, and the filters.
+COUNT = "document.querySelector('[name=count]').textContent"
+CARDS = "[...document.querySelectorAll('.card')]"
+
+
+def choose(page: Browser, name: str, value: str) -> None:
+    """Set a filter of a page of cards, as a reader would."""
+    page.run(
+        f"(() => {{ const field = document.getElementById('cards-filters').elements['{name}'];"
+        f" field.value = {value!r};"
+        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )

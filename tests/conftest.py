@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ os.environ.update(
 import pytest
 from hypothesis import settings
 
+from browser import Browser, browser, find_browser
 from heron.config import resolve
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.schema import Config, EncoderConfig, PathsConfig
@@ -179,3 +180,10 @@ def _compose(overrides: tuple[str, ...], runs: str) -> Config:
     compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
     (config,) = found
     return config
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Browser]:
+    """Open a headless browser, for tests that are skipped where there is none."""
+    with browser(str(find_browser())) as started:
+        yield started

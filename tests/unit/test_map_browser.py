@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from browser import browser, find_browser
+from browser import find_browser
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.map import run as run_map
@@ -20,12 +20,6 @@ AREA = "(() => { const a = document.getElementById('map-points').getBoundingClie
 AREA += "return [a.left, a.top, a.width, a.height]; })()"
 DETAILS = "document.getElementById('map-details').innerText"
 COUNT = "document.getElementById('map-count').textContent"
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser(CHROMIUM) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from browser import Browser
 from heron.config import to_yaml
 from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.data.tables import write_table
@@ -63,3 +64,12 @@ def _config(folder: Path, side: tuple[str, ...]) -> Config:
     paths = PathsConfig(data=str(folder / "data"), cache=str(folder / "cache"), runs="runs")
     head = HeadConfig(name="cross", input="pair", pooling="cls")
     return Config(data=data, task=TaskConfig(name="nli"), head=head, paths=paths)
+
+
+@pytest.fixture
+def opened(page: Browser, file: Path) -> Iterator[Browser]:
+    """Open the page that the module's `file` fixture has written; it must raise no error."""
+    page.errors.clear()
+    page.open(file)
+    yield page
+    assert page.errors == []

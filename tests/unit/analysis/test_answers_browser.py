@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser import browser, find_browser
+from browser import CARDS, COUNT, choose, find_browser
 from heron.cli import main
 from small_answers import HOSTILE, make_answered_run
 
@@ -12,37 +12,12 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-COUNT = "document.querySelector('[name=count]').textContent"
-CARDS = "[...document.querySelectorAll('.card')]"
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser(CHROMIUM) as started:
-        yield started
-
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     run = make_answered_run(tmp_path_factory.mktemp("answers"), questions=1000)
     assert main(["analyze", f"run={run}", "by=answers"]) == 0
     return run / "analysis" / "answers.html"
-
-
-@pytest.fixture
-def opened(page, file):
-    page.errors.clear()
-    page.open(file)
-    yield page
-    assert page.errors == []
-
-
-def choose(opened, name, value):
-    opened.run(
-        f"(() => {{ const field = document.getElementById('cards-filters').elements['{name}'];"
-        f" field.value = '{value}';"
-        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
 
 
 def test_a_thousand_questions_open_with_the_first_ones_shown(opened):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from browser import browser, find_browser
+from browser import CARDS, COUNT, choose, find_browser
 from heron.cli import main
 from heron.data.tables import write_table
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
@@ -14,15 +14,7 @@ pytestmark = [
 ]
 
 ARTICLES = 300
-COUNT = "document.querySelector('[name=count]').textContent"
-CARDS = "[...document.querySelectorAll('.card')]"
 GUIDS = f"{CARDS}.map((card) => card.querySelector('.about:last-child bdi:last-child').textContent)"
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser(CHROMIUM) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +27,6 @@ def file(tmp_path_factory):
     write_table(folder / "mine.csv", mine)
     assert main(["analyze", f"run={run}", "by=summaries", f"beside={folder / 'mine.csv'}"]) == 0
     return run / "analysis" / "summaries.html"
-
-
-@pytest.fixture
-def opened(page, file):
-    page.errors.clear()
-    page.open(file)
-    yield page
-    assert page.errors == []
-
-
-def choose(opened, name, value):
-    opened.run(
-        f"(() => {{ const field = document.getElementById('cards-filters').elements['{name}'];"
-        f" field.value = {value!r};"
-        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
 
 
 def values_of(opened, score, place):

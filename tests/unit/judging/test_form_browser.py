@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from browser import browser, find_browser
+from browser import find_browser
 from heron.cli import main
 from heron.judging.wording import get_wording
 from small_study import HOSTILE, rows_of, sample
@@ -22,12 +22,6 @@ TITLE = "document.getElementById('judge-title').textContent"
 SETS = "[...document.querySelectorAll('fieldset[data-criterion]')]"
 CURRENT = f"{SETS}.findIndex((set) => set.classList.contains('current'))"
 CHECKED = f"{SETS}.map((set) => Number(set.querySelector('input:checked')?.value ?? 0))"
-
-
-@pytest.fixture(scope="module")
-def page():
-    with browser(CHROMIUM) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser import Browser, browser, find_browser
+from browser import Browser, find_browser
 from heron.reporting.dashboard import write_dashboard
 from made_up_sweeps import make_sweep
 
@@ -18,12 +18,6 @@ pytestmark = [
 ]
 ROWS = "[...document.querySelectorAll('#dash-rows tr')].map((row) => Number(row.dataset.run))"
 COUNT = "document.getElementById('dash-count').textContent"
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Browser]:
-    with browser(str(CHROMIUM)) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
