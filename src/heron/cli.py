@@ -13,7 +13,7 @@ from heron.errors import ConfigError, HeronError, nearest
 from heron.secrets import redact
 
 # oneDNN keeps its last 1,024 kernels, each with its memory, and batches of texts have ever new
-# shapes: with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 3.8 GB, as fast.
+# shapes: with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
 _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 
