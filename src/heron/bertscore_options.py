@@ -5,13 +5,17 @@ Light to import: torch and transformers are loaded where scores are computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.errors import ConfigError, nearest
 from heron.files import write_json
 from heron.schema import BertScoreConfig
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
 
 LONG = ("skip", "cut", "windows")
 PRECISIONS = ("32-true", "bf16-mixed")
@@ -85,6 +89,44 @@ def check_bertscore(
         )
     if config.layer < 1:
         raise ConfigError(f"{key}layer={config.layer}: layers are counted from 1")
+
+
+def sign_asked(config: BertScoreConfig | None) -> str | None:
+    """Name what decides BERTScore; an encoder that is missing is missed before anything is read.
+
+    Args:
+        config: what was asked for; None, or one without an encoder, where nothing was.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+    """
+    if config is None or config.model is None:
+        return None
+    from heron.metrics.bertscore import sign
+
+    return sign(config)
+
+
+def compute_asked(
+    predictions: Sequence[str],
+    references: Sequence[str],
+    config: BertScoreConfig,
+    cache: Path | None = None,
+) -> BertScores:
+    """Compute BERTScore for a command: libraries say nothing, results are kept.
+
+    Args:
+        predictions: N texts.
+        references: N texts.
+        config: what was asked for.
+        cache: where results go; None is the usual folder.
+    """
+    from heron.data.sources import default_cache_dir
+    from heron.metrics.bertscore import bertscore
+    from heron.runtime.trainer import quiet
+
+    quiet()
+    return bertscore(predictions, references, config, cache or default_cache_dir())
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:

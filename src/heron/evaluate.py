@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.bertscore_options import BertScoreOptions, write_scores
+from heron.bertscore_options import BertScoreOptions, sign_asked, write_scores
 from heron.errors import ConfigError, nearest
 from heron.files import write_json
 from heron.options import parse_options
@@ -112,11 +112,7 @@ def _score(
         if trained.config.task.name != "summarization":
             raise ConfigError(f"bertscore= scores summaries, not task={trained.config.task.name}")
         trained.config.task.bertscore = asked
-    signature = None
-    if trained.config.task.bertscore.model:
-        from heron.metrics.bertscore import sign
-
-        signature = sign(trained.config.task.bertscore)  # what is missing is missing now
+    signature = sign_asked(trained.config.task.bertscore)  # what is missing is missing now
     split, examples = _examples(trained, options)
     predictions, refused = trained.predict(examples)
     return split, {**predictions.scores(trained.config), "refused": len(refused)}, signature

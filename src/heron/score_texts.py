@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions, write_scores
+from heron.bertscore_options import BertScoreOptions, compute_asked, sign_asked, write_scores
 from heron.config_dir import data_sets
 from heron.data.config import Columns, DataConfig, read_config
 from heron.data.examples import Example
@@ -96,7 +96,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
     if (by_encoder := options.asked()) and options.task != "summarization":
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
-    signature = _sign(by_encoder)
+    signature = sign_asked(by_encoder)
     kind = KINDS[options.task]
     config = _data_set(options, kind)
     from heron.data.readers import read_rows
@@ -240,24 +240,10 @@ def _summaries(
     return item_rouge(texts, golds, language), rest | extractive_scores(articles, golds, language)
 
 
-def _sign(config: BertScoreConfig | None) -> str | None:
-    """Name what decides BERTScore; an encoder that is missing is missed before anything is read."""
-    if config is None:
-        return None
-    from heron.metrics.bertscore import sign
-
-    return sign(config)
-
-
 def _by_encoder(
     examples: Sequence[Example], texts: Sequence[str], config: BertScoreConfig
 ) -> BertScores:
-    from heron.data.sources import default_cache_dir
-    from heron.metrics.bertscore import bertscore
-    from heron.runtime.trainer import quiet
-
-    quiet()
-    return bertscore(texts, [str(e.target) for e in examples], config, default_cache_dir())
+    return compute_asked(texts, [str(e.target) for e in examples], config)
 
 
 KINDS = {

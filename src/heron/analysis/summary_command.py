@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from heron.bertscore_options import compute_asked, sign_asked
 from heron.errors import ConfigError, nearest
 from heron.reporting.cells import Interval, Table, to_markdown
 
@@ -49,10 +50,7 @@ def describe_summary_data(
     )
 
     refuse_others(options, _OTHER_TASKS, _WHY)
-    if asked := options.asked():
-        from heron.metrics.bertscore import sign
-
-        sign(asked)  # what is missing is missing now
+    sign_asked(options.asked())  # what is missing is missing now
     config = shipped.config
     sets = _sets(shipped.splits, options.by)
     if options.texts is not None:
@@ -153,14 +151,9 @@ def _similarity(sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions) -> 
     config = options.asked()
     if config is None:
         return _Similarity({}, {}, None)
-    from heron.data.sources import default_cache_dir
-    from heron.metrics.bertscore import bertscore
-    from heron.runtime.trainer import quiet
-
-    quiet()
     every = [pair for pairs in sets.values() for pair in pairs]
     texts = [pair.article for pair in every], [pair.summary for pair in every]
-    found = bertscore(*texts, config, options.paths_cache or default_cache_dir())
+    found = compute_asked(*texts, config, options.paths_cache)
     f1_N = found.items["bertscore_f1"]
     ends = np.cumsum([len(pairs) for pairs in sets.values()])
     parts = dict(zip(sets, np.split(f1_N, ends[:-1]), strict=True)) | {ALL: f1_N}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from heron.bertscore_options import compute_asked
 from heron.judging.systems import System
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge
@@ -80,18 +81,13 @@ def _by_encoder(
 
     One by one, so that idf counts every reference once; the cache keeps their states.
     """
-    from heron.data.sources import default_cache_dir
-    from heron.metrics.bertscore import bertscore
-    from heron.runtime.trainer import quiet
-
-    quiet()
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for system in systems:
         mine = golds[system.name]
         if not mine:
             continue
         texts = [system.summaries[guid] for guid in mine], list(mine.values())
-        found = bertscore(*texts, config, default_cache_dir())
+        found = compute_asked(*texts, config)
         for row, guid in enumerate(mine):
             values = {name: float(values_N[row]) for name, values_N in found.items.items()}
             scores[system.name, guid] = {n: v for n, v in values.items() if math.isfinite(v)}

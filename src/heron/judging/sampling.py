@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions
+from heron.bertscore_options import BertScoreOptions, sign_asked
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint
 from heron.judging.design import assign_raters, system_orders
@@ -99,11 +99,8 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
 
 
 def _signature(config: BertScoreConfig | None) -> dict[str, str]:
-    if config is None:
-        return {}
-    from heron.metrics.bertscore import sign
-
-    return {"bertscore": sign(config)}
+    signature = sign_asked(config)
+    return {"bertscore": signature} if signature else {}
 
 
 def _check_numbers(options: SampleOptions) -> int:
