@@ -25,8 +25,10 @@ from heron.config import resolve
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.schema import Config, EncoderConfig, PathsConfig
 
-# Other jobs share the cores: a slow example is no failure.
-settings.register_profile("heron", deadline=None, max_examples=40)
+# Other jobs share the cores: a slow example is no failure. The suite draws the same examples every
+# time, so that red means a change broke it; `make fuzz` looks for new ones.
+settings.register_profile("heron", deadline=None, max_examples=40, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("heron")
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.

@@ -82,6 +82,8 @@ def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], 
         answer = normalise(text[start:end])
         while not _is_mark(text[end - 1]) and normalise(text[start : end - 1]) == answer:
             end -= 1
+        while not _is_mark(text[start]) and normalise(text[start + 1 : end]) == answer:
+            start += 1
         found.append(Span(start, end))
     return found
 

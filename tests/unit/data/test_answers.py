@@ -4,7 +4,7 @@ import unicodedata
 from functools import partial
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from heron.data.answers import map_span, nearest_place, spans_as_given, stands_at, trim
@@ -111,6 +111,7 @@ def test_of_two_places_as_near_the_earlier_one_is_taken():
 
 
 @given(TEXTS, st.integers(0, 99), st.integers(0, 99), OPTIONS, st.sampled_from([HEBREW, ROMANIAN]))
+@example("\u200f\u0301", 0, 0, UnicodeOptions(nfc=False), HEBREW)  # a mark with no letter
 def test_a_span_of_the_normalised_text_is_cut_out_of_the_text_that_was_given(
     text, a, b, options, language
 ):
