@@ -45,16 +45,18 @@ def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_p
     reason="HERON_DATA holds no hesum_subset/pairs.jsonl (HeSum articles)",
 )
 @pytest.mark.skipif(not LONGT5.is_dir(), reason="no tiny-longt5-he-ro beside HERON_ENCODER")
-def test_a_tiny_longt5_trains_on_real_articles_and_writes(tmp_path, monkeypatch):
+@pytest.mark.parametrize("experiment", ["hesum/mlongt5_base", "hesum/mlongt5_large"])
+def test_the_papers_experiments_train_a_tiny_longt5_on_real_articles_and_write(
+    tmp_path, monkeypatch, experiment
+):
     monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
     words = (
+        f"experiment={experiment}",
         "data=hesum_subset",
         f"paths.data={DATA}",
         f"encoder={LONGT5}",
-        "head=seq2seq",
         "encoder.max_length=512",
         "encoder.gradient_checkpointing=true",
-        "optim.name=adafactor",
         "optim.lr=1e-2",
         "batching.tokens=4096",
         "data.sample.fraction=0.3",
@@ -65,12 +67,14 @@ def test_a_tiny_longt5_trains_on_real_articles_and_writes(tmp_path, monkeypatch)
         "task.bootstrap=20",
         "trainer.max_epochs=2",
         "trainer.accelerator=cpu",
+        "trainer.devices=1",
         "trainer.threads=1",
         "run.isolate=false",
+        "run.sweep=tiny",
         "run.job=longt5",
     )
     assert heron("train", *in_folder(tmp_path), *words) == 0
-    run = RunFolder(tmp_path / "runs" / "hesum_subset-summarization" / "longt5")
+    run = RunFolder(tmp_path / "runs" / "tiny" / "longt5")
     scores = read_json(run.scores)["test"]
     assert 0 < scores["lead3_rouge1"] < scores["oracle_rouge1"]
     losses = [row["validation/loss"] for row in read_table(run.metrics).rows]
