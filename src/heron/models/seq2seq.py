@@ -1,7 +1,8 @@
 """An encoder with a decoder behind it: a pretrained pair, or one begun from any encoder.
 
 Both are one Hugging Face model, which `AutoModelForSeq2SeqLM` opens from `model/`.
-Shape suffixes: B sequences, L tokens of an article, M tokens of a summary, V vocabulary.
+Shape suffixes: B sequences, L tokens of an article, M tokens of a summary, N known tokens of all
+summaries, D hidden, V vocabulary.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from transformers import (
     PreTrainedModel,
 )
 
-from heron.data.collate import Batch
+from heron.data.collate import IGNORED, Batch
 from heron.errors import ConfigError
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
@@ -79,22 +80,24 @@ class Seq2Seq(Encoder):
         return id(parameter) not in self._encoding
 
     def forward(self, batch: Batch) -> Tensor:
-        """Score every token of the batch's targets, given those before it.
+        """Score every known token of the batch's targets, given those before it.
 
         Returns:
-            logits_BMV, in the precision of the surrounding autocast.
+            logits_NV, row by row, in the precision of the surrounding autocast.
         """
         assert batch.target_RM is not None
+        known_BM = batch.target_RM != IGNORED
         shift: Any = self.model.prepare_decoder_input_ids_from_labels
-        output = self.model(
-            input_ids=batch.tokens_BL,
-            attention_mask=batch.mask_BL,
-            decoder_input_ids=shift(labels=batch.target_RM),
-            use_cache=False,
-            **self._extras(batch),
-        )
-        logits_BMV: Tensor = output.logits
-        return logits_BMV
+        with _scoring_only(known_BM, self.model.get_output_embeddings()):
+            output = self.model(
+                input_ids=batch.tokens_BL,
+                attention_mask=batch.mask_BL,
+                decoder_input_ids=shift(labels=batch.target_RM),
+                use_cache=False,
+                **self._extras(batch),
+            )
+        logits_NV: Tensor = output.logits
+        return logits_NV
 
     @torch.no_grad()
     def write(self, batch: Batch, generation: Generation) -> Tensor:
@@ -120,6 +123,25 @@ class Seq2Seq(Encoder):
         everywhere_BL = torch.zeros_like(batch.mask_BL)
         everywhere_BL[:, 0] = 1
         return {"global_attention_mask": everywhere_BL}
+
+
+@contextmanager
+def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
+    """Let the last layer, which is the dearest, see the states of known tokens alone.
+
+    Args:
+        known_BM: bool.
+        vocabulary: scores all words; called once, with states_BMD.
+    """
+
+    def choose(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (inputs[0][known_BM], *inputs[1:])
+
+    handle = vocabulary.register_forward_pre_hook(choose)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:

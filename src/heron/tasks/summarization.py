@@ -1,7 +1,7 @@
 """Summarization: the next token of a summary, given the article and the tokens before it.
 
 Shape suffixes: B sequences (articles), R rows (one for each), M tokens of the longest summary,
-V vocabulary, N rows of a split.
+N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from heron.data.datamodule import DataModule
 from heron.models.seq2seq import Seq2Seq
 from heron.tasks.base import Output, TaskModule
 from heron.tasks.summaries import SummaryPredictions, Written, choose_rows, collect_summaries
+from heron.tasks.token_loss import token_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +59,25 @@ class SummarizationModule(TaskModule):
     writes = True
 
     def logits(self, batch: Batch) -> Tensor:
-        """Score every token of the targets; float32 [B, M, V]."""
-        logits_BMV: Tensor = self.encoder(batch).float()
-        return logits_BMV
+        """Score every known token of the targets, row by row; logits_NV."""
+        logits_NV: Tensor = self.encoder(batch)
+        return logits_NV
 
     def mean(self, several: Sequence[Tensor]) -> Tensor:
-        """Average logits_BMV."""
-        return torch.stack(list(several)).mean(dim=0)
+        """Average logits_NV, in float32."""
+        return torch.stack([logits_NV.float() for logits_NV in several]).mean(dim=0)
 
     def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
         """Compute the loss, the mean over the target tokens, and what the recorder keeps."""
         assert batch.target_RM is not None
         known_RM = batch.target_RM != IGNORED
-        gold_RM = batch.target_RM.clamp(min=0)
-        gold_logit_RM = logits.gather(2, gold_RM[:, :, None])[:, :, 0]
-        total_RM = logits.logsumexp(dim=2)
-        loss_RM = total_RM - gold_logit_RM
-        if smoothing := self.config.optim.label_smoothing:
-            spread_RM = total_RM - logits.mean(dim=2)
-            loss_RM = (1 - smoothing) * loss_RM + smoothing * spread_RM
-        loss = _mean_over_tokens(loss_RM.masked_fill(~known_RM, 0.0).sum(), known_RM, batch)
-        rows = 0 if batch.stands_in else len(batch)
-        observed_R3 = None
         dynamics = self.config.dynamics
-        if not self.training or (dynamics.enabled and dynamics.mode == "train"):
-            observed_R3 = _observed(logits, gold_logit_RM - total_RM, batch)[:rows]
+        looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
+        gold_N = batch.target_RM[known_RM]
+        loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
+        loss = _mean_over_tokens(loss_N.sum(), known_RM, batch)
+        rows = 0 if batch.stands_in else len(batch)
+        observed_R3 = _observed(seen_N3, known_RM)[:rows] if looks else None
         return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
     def step(self, batch: Batch) -> SummaryOutput:
@@ -152,20 +147,12 @@ class SummarizationModule(TaskModule):
         return collect_summaries(outputs, data, split)
 
 
-@torch.no_grad()
-def _observed(logits_BMV: Tensor, log_p_RM: Tensor, batch: Batch) -> Tensor:
-    """Lay out `SummarizationModule.observe`'s values; NaN in rows without a target."""
-    assert batch.target_RM is not None
-    known_RM = batch.target_RM != IGNORED
-    top_RM2, best_RM2 = logits_BMV.topk(2, dim=2)
-    gold_RM = batch.target_RM.clamp(min=0)
-    gold_logit_RM = logits_BMV.gather(2, gold_RM[:, :, None])[:, :, 0]
-    right_RM = best_RM2[:, :, 0] == gold_RM
-    other_RM = torch.where(right_RM, top_RM2[:, :, 1], top_RM2[:, :, 0])
-    values = (log_p_RM, right_RM.float(), gold_logit_RM - other_RM)
-    counts_R = known_RM.sum(dim=1)
-    means_R = [v.masked_fill(~known_RM, 0.0).sum(dim=1) / counts_R for v in values]
-    return torch.stack([means_R[0].exp(), *means_R[1:]], dim=1)
+def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:
+    """Average over each row's tokens what `token_loss` saw of them; NaN in rows without any."""
+    seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
+    seen_RM3[known_RM] = seen_N3
+    mean_R3 = seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True)
+    return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:

@@ -51,18 +51,23 @@ def built(chronicle_config):
     return build
 
 
+def scores_by_place(module, batch):
+    """Score like `module.logits`, laid out as the targets are: [B, M, V], NaN beside the tokens."""
+    logits_NV = module.logits(batch)
+    known_RM = batch.target_RM != IGNORED
+    logits_BMV = logits_NV.new_full((*known_RM.shape, logits_NV.shape[1]), math.nan)
+    logits_BMV[known_RM] = logits_NV
+    return logits_BMV
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 def test_loss_is_the_mean_cross_entropy_over_target_tokens(built, smoothing):
     module, _, batch = built(f"optim.label_smoothing={smoothing}")
     with torch.no_grad():
-        logits_BMV = module.logits(batch)
-        loss = module.output(logits_BMV, batch).loss
-    expected = F.cross_entropy(
-        logits_BMV.flatten(0, 1),
-        batch.target_RM.flatten(),
-        ignore_index=IGNORED,
-        label_smoothing=smoothing,
-    )
+        logits_NV = module.logits(batch)
+        loss = module.output(logits_NV, batch).loss
+    gold_N = batch.target_RM[batch.target_RM != IGNORED]
+    expected = F.cross_entropy(logits_NV, gold_N, label_smoothing=smoothing)
     torch.testing.assert_close(loss, expected)
 
 
@@ -70,14 +75,15 @@ def test_a_summary_s_token_is_scored_by_the_article_and_the_tokens_before_it_alo
     for words in ((), ("encoder.fast_dropout=false",)):
         module, _, batch = built(*words, "encoder.dropout=0.0")
         module.train()  # where heron's own attention is at work
-        logits_BMV = module.logits(batch)
+        assert (batch.target_RM[:, :9] != IGNORED).all()
+        logits_BMV = scores_by_place(module, batch)
         later_RM = batch.target_RM.clone()
         later_RM[:, 5:] = 7
-        changed_BMV = module.logits(dataclasses.replace(batch, target_RM=later_RM))
+        changed_BMV = scores_by_place(module, dataclasses.replace(batch, target_RM=later_RM))
         torch.testing.assert_close(logits_BMV[:, :6], changed_BMV[:, :6])
         assert not torch.allclose(logits_BMV[:, 6:9], changed_BMV[:, 6:9])
         other = dataclasses.replace(batch, tokens_BL=batch.tokens_BL.flip(0))
-        assert not torch.allclose(logits_BMV[:, :1], module.logits(other)[:, :1])
+        assert not torch.allclose(logits_BMV[:, :1], scores_by_place(module, other)[:, :1])
 
 
 def test_heron_s_attention_gives_what_transformers_own_does(built):
@@ -86,8 +92,7 @@ def test_heron_s_attention_gives_what_transformers_own_does(built):
     plain.load_state_dict(module.state_dict())
     for mode in (True, False):
         ours, theirs = (each.train(mode).logits(batch) for each in (module, plain))
-        known_RM = batch.target_RM != IGNORED
-        torch.testing.assert_close(ours[known_RM], theirs[known_RM], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
 
 
 def test_padding_of_articles_changes_nothing(built):
@@ -103,8 +108,8 @@ def test_padding_of_articles_changes_nothing(built):
 def test_the_recorder_is_told_probability_correctness_and_margin(built):
     module, _, batch = built()
     with torch.no_grad():
-        logits_BMV = module.logits(batch)
-        observed_R3 = module.observe(module.output(logits_BMV, batch))
+        logits_BMV = scores_by_place(module, batch)
+        observed_R3 = module.observe(module.step(batch))
     for row in range(len(batch)):
         gold = [token for token in batch.target_RM[row].tolist() if token != IGNORED]
         log_p, right, margins = 0.0, 0, 0.0
@@ -149,7 +154,8 @@ def test_greedy_writing_takes_the_likeliest_token_each_time(built):
             target_RM = torch.full((len(batch), len(told) + 1), 7)
             target_RM[row, : len(told)] = torch.tensor(told, dtype=torch.int64)
             with torch.no_grad():
-                scores_V = module.logits(dataclasses.replace(batch, target_RM=target_RM))[row, -1]
+                asked = dataclasses.replace(batch, target_RM=target_RM)
+                scores_V = scores_by_place(module, asked)[row, -1]
             told.append(int(scores_V.argmax()))
         assert [token for token in written_RM[row].tolist() if token != pad] == told
 
@@ -171,7 +177,7 @@ def test_more_beams_find_likelier_summaries(built):
 
     def log_p(written_RM):
         told = dataclasses.replace(batch, target_RM=written_RM)
-        log_p_BMV = module.logits(told).log_softmax(2)
+        log_p_BMV = scores_by_place(module, told).log_softmax(2)
         return log_p_BMV.gather(2, written_RM[:, :, None]).sum(dim=(1, 2))
 
     with torch.no_grad():

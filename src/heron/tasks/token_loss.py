@@ -1,0 +1,103 @@
+"""Cross-entropy over a vocabulary, a few tokens at a time.
+
+A vocabulary has 30,000 to 250,000 entries, so that the scores of one batch's target tokens are far
+larger than anything else in the model. The usual way writes them several times over: in float32,
+their logarithm, its gradient, the gradient's cast. Here only the scores themselves and their
+gradient are ever whole; everything between is computed for as many tokens as fit the cache.
+
+Shape suffixes: N target tokens, K of them at a time, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+# Scores in float32 at a time: what the cache of one CPU core holds; few launches on a GPU.
+_AT_ONCE = {"cpu": 2**18}
+_AT_ONCE_ELSEWHERE = 2**27
+
+
+def token_loss(
+    logits_NV: Tensor, gold_N: Tensor, smoothing: float = 0.0, looks: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Compute each token's cross-entropy, and how the model saw the token.
+
+    Args:
+        logits_NV: any floating precision; the computation is in float32 at least.
+        gold_N: int64, 0 to V - 1.
+        smoothing: share of the loss that goes to all V tokens equally, 0 to 1.
+        looks: whether to tell how the model saw each token.
+
+    Returns:
+        loss_N, in nats, float32 or float64; and seen_N3 without gradients: the gold token's log
+        probability, 1 where it was the likeliest, and its logit minus the largest other one. With
+        `looks=False` seen_N3 has no rows.
+
+    Source: Szegedy et al. 2016, section 7, for label smoothing.
+    """
+    return cast(tuple[Tensor, Tensor], _TokenLoss.apply(logits_NV, gold_N, smoothing, looks))
+
+
+class _TokenLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, logits_NV: Tensor, gold_N: Tensor, smoothing: float, looks: bool
+    ) -> tuple[Tensor, Tensor]:
+        losses, totals, seen = [], [], []
+        for place, scores_KV in _parts(logits_NV):
+            gold_K1 = gold_N[place, None]
+            total_K = scores_KV.logsumexp(dim=1)
+            gold_K = scores_KV.gather(1, gold_K1)[:, 0]
+            loss_K = total_K - (1 - smoothing) * gold_K
+            if smoothing:
+                loss_K -= smoothing * scores_KV.mean(dim=1)
+            losses.append(loss_K)
+            totals.append(total_K)
+            if looks:
+                seen.append(_look(scores_KV, gold_K1, gold_K, total_K))
+        nothing_N = torch.zeros_like(gold_N, dtype=_precise(logits_NV))
+        total_N = torch.cat([*totals, nothing_N[:0]])
+        seen_N3 = torch.cat([*seen, nothing_N.new_zeros(0, 3)])
+        ctx.save_for_backward(logits_NV, gold_N, total_N)
+        ctx.smoothing = smoothing
+        ctx.mark_non_differentiable(seen_N3)
+        return torch.cat([*losses, nothing_N[:0]]), seen_N3
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, loss_N: Tensor, _: Tensor) -> tuple[Tensor, None, None, None]:
+        # softmax - (1 - smoothing) * one-hot - smoothing / V, times the gradient of the loss
+        logits_NV, gold_N, total_N = ctx.saved_tensors
+        gradient_NV = torch.empty_like(logits_NV)
+        for place, scores_KV in _parts(logits_NV):
+            p_KV = scores_KV.sub(total_N[place, None]).exp_()
+            if ctx.smoothing:
+                p_KV -= ctx.smoothing / p_KV.shape[1]
+            less_K1 = p_KV.new_full((len(p_KV), 1), ctx.smoothing - 1)
+            p_KV.scatter_add_(1, gold_N[place, None], less_K1)
+            gradient_NV[place] = p_KV.mul_(loss_N[place, None])
+        return gradient_NV, None, None, None
+
+
+def _parts(logits_NV: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    tokens, vocabulary = logits_NV.shape
+    step = max(1, _AT_ONCE.get(logits_NV.device.type, _AT_ONCE_ELSEWHERE) // vocabulary)
+    for start in range(0, tokens, step):
+        place = slice(start, start + step)
+        yield place, logits_NV[place].to(_precise(logits_NV))
+
+
+def _precise(logits_NV: Tensor) -> torch.dtype:
+    return torch.promote_types(logits_NV.dtype, torch.float32)
+
+
+def _look(scores_KV: Tensor, gold_K1: Tensor, gold_K: Tensor, total_K: Tensor) -> Tensor:
+    top_K2, best_K2 = scores_KV.topk(2, dim=1)
+    right_K = best_K2[:, 0] == gold_K1[:, 0]
+    other_K = torch.where(right_K, top_K2[:, 1], top_K2[:, 0])
+    return torch.stack([gold_K - total_K, right_K.to(total_K.dtype), gold_K - other_K], dim=1)
