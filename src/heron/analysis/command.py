@@ -295,10 +295,13 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
 def _describe_questions(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
-    from heron.analysis.question_command import describe_questions, draw_sheet
+    from heron.analysis.question_command import describe_questions, draw_sheet, refuse_others
     from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
+    refuse_others(options)
+    if config.task != "qa":
+        raise ConfigError(f"sheet={options.sheet}: {config.name} has no answers to judge")
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, *places)
     if options.sheet is not None:
@@ -310,11 +313,10 @@ def _describe_summaries(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
     from heron.analysis.summary_command import describe_summary_data
-    from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
-    return describe_summary_data(options, overrides, read_shipped(config, *places))
+    return describe_summary_data(options, overrides, config, *places)
 
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
