@@ -137,27 +137,36 @@ def _questions(
 
 
 def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
-    """Join the articles of all files; two that differ mean that guids do not match.
+    """Join the articles of all files.
 
     Raises:
-        DataError: there are none, or they differ; names the guids.
+        DataError: there are none, or articles or references differ; names the guids.
     """
-    articles: dict[str, tuple[str, System]] = {}
-    problems = []
-    for system in systems:
-        for guid, text in system.articles.items():
-            known, first = articles.setdefault(guid, (text, system))
-            if known != text and spell(known).split() != spell(text).split():
-                here, there = around_difference(text, known)
-                what = f"another article than in {first.path}: '{here}', there '{there}'"
-                fix = "guids must mean the same; or leave the text out of one file"
-                problems.append(Problem(f"{system.path}: {guid}", what, fix))
-    if problems:
-        raise DataError(problems)
+    _check_same(systems, "reference", [one.references for one in systems], spell)
+    _check_same(systems, "article", [one.articles for one in systems], spell)
+    articles = {guid: text for one in reversed(systems) for guid, text in one.articles.items()}
     if not articles:
         fix = "at least one file needs a column text or article: raters have to read it"
         raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
-    return {guid: text for guid, (text, _) in articles.items()}
+    return articles
+
+
+def _check_same(
+    systems: Sequence[System], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
+) -> None:
+    """Refuse files whose texts of one guid differ: their guids do not mean the same."""
+    found: dict[str, tuple[str, System]] = {}
+    problems = []
+    for system, by_guid in zip(systems, texts, strict=True):
+        for guid, text in by_guid.items():
+            known, first = found.setdefault(guid, (text, system))
+            if known != text and spell(known).split() != spell(text).split():
+                here, there = around_difference(text, known)
+                what = f"another {kind} than in {first.path}: '{here}', there '{there}'"
+                fix = f"guids must mean the same; or leave the {kind} out of one file"
+                problems.append(Problem(f"{system.path}: {guid}", what, fix))
+    if problems:
+        raise DataError(problems)
 
 
 def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, str]]:
