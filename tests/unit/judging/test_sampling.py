@@ -198,17 +198,18 @@ def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, c
 
 
 def test_files_in_other_unicode_spellings_are_of_the_same_data_and_score_the_same(tmp_path, capsys):
-    columns = {
-        "guid": ["a", "b"],
+    texts = {
         "prediction": ["הכנסת אישרה", "שר האוצר"],
         "text": ["הכנסת אישרה את התקציב", "שר האוצר הודיע אתמול"],
         "gold": ["הכנסת אישרה תקציב", "האוצר הודיע"],
     }
-    marked = {
-        name: [cell.replace("ה", "\u200fה") for cell in cells] for name, cells in columns.items()
-    }
+    columns, marked = (
+        {"guid": ["a", "b"]}
+        | {name: [cell.replace("ש", shin) for cell in cells] for name, cells in texts.items()}
+        for shin in ("ש\u05b8\u05c1", "\u200fש\u05c1\u05b8")
+    )
     write_table(tmp_path / "plain.jsonl", columns)
-    write_table(tmp_path / "marked.jsonl", {**marked, "guid": columns["guid"]})
+    write_table(tmp_path / "marked.jsonl", marked)
     write_table(tmp_path / "other.jsonl", {**columns, "gold": [*columns["gold"][:1], "אחר"]})
     start = ("judge", "sample", "language=he", "articles=2", f"out={tmp_path / 'study'}")
     systems = f"systems={tmp_path}/plain.jsonl,{tmp_path}/marked.jsonl"
