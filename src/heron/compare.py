@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -206,11 +207,12 @@ def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> Unic
 
 def _reading(run: RunRecord, split: str) -> UnicodeOptions:
     """Read `data.unicode` of the data set that a run's split is of."""
-    if "." not in split and not run.setting("stages"):
-        stored = run.setting("data.unicode") or {}
-        known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
-        return UnicodeOptions(**known)
-    return _data_of(run, split)[0].unicode
+    if "." in split or run.setting("stages"):
+        with suppress(HeronError):  # that data set is gone: the run's own says how it read
+            return _data_of(run, split)[0].unicode
+    stored = run.setting("data.unicode") or {}
+    known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
+    return UnicodeOptions(**known)
 
 
 def _sentence(note: str) -> str:

@@ -37,7 +37,8 @@ class TextOptions(BertScoreOptions):
             summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
             `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
-            empty answer is "no answer".
+            empty answer is "no answer". Summaries are spelt as `gold` is read (`data.unicode`)
+            before they are scored; answers are scored as they stand.
         data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
             `own_summaries`.
         language: default the data set's.

@@ -7,12 +7,17 @@ import pytest
 from omegaconf import OmegaConf
 
 from heron import compare
+from heron.config import to_yaml
+from heron.data.config import DataConfig
 from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError
 from heron.files import read_json, write_json
 from heron.languages import HEBREW
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
+from heron.reporting.collect import collect
+from heron.schema import Config
 
 N = 60
 GUIDS = [f"s{row}" for row in range(N)]
@@ -210,6 +215,16 @@ def test_golds_are_compared_as_the_runs_have_read_them(pointed):
     written = run(pointed, "plain.csv")
     assert by_label(written)["plain"]["scores"] == [1.0]
     assert written["settings"]["unicode"]["niqqud"] == "strip"
+
+
+def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
+    """As `compare` reads it of a run's split, whole configuration or not."""
+    other = DataConfig(name="other", unicode=UnicodeOptions(niqqud="strip"))
+    config = Config(data=DataConfig(name="own"), others={"other": other})
+    (tmp_path / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    for split, niqqud in (("test", "keep"), ("other.test", "strip"), ("gone.test", "keep")):
+        (record,) = collect(tmp_path)
+        assert compare._reading(record, split).niqqud == niqqud, split
 
 
 def test_runs_that_read_variants_differently_are_compared_by_the_coarser_reading(pointed):

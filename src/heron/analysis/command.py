@@ -44,7 +44,8 @@ class AnalyzeOptions(BertScoreOptions):
             `answers` for the page; of summaries `article_length`, `summary_length`, `compression`,
             `novelty`, `statistics`, or `summaries` for the page; default all that the run's data
             can be sliced by. With a data set of summaries, side columns to tell them apart by.
-        beside: run folders or tables of other systems, whose summaries the page shows as well.
+        beside: run folders or tables of other systems, whose summaries the page shows as well, in
+            the run's own `data.unicode`.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
         bins: into how many bins numbers are put.
         words: what a word is: `words`, or `whitespace` (what stands between spaces).
