@@ -91,8 +91,8 @@ def check_bertscore(
         raise ConfigError(f"{key}layer={config.layer}: layers are counted from 1")
 
 
-def sign_asked(config: BertScoreConfig | None) -> str | None:
-    """Name what decides BERTScore; an encoder that is missing is missed before anything is read.
+def require_asked(config: BertScoreConfig | None) -> None:
+    """Miss an encoder that is missing before anything is read.
 
     Args:
         config: what was asked for; None, or one without an encoder, where nothing was.
@@ -100,11 +100,27 @@ def sign_asked(config: BertScoreConfig | None) -> str | None:
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
-    if config is None or config.model is None:
+    if config is not None and config.model is not None:
+        from heron.metrics.bertscore import require
+
+        require(config)
+
+
+def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
+    """Name what decides BERTScore of texts with these references.
+
+    Args:
+        config: as for `require_asked`.
+        references: of all texts that were scored together; without any there is no score.
+
+    Raises:
+        ConfigError: no such encoder or layer, or an unusable baseline.
+    """
+    if config is None or config.model is None or not references:
         return None
     from heron.metrics.bertscore import sign
 
-    return sign(config)
+    return sign(config, references)
 
 
 def compute_asked(

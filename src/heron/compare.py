@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.comparison.alignment import align
 from heron.comparison.finding import System, find_baseline, find_systems, systems_of
@@ -14,10 +16,15 @@ from heron.comparison.results import Comparison, compare_systems
 from heron.comparison.scoring import Settings, default_metric
 from heron.comparison.text_tasks import TEXT_TASKS
 from heron.errors import ConfigError, DataError, HeronError, nearest
+from heron.languages.unicode import UnicodeOptions, coarsest
 from heron.metrics.summary import copied_names
 from heron.options import parse_options
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import copied_scores
+
+if TYPE_CHECKING:
+    from heron.data.config import DataConfig
+    from heron.schema import PathsConfig
 
 __all__ = ["Settings", "compare_runs", "compare_systems", "run"]
 
@@ -30,6 +37,11 @@ _COPIED_UNKNOWN = (
 _COPIED_DIFFERS = (
     "What copying sentences reaches (lead-3, oracle) is not shown: the runs' scores.json lack it "
     "or do not agree."
+)
+
+_READ_APART = (
+    "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
+    "unified here in golds, and in summaries."
 )
 
 
@@ -154,7 +166,7 @@ def _compare(systems: Sequence[System], notes: list[str], options: CompareOption
         raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
     against = find_baseline(systems, options.against)
     records = [source.record for system in systems for source in system.sources if source.record]
-    settings = _settings(records, options)
+    settings = _settings(records, options, notes)
     if options.split.endswith("validation"):
         notes.append("The best runs were chosen on the split that is compared: optimistic.")
     groups = partial(_groups, records=records, options=options, notes=notes)
@@ -166,7 +178,7 @@ def _compare(systems: Sequence[System], notes: list[str], options: CompareOption
     return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
 
 
-def _settings(records: Sequence[RunRecord], options: CompareOptions) -> Settings:
+def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
     """Take what is not said from the runs."""
     task = options.task or _agreed(records, "task.name", "task") or "classification"
     language = options.language
@@ -180,7 +192,27 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions) -> Settings
         options.seed,
         options.alpha,
         language,
+        _unicode(records, options.split, notes) if task in TEXT_TASKS else UnicodeOptions(),
     )
+
+
+def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> UnicodeOptions:
+    """Unify what any of the runs unifies in this split; of files alone, what heron does."""
+    readings = [_reading(run, split) for run in records]
+    found = coarsest(readings)
+    if any(reading != found for reading in readings):
+        notes.append(_READ_APART)
+    return found
+
+
+def _reading(run: RunRecord, split: str) -> UnicodeOptions:
+    """Read `data.unicode` of the data set that a run's split is of."""
+    if "." in split or run.setting("stages"):
+        with suppress(HeronError):  # that data set is gone: the run's own says how it read
+            return _data_of(run, split)[0].unicode
+    stored = run.setting("data.unicode") or {}
+    known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
+    return UnicodeOptions(**known)
 
 
 def _sentence(note: str) -> str:
@@ -260,12 +292,18 @@ def _find_groups(
 
 def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
     """Read the documents from a run's data; a row without one is grouped by its text."""
-    from heron.analysis.reading import data_of, find_examples
+    from heron.analysis.reading import find_examples
+
+    data, inner, paths = _data_of(run, split)
+    examples = find_examples(guids, inner, data, Path(paths.data), Path(paths.cache))
+    return [example.group or example.text for example in examples]
+
+
+def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
+    """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
+    from heron.analysis.reading import data_of
     from heron.config import from_yaml
     from heron.runtime.run_folder import RunFolder
 
     config = from_yaml(RunFolder(run.path).config.read_text(encoding="utf-8"))
-    data, inner = data_of(config, split)
-    paths = Path(config.paths.data), Path(config.paths.cache)
-    examples = find_examples(guids, inner, data, *paths)
-    return [example.group or example.text for example in examples]
+    return *data_of(config, split), config.paths

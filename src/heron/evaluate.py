@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.bertscore_options import BertScoreOptions, sign_asked, write_scores
+from heron.bertscore_options import BertScoreOptions, require_asked, sign_asked, write_scores
 from heron.errors import ConfigError, nearest
 from heron.files import write_json
 from heron.options import parse_options
@@ -105,6 +105,7 @@ def _score(
 ) -> tuple[str, Scores, str | None]:
     """Score under some settings; returns the split's name, its scores, BERTScore's signature."""
     from heron.inference import open_trained
+    from heron.tasks.summaries import SummaryPredictions
 
     paths = {"data": str(options.data)} if options.data else None
     trained = open_trained(folders, paths, settings)
@@ -112,10 +113,13 @@ def _score(
         if trained.config.task.name != "summarization":
             raise ConfigError(f"bertscore= scores summaries, not task={trained.config.task.name}")
         trained.config.task.bertscore = asked
-    signature = sign_asked(trained.config.task.bertscore)  # what is missing is missing now
+    asked = trained.config.task.bertscore
+    require_asked(asked)
     split, examples = _examples(trained, options)
     predictions, refused = trained.predict(examples)
-    return split, {**predictions.scores(trained.config), "refused": len(refused)}, signature
+    scores = {**predictions.scores(trained.config), "refused": len(refused)}
+    weighed = predictions.references() if isinstance(predictions, SummaryPredictions) else ()
+    return split, scores, sign_asked(asked, weighed)
 
 
 def _examples(trained: Trained, options: EvaluateOptions) -> tuple[str, list[Example]]:

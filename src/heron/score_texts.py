@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions, compute_asked, sign_asked, write_scores
+from heron.bertscore_options import BertScoreOptions, compute_asked, require_asked, write_scores
 from heron.config_dir import data_sets
 from heron.data.config import Columns, DataConfig, read_config
 from heron.data.examples import Example
@@ -37,7 +37,8 @@ class TextOptions(BertScoreOptions):
             summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
             `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
-            empty answer is "no answer".
+            empty answer is "no answer". Summaries are spelt as `gold` is read (`data.unicode`)
+            before they are scored; answers are scored as they stand.
         data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
             `own_summaries`.
         language: default the data set's.
@@ -72,6 +73,8 @@ class Kind:
         group: what stays whole in a draw where a row names no group: its `text`, or its `guid`.
         score: makes of examples, texts and data set the values of each item, and what else is
             scored of the whole.
+        as_read: texts are spelt as `gold` is read before they are scored; see
+            `heron.languages.spelling`.
     """
 
     data: str
@@ -82,6 +85,7 @@ class Kind:
     score: Callable[
         [Sequence[Example], Sequence[str], DataConfig], tuple[_Items, Mapping[str, float]]
     ]
+    as_read: bool = False
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -96,19 +100,23 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
     if (by_encoder := options.asked()) and options.task != "summarization":
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
-    signature = sign_asked(by_encoder)
+    require_asked(by_encoder)
     kind = KINDS[options.task]
     config = _data_set(options, kind)
     from heron.data.readers import read_rows
+    from heron.languages.spelling import speller
     from heron.metrics.span import mean_scores, score_intervals
 
     examples = read_rows(options.gold, config, "required", "raise").examples
     texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
+    if kind.as_read:
+        texts = list(map(speller(config.language, config.unicode), texts))
     items, rest = kind.score(examples, texts, config)
-    scores = mean_scores(items)
+    scores, signature = mean_scores(items), None
     if by_encoder:
         found = _by_encoder(examples, texts, by_encoder)
         items, scores = items | found.known(), scores | found.means()
+        signature = found.signature
     scores |= rest
     if options.resamples:
         groups = [example.group or getattr(example, kind.group) for example in examples]
@@ -249,6 +257,12 @@ def _by_encoder(
 KINDS = {
     "qa": Kind("own_qa", "answer", "question", ("prediction", "answer", "text"), "text", _answers),
     "summarization": Kind(
-        "own_summaries", "summary", "article", ("prediction", "summary", "text"), "guid", _summaries
+        "own_summaries",
+        "summary",
+        "article",
+        ("prediction", "summary", "text"),
+        "guid",
+        _summaries,
+        as_read=True,
     ),
 }

@@ -1,12 +1,17 @@
 """BERTScore from the command line: `heron score`, `evaluate`, `train` and `judge`."""
 
+import dataclasses
+from pathlib import Path
+
 import pytest
 
 from heron.cli import main
-from heron.data.tables import write_table
+from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError
 from heron.files import read_json
+from heron.judging.measuring import sign_measures
 from heron.judging.study import read_key
+from heron.judging.systems import System
 from heron.metrics.bertscore import bertscore, sign
 from heron.runtime.run_folder import RunFolder
 from heron.schema import BertScoreConfig
@@ -51,6 +56,19 @@ def test_score_writes_bertscore_with_intervals_and_its_signature_beside(
     assert f"BERTScore: {signature}" in capsys.readouterr().out
 
 
+def test_the_signature_of_idf_names_the_references_that_were_counted(files, tiny_encoder, capsys):
+    words = (f"bertscore={tiny_encoder}", "bertscore_layer=2", "bertscore_idf=true")
+    config, found = BertScoreConfig(str(tiny_encoder), 2, idf=True), []
+    for golds in (GOLDS, [*GOLDS[:2], "the end"]):
+        write_table(files / "gold.csv", {"article": SUMMARIES, "summary": golds})
+        assert score(files, *words) == 0
+        signature = read_json(files / "scores.signatures.json")["mine"]["bertscore"]
+        assert f"BERTScore: {signature}" in capsys.readouterr().out
+        assert signature == sign(config, golds)
+        found.append(signature)
+    assert found[0] != found[1]
+
+
 def test_scores_without_bertscore_leave_no_signature_of_earlier_ones(files, tiny_encoder):
     assert score(files, f"bertscore={tiny_encoder}", "bertscore_layer=2") == 0
     assert score(files) == 0
@@ -88,23 +106,30 @@ def test_a_run_scores_every_split_and_keeps_the_signature(tmp_path, tiny_encoder
     monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
     asked = (f"task.bertscore.model={tiny_encoder}", "task.bertscore.layer=1")
+    asked = (*asked, "task.bertscore.idf=true")
     assert heron("train", *TINY, *in_folder(tmp_path), *LEAD, *asked) == 0
     run = RunFolder(tmp_path / "runs" / "chronicle_summaries-summarization" / "lead")
     scores, status = read_json(run.scores), read_json(run.status)
     for split in ("validation", "test"):
         low, high = (scores[split][f"bertscore_f1_{end}"] for end in ("low", "high"))
         assert low <= scores[split]["bertscore_f1"] <= high
-    assert status["signatures"] == {"bertscore": sign(BertScoreConfig(str(tiny_encoder), 1))}
+    golds = {split: read_table(run.predictions(split)).values("gold") for split in scores}
+    config = BertScoreConfig(str(tiny_encoder), 1, idf=True)
+    expected = {split: {"bertscore": sign(config, golds[split])} for split in golds}
+    assert status["signatures"] == expected
+    assert expected["test"] != expected["validation"]
     assert "bertscore" in status["sources"]
     out = tmp_path / "again.json"
     stored = [f"{name}={run.predictions('test')}" for name in ("gold", "predictions")]
-    words = (f"bertscore={tiny_encoder}", "bertscore_layer=1")
+    words = (f"bertscore={tiny_encoder}", "bertscore_layer=1", "bertscore_idf=true")
     assert heron("score", "task=summarization", *stored, f"out={out}", *words) == 0
+    assert read_json(tmp_path / "again.signatures.json") == {"test": expected["test"]}
     assert read_json(out)["test"]["bertscore_f1"] == pytest.approx(scores["test"]["bertscore_f1"])
-    words = (f"bertscore={tiny_encoder}", "bertscore_layer=2")
+    words = (f"bertscore={tiny_encoder}", "bertscore_layer=2", "bertscore_idf=true")
     assert heron("evaluate", f"run={run.path}", f"out={out}", *words) == 0
     assert read_json(out)["test"]["bertscore_f1"] != scores["test"]["bertscore_f1"]
-    assert "_L2_" in read_json(tmp_path / "again.signatures.json")["test"]["bertscore"]
+    of_layer_2 = sign(BertScoreConfig(str(tiny_encoder), 2, idf=True), golds["test"])
+    assert read_json(tmp_path / "again.signatures.json") == {"test": {"bertscore": of_layer_2}}
 
 
 def test_a_missing_encoder_stops_a_run_before_it_has_trained(tmp_path, capsys):
@@ -136,3 +161,27 @@ def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):
     assert all(0 < v["bertscore_f1"] < 1 for guids in found.values() for v in guids.values())
     made = read_key(tmp_path / "study" / "key.json").made
     assert made["bertscore"] == sign(BertScoreConfig(str(tiny_encoder), 1))
+
+
+def test_judged_systems_whose_references_differ_have_signatures_of_their_own_under_idf(
+    tmp_path, tiny_encoder, monkeypatch
+):
+    monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
+    words = (f"bertscore={tiny_encoder}", "bertscore_layer=1", "bertscore_idf=true")
+    sample(tmp_path, "articles=4", "raters=2", *words)
+    study = read_key(tmp_path / "study" / "key.json")
+    golds = [f"כותרת משנה {guid[-2:]}" for guid in study.guids]
+    config = BertScoreConfig(str(tiny_encoder), 1, idf=True)
+    assert study.made["bertscore"] == sign(config, golds)
+    one, two = (
+        System(name, Path(name), "", dict.fromkeys("ab", "x"), {}, references, {})
+        for name, references in (("one", {"a": "x"}), ("two", {"a": "x", "b": "y"}))
+    )
+    assert sign_measures([one, two], ["a", "b"], "he", config) == {
+        "bertscore": sign(config, ["x", "y"])  # the other file's reference fills the gap
+    }
+    own = dataclasses.replace(one, references={"a": "x", "b": "z"})
+    assert sign_measures([own, two], ["a", "b"], "he", config) == {
+        "bertscore": {"one": sign(config, ["x", "z"]), "two": sign(config, ["x", "y"])}
+    }
+    assert sign_measures([own, two], ["a", "b"], "he", None) == {}

@@ -225,6 +225,33 @@ def test_an_empty_gold_is_unknown_unless_questions_may_have_no_answer(tmp_path, 
     assert any("20 rows have an empty gold" in note for note in guessed["notes"])
 
 
+def with_marks(text):
+    return " ".join(f"\u200f{word}" for word in text.split())
+
+
+def test_golds_that_differ_in_unicode_variants_are_the_same_and_each_file_keeps_its_own(make_run):
+    marked, mine = [list(map(with_marks, gold)) for gold in GOLDS], answer(0.6, 7)
+    make_run("marked", 0, list(map(with_marks, mine)), marked)
+    write_answers("plain.jsonl", mine)
+    expected = [item_scores(mine, GOLDS)["f1"].mean()]
+    for order in (("runs/sweep", "plain.jsonl"), ("plain.jsonl", "runs/sweep")):
+        found = by_label(run(*order))
+        scores = [system["scores"] for system in found.values()]
+        assert scores == [pytest.approx(expected)] * 2
+    by_other_golds = item_scores(mine, marked)["f1"].mean()
+    assert by_other_golds < expected[0]  # so whose spelling counts makes a difference
+
+
+def test_a_file_with_one_gold_in_another_spelling_is_scored_by_it_and_all_others(make_run):
+    make_run("plain", 0, answer(0.6, 7))
+    mine = [f"\u200f{gold[1]}" if row % 2 else gold[0] for row, gold in enumerate(GOLDS)]
+    one = [f"\u200f{gold[1]}" for gold in GOLDS]
+    write_table("one.csv", {"guid": GUIDS, "gold": one, "prediction": mine})
+    assert by_label(run("runs/sweep", "one.csv"))["one"]["scores"] == [1.0]
+    scores = item_scores(mine, GOLDS, (language_profile(HEBREW),))
+    assert scores["exact_match"].mean() < 1 == scores["he_exact_match"].mean()
+
+
 def test_different_golds_and_broken_lists_are_refused(sweep):
     other = [["תשובה אחרת"] if row == 7 else gold for row, gold in enumerate(GOLDS)]
     write_answers("other.jsonl", answer(0.5, 1), other)

@@ -1,16 +1,23 @@
 """`heron compare` on summaries: mean ROUGE, tested over articles, beside what copying reaches."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
 from heron import compare
-from heron.data.tables import write_table
-from heron.errors import ConfigError
+from heron.config import to_yaml
+from heron.data.config import DataConfig
+from heron.data.tables import read_table, write_table
+from heron.errors import ConfigError, DataError
 from heron.files import read_json, write_json
 from heron.languages import HEBREW
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
+from heron.reporting.collect import collect
+from heron.schema import Config
 
 N = 60
 GUIDS = [f"s{row}" for row in range(N)]
@@ -144,6 +151,106 @@ def test_files_of_any_system_stand_beside_runs_and_alone_say_their_language(swee
     assert "lead-3, oracle) is unknown" in " ".join(capsys.readouterr().out.split())
     with pytest.raises(ConfigError, match="language=CODE, such as language=he"):
         run("mine.csv", "other.csv", "task=summarization")
+
+
+def unread(text, row):
+    """Spell a text as heron reads it no more: direction marks, a point that stands too early."""
+    first, *rest = text.split()
+    pointed = f"{first}\u05c1\u05b8" if row % 2 else first
+    return f"\u200f{' '.join([pointed, *rest])}\u200f "
+
+
+def read(text, row):
+    first, *rest = text.split()
+    return " ".join([f"{first}\u05b8\u05c1" if row % 2 else first, *rest])
+
+
+@pytest.fixture
+def pointed(sweep):
+    """The sweep with Hebrew points in every second gold summary, in the order of NFC."""
+    for path in Path(sweep).glob("*/predictions/test.parquet"):
+        table = read_table(path)
+        columns = {name: table.values(name) for name in table.columns}
+        columns["gold"] = [read(gold, row) for row, gold in enumerate(GOLDS)]
+        write_table(path, columns)
+    return sweep
+
+
+def test_a_file_that_kept_unicode_variants_has_the_same_golds_and_loses_nothing_by_them(pointed):
+    texts = summarize(0.9, 5)
+    rows = range(N)
+    spelt = {
+        "read": ([read(GOLDS[row], row) for row in rows], [read(texts[row], row) for row in rows]),
+        "kept": (
+            [unread(GOLDS[row], row) for row in rows],
+            [unread(texts[row], row) for row in rows],
+        ),
+    }
+    for name, (golds, own) in spelt.items():
+        write_table(f"{name}.csv", {"guid": GUIDS, "gold": golds, "prediction": own})
+    expected = item_rouge(*spelt["read"][::-1], HEBREW)["rouge1"].mean()
+    assert item_rouge(spelt["kept"][1], spelt["read"][0], HEBREW)["rouge1"].mean() < expected
+    for order in ((pointed, "kept.csv", "read.csv"), ("kept.csv", pointed, "read.csv")):
+        found = by_label(run(*order))
+        assert found["kept"]["scores"] == found["read"]["scores"] == pytest.approx([expected])
+    alone = by_label(run("kept.csv", "read.csv", "task=summarization", "language=he"))
+    assert alone["kept"]["scores"] == alone["read"]["scores"] == pytest.approx([expected])
+
+
+def reread(sweep, pattern, unicode):
+    """Let runs have read their data otherwise."""
+    for path in Path(sweep).glob(f"{pattern}/config.yaml"):
+        config = OmegaConf.load(path)
+        OmegaConf.update(config, "data.unicode", unicode, force_add=True)
+        OmegaConf.save(config, path)
+
+
+def test_golds_are_compared_as_the_runs_have_read_them(pointed):
+    write_table("plain.csv", {"guid": GUIDS, "gold": GOLDS, "prediction": GOLDS})
+    with pytest.raises(
+        DataError, match=r"s1: gold is '.*' in .*Unicode variants that data.unicode"
+    ):
+        run(pointed, "plain.csv")
+    reread(pointed, "*", {"niqqud": "strip"})
+    written = run(pointed, "plain.csv")
+    assert by_label(written)["plain"]["scores"] == [1.0]
+    assert written["settings"]["unicode"]["niqqud"] == "strip"
+
+
+def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
+    """As `compare` reads it of a run's split, whole configuration or not."""
+    other = DataConfig(name="other", unicode=UnicodeOptions(niqqud="strip"))
+    config = Config(data=DataConfig(name="own"), others={"other": other})
+    (tmp_path / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    for split, niqqud in (("test", "keep"), ("other.test", "strip"), ("gone.test", "keep")):
+        (record,) = collect(tmp_path)
+        assert compare._reading(record, split).niqqud == niqqud, split
+
+
+def test_runs_that_read_variants_differently_are_compared_by_the_coarser_reading(pointed):
+    reread(pointed, "encoder=mt5*", {"niqqud": "strip"})
+    for path in Path(pointed).glob("encoder=mt5*/predictions/test.parquet"):
+        table = read_table(path)
+        write_table(path, {name: table.values(name) for name in table.columns} | {"gold": GOLDS})
+    written = run(pointed)
+    assert any("read Unicode variants differently" in note for note in written["notes"])
+    expected = item_rouge(texts_of("scratch", 0), GOLDS, HEBREW)["rouge1"].mean()
+    assert by_label(written)["encoder=scratch"]["scores"][0] == pytest.approx(expected)
+
+
+def test_another_gold_summary_is_refused_with_its_guid_and_both_golds(sweep):
+    long = " ".join([*WORDS * 10, "אחרת"])
+    for name, last in (("a", "סוף"), ("b", "אחר")):
+        golds = [f"{long} {last}", *GOLDS[1:]]
+        write_table(f"{name}.csv", {"guid": GUIDS, "gold": golds, "prediction": golds})
+    words = ("task=summarization", "language=he")
+    with pytest.raises(DataError) as caught:
+        run("a.csv", "b.csv", *words)
+    said = str(caught.value)
+    assert said.startswith("s0: gold is '…")
+    assert "אחרת סוף' in a.csv, '…" in said
+    assert "אחרת אחר' in b.csv" in said
+    assert "same version of the data" in said
 
 
 def test_an_empty_summary_scores_nothing_and_an_empty_gold_is_left_out(sweep):

@@ -116,6 +116,23 @@ def test_any_system_s_summaries_score_as_a_run_s(run, files, tmp_path):
         assert value == pytest.approx(known[name]), name
 
 
+def test_summaries_that_kept_unicode_variants_score_the_same(files, tmp_path):
+    gold, mine = files
+    out, found = tmp_path / "scores.json", []
+    words = ("task=summarization", f"gold={gold}", f"predictions={mine}", f"out={out}")
+    rows = read_table(gold).rows
+    for points in ("\u05b8\u05c1", "\u05c1\u05b8"):  # as NFC has them, and not
+        texts = [f"ש{points}{row['summary']}" for row in rows]
+        write_table(mine, {"guid": [row["guid"] for row in rows], "prediction": texts})
+        if not found:
+            columns = {name: [row[name] for row in rows] for name in ("guid", "article")}
+            write_table(gold, {**columns, "summary": texts})
+        assert heron("score", *words, "resamples=0") == 0
+        found.append(read_json(out)["mine"])
+    assert found[0] == found[1]
+    assert found[0]["rouge1"] == 1
+
+
 def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, capsys):
     gold, mine = files
     rows = read_table(mine).rows

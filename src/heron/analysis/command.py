@@ -44,7 +44,8 @@ class AnalyzeOptions(BertScoreOptions):
             `answers` for the page; of summaries `article_length`, `summary_length`, `compression`,
             `novelty`, `statistics`, or `summaries` for the page; default all that the run's data
             can be sliced by. With a data set of summaries, side columns to tell them apart by.
-        beside: run folders or tables of other systems, whose summaries the page shows as well.
+        beside: run folders or tables of other systems, whose summaries the page shows as well, in
+            the run's own `data.unicode`.
         types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
         bins: into how many bins numbers are put.
         words: what a word is: `words`, or `whitespace` (what stands between spaces).
@@ -295,10 +296,13 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
 def _describe_questions(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
-    from heron.analysis.question_command import describe_questions, draw_sheet
+    from heron.analysis.question_command import describe_questions, draw_sheet, refuse_others
     from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
+    refuse_others(options)
+    if config.task != "qa":
+        raise ConfigError(f"sheet={options.sheet}: {config.name} has no answers to judge")
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, *places)
     if options.sheet is not None:
@@ -310,11 +314,10 @@ def _describe_summaries(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
     from heron.analysis.summary_command import describe_summary_data
-    from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
-    return describe_summary_data(options, overrides, read_shipped(config, *places))
+    return describe_summary_data(options, overrides, config, *places)
 
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:

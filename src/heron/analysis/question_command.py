@@ -143,7 +143,6 @@ def describe_questions(
     from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
 
-    refuse_others(options)
     config = shipped.config
     described = question_statistics(shipped.splits, config.language)
     tables: list[Table] = [size_table(described), length_table(described), *word_tables(described)]
@@ -191,9 +190,6 @@ def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
     from heron.analysis.answer_sheet import write_sheet
     from heron.data.config import VALIDATION
 
-    refuse_others(options)
-    if shipped.config.task != "qa":
-        raise ConfigError(f"sheet={options.sheet}: {shipped.config.name} has no answers to judge")
     name = options.split or VALIDATION
     if name not in shipped.splits:
         raise ConfigError(f"split={name}: not there.{nearest(name, shipped.splits)}")

@@ -29,37 +29,49 @@ def analyze_summaries(
 
     Returns:
         The files written: for each analysis `<split>-<by>.json` and `.png`, and the page.
+
+    Raises:
+        ConfigError: a wrong option, before the predictions are read; no such predictions.
+        DataError: files that cannot be read, or systems of other data.
     """
-    from heron.analysis.command import write, write_tables
+    from heron.analysis.command import override, write, write_tables
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.question_command import refuse_others
     from heron.analysis.reading import data_of
     from heron.analysis.summarized import read_summarized
+    from heron.analysis.summary_checks import check_slices, open_tools
     from heron.analysis.summary_command import STATISTICS, run_statistics
     from heron.analysis.summary_slices import BY, summary_breakdown
+    from heron.judging.systems import find_systems
     from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import RunFolder
 
     refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
     find_tokenizer(options.words)
-    name = options.split or "test"
-    if options.by and set(options.by) == {STATISTICS}:  # which need no scores
-        return run_statistics(options, config, folder)
-    run, file = folder.resolve().name, RunFolder(folder).predictions(name)
+    find_systems(options.beside or (), "beside")
+    name, wanted = options.split or "test", options.by or (*BY, STATISTICS, PAGE)
     data, _ = data_of(config, name)
-    split = read_summarized(file, run, data.language, options.beside or (), name)
+    check_slices(wanted, (*BY, STATISTICS, PAGE), override(data, overrides))
+    if STATISTICS in wanted:
+        tools = open_tools(options, data)
+    else:
+        refuse_others(options, ("morphology", "published"), f"only by={STATISTICS} uses it")
+    if set(wanted) == {STATISTICS}:  # which need no scores
+        return run_statistics(options, config, folder, tools)
+    run, file = folder.resolve().name, RunFolder(folder).predictions(name)
+    split = read_summarized(file, run, data.language, options.beside or (), name, data.unicode)
     target = options.out or folder / "analysis"
     title = f"{run}: {name}, {len(split.guids):,} articles"
     sheet = f"{title}  ·  {SYNTHETIC}" if data.synthetic else title
     files = []
-    for by in options.by or (*BY, STATISTICS, PAGE):
+    for by in wanted:
         stem = f"{name}-{by.replace('/', '_')}"
         if by == PAGE:
             files.append(_write_page(target, name, title, split, data.synthetic))
             continue
         if by == STATISTICS:
-            files += run_statistics(options, config, folder)
+            files += run_statistics(options, config, folder, tools)
             continue
         sides = () if by in BY else _sides(options, overrides, config, split, name)
         found = summary_breakdown(by, split, options.bins, options.words, sides, options.seed)

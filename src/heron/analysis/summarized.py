@@ -1,6 +1,8 @@
 """Summaries of several systems beside their articles, scored one by one.
 
-The run's own predictions hold the articles and the gold summaries, so its data is not needed.
+The run's own predictions hold the articles and the gold summaries, so its data is not needed. They
+are stored as the run has read them; all summaries are read the same way before they are scored and
+shown (`heron.languages.spelling`), so that no system gains or loses by Unicode variants.
 
 Legend: N articles.
 """
@@ -20,6 +22,8 @@ from heron.errors import ConfigError, DataError, Problem
 from heron.judging.systems import System, read_systems
 from heron.languages import get_language
 from heron.languages.language import Language
+from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.paired_units import Floats
 from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
 from heron.metrics.summary_counts import Tally
@@ -90,7 +94,7 @@ class Written(NamedTuple):
         groups: N names of what intervals draw: groups of articles, or each article.
         articles: N texts.
         golds: N gold summaries.
-        texts: N summaries; empty where there is none.
+        texts: N summaries, spelt as the articles are; empty where there is none.
         unlabelled: summaries without a gold summary, which are left out.
     """
 
@@ -102,11 +106,12 @@ class Written(NamedTuple):
     unlabelled: int
 
 
-def read_written(path: Path) -> Written:
+def read_written(path: Path, spell: Spell) -> Written:
     """Read one split's summaries, those without a gold summary left out.
 
     Args:
         path: the run's predictions, Parquet.
+        spell: how the run has read articles and gold summaries.
 
     Raises:
         ConfigError: there are no such predictions, or no gold summary.
@@ -123,11 +128,18 @@ def read_written(path: Path) -> Written:
         ["" if is_missing(row[column]) else cell_text(row[column]) for row in rows]
         for column in ("guid", "text", "gold", "prediction")
     )
-    return Written(guids, _groups(rows, guids), articles, golds, texts, len(table) - len(rows))
+    left_out = len(table) - len(rows)
+    own = list(map(spell, texts))
+    return Written(guids, _groups(rows, guids), articles, golds, own, left_out)
 
 
 def read_summarized(
-    path: Path, name: str, language: str, beside: Sequence[str] = (), split: str = "test"
+    path: Path,
+    name: str,
+    language: str,
+    beside: Sequence[str] = (),
+    split: str = "test",
+    unicode: UnicodeOptions | None = None,
 ) -> SummarizedSplit:
     """Read one split's summaries and score them.
 
@@ -137,17 +149,20 @@ def read_summarized(
         language: ISO 639-1 code.
         beside: run folders or tables of other systems, as `heron judge systems=` takes them.
         split: which of the other runs' predictions.
+        unicode: `data.unicode` of the run; None: the default.
 
     Raises:
         ConfigError: there are no such predictions, no gold summary, or no such system.
         DataError: files that cannot be read; other systems whose gold summaries are others.
     """
-    guids, groups, articles, golds, texts, unlabelled = read_written(path)
+    spell = speller(language, unicode)
+    guids, groups, articles, golds, texts, unlabelled = read_written(path, spell)
     written: dict[str, Sequence[str | None]] = {name: texts}
     others = read_systems(beside, split, "beside") if beside else []
-    _check(others, dict(zip(guids, golds, strict=True)))
+    _check(path, others, dict(zip(guids, golds, strict=True)), language, spell)
     for other in others:
-        written[_unlike(other.name, written)] = [other.summaries.get(guid) for guid in guids]
+        own = {guid: spell(text) for guid, text in other.summaries.items()}
+        written[_unlike(other.name, written)] = [own.get(guid) for guid in guids]
     known = get_language(language)
     systems = [_score(one, found, golds, known) for one, found in written.items()]
     for copy, copied in extractive_texts(articles, golds, known).items():
@@ -183,7 +198,9 @@ def _score(
     return Summarizer(name, texts, scores, copied)
 
 
-def _check(others: Sequence[System], golds: Mapping[str, str]) -> None:
+def _check(
+    path: Path, others: Sequence[System], golds: Mapping[str, str], language: str, spell: Spell
+) -> None:
     """Refuse systems that are of other data: no article in common, or another gold summary."""
     problems = []
     for other in others:
@@ -193,8 +210,11 @@ def _check(others: Sequence[System], golds: Mapping[str, str]) -> None:
                 Problem(str(other.path), what, f"those look like '{next(iter(golds))}'")
             )
         for guid in golds.keys() & other.references.keys():
-            if other.references[guid] != golds[guid].strip():
-                what = "another gold summary than the run has"
-                problems.append(Problem(f"{other.path}: {guid}", what, "is it of the same data?"))
+            gold, own = golds[guid], other.references[guid]
+            if spell(own) != spell(gold):
+                fix = KEPT_APART if are_variants(own, gold, language) else "is it of the same data?"
+                here, there = around_difference(own, gold)
+                what = f"another gold summary than the run has: '{here}', in {path} '{there}'"
+                problems.append(Problem(f"{other.path}: {guid}", what, fix))
     if problems:
         raise DataError(sorted(problems, key=lambda problem: problem.where))

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heron.bertscore_options import compute_asked, sign_asked
-from heron.errors import ConfigError, nearest
+from heron.analysis.summary_checks import Tools, check_columns, no_column, open_tools
+from heron.bertscore_options import compute_asked, require_asked
 from heron.reporting.cells import Interval, Table, to_markdown
 
 if TYPE_CHECKING:
     from heron.analysis.command import AnalyzeOptions
     from heron.analysis.summary_measures import Definition, Shares
     from heron.analysis.summary_profile import Pair, Profile
-    from heron.audit.reading import Shipped
     from heron.data.config import DataConfig
     from heron.data.examples import Example
     from heron.languages.morphology import Morphology
+    from heron.languages.spelling import Spell
     from heron.schema import Config
 
 STATISTICS = "statistics"  # stem of the files
@@ -31,15 +31,25 @@ _WHY = "not for statistics of summaries"
 
 
 def describe_summary_data(
-    options: AnalyzeOptions, overrides: Sequence[str], shipped: Shipped
+    options: AnalyzeOptions,
+    overrides: Sequence[str],
+    config: DataConfig,
+    data_dir: Path,
+    cache_dir: Path,
 ) -> list[Path]:
     """Describe every split file that is there, and a column's values in it (`by=COLUMN`).
+
+    Args:
+        options: of the command; what is wrong with them is said before any data is read.
+        overrides: `data.<key>=` words, for the record.
+        config: the data set.
+        data_dir: where data sets lie.
+        cache_dir: where downloads and generated corpora lie.
 
     Returns:
         The files written: `statistics.md`, `.json` and `.csv`, `lengths.png`; with `texts=FILE`
         that file alone, the texts for another tool to analyse.
     """
-    from heron.analysis.published_statistics import published_statistics
     from heron.analysis.question_command import refuse_others
     from heron.analysis.summary_measures import definitions, measure
     from heron.analysis.summary_tables import (
@@ -48,15 +58,19 @@ def describe_summary_data(
         share_table,
         text_table,
     )
+    from heron.audit.reading import read_shipped
 
     refuse_others(options, _OTHER_TASKS, _WHY)
-    sign_asked(options.asked())  # what is missing is missing now
-    config = shipped.config
+    check_columns(options.by or (), config)
+    require_asked(options.asked())
+    tools = None if options.texts else open_tools(options, config)
+    shipped = read_shipped(config, data_dir, cache_dir)
     sets = _sets(shipped.splits, options.by)
-    if options.texts is not None:
+    if tools is None:
+        assert options.texts is not None
         return [_write_texts(options.texts, sets)]
-    published = published_statistics(config.name, options.published)
-    found, morphology = _profiles(sets, options.morphology, config)
+    morphology, published = tools
+    found = _profiles(sets, morphology)
     measured = {name: measure(one, options.seed) for name, one in found.items()}
     ways = {name: definitions(one, published) for name, one in found.items()}
     similarity = _similarity(sets, options)
@@ -83,7 +97,9 @@ def describe_summary_data(
     return _write(target, STATISTICS, config.name, config, facts, tables, found, measured, ways)
 
 
-def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> list[Path]:
+def run_statistics(
+    options: AnalyzeOptions, config: Config, folder: Path, tools: Tools
+) -> list[Path]:
     """Set a run's summaries beside the gold ones: novelty, compression, repetition.
 
     Neither the model nor the data set is needed: the predictions hold the articles.
@@ -92,20 +108,21 @@ def run_statistics(options: AnalyzeOptions, config: Config, folder: Path) -> lis
         options: of the command.
         config: the run's.
         folder: the run's.
+        tools: see `open_tools`.
 
     Returns:
         The files written: `<split>-statistics.md`, `.json`, `.csv` and `.png`.
     """
-    from heron.analysis.published_statistics import published_statistics
     from heron.analysis.reading import data_of
     from heron.analysis.summary_measures import compare_profiles, definitions, measure
     from heron.analysis.summary_tables import morphology_table, system_table
+    from heron.languages.spelling import speller
 
     name = options.split or "test"
     data, _ = data_of(config, name)
-    gold, system = _predicted(folder, name)
-    found, morphology = _profiles({"gold": gold, "system": system}, options.morphology, data)
-    published = published_statistics(data.name, options.published)
+    gold, system = _predicted(folder, name, speller(data.language, data.unicode))
+    morphology, published = tools
+    found = _profiles({"gold": gold, "system": system}, morphology)
     measured = {each: measure(one, options.seed) for each, one in found.items()}
     compared = compare_profiles(found["system"], found["gold"], options.seed)
     tables = [
@@ -181,36 +198,29 @@ def _sets(
 
 def _side(example: Example, column: str) -> str:
     if column not in example.side:
-        given = [name for name in example.side if name not in ("file", "line")]
-        hint = nearest(column, given) or f" data.columns.side=[{column}] reads it"
-        raise ConfigError(f"by={column}: no column of that name is read.{hint}")
+        raise no_column(column, list(example.side))
     return str(example.side[column])
 
 
-def _profiles(
-    sets: Mapping[str, Sequence[Pair]], backend: str, config: DataConfig
-) -> tuple[dict[str, Profile], Morphology]:
+def _profiles(sets: Mapping[str, Sequence[Pair]], morphology: Morphology) -> dict[str, Profile]:
     """Count each set, and where there are several of one data set all of them together."""
     from heron.analysis.summary_profile import merge, profile
-    from heron.languages import get_language
-    from heron.languages.morphology import load_morphology
 
-    morphology = load_morphology(backend, get_language(config.language))
     found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if len(found) > 1 and "gold" not in found:
         found[ALL] = merge(list(found.values()))
     if not found:
         found[ALL] = profile([], morphology)  # says that there is none
-    return found, morphology
+    return found
 
 
-def _predicted(folder: Path, split: str) -> tuple[list[Pair], list[Pair]]:
+def _predicted(folder: Path, split: str, spell: Spell) -> tuple[list[Pair], list[Pair]]:
     """Read a run's articles with their gold summaries, and with the run's own."""
     from heron.analysis.summarized import read_written
     from heron.analysis.summary_profile import Pair
     from heron.runtime.run_folder import RunFolder
 
-    found = read_written(RunFolder(folder).predictions(split))
+    found = read_written(RunFolder(folder).predictions(split), spell)
     gold, system = (
         [Pair(*each) for each in zip(found.articles, texts, found.groups, strict=True)]
         for texts in (found.golds, found.texts)

@@ -23,6 +23,7 @@ from heron.comparison.scoring import (
 )
 from heron.comparison.text_tasks import TEXT_TASKS, can_be_empty
 from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference
 from heron.metrics.significance import Booleans
 
 ROWS = ("all", "shared")
@@ -96,7 +97,7 @@ def align(
         raise ConfigError(f"rows={rows}.{nearest(rows, ROWS)}")
     known = list(labels or known_labels(systems))
     files = _read_all(systems, settings, known)
-    golds = _shared_golds(files)
+    golds = _shared_golds(files, settings)
     guids, notes = _shared_rows(files, rows)
     if settings.task in TEXT_TASKS:
         found, guids = score_texts(files, guids, settings, golds, can_be_empty(known))
@@ -115,7 +116,8 @@ def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[st
     read = read_rows
     if task := TEXT_TASKS.get(settings.task):
         may_be_empty = task.may_be_empty and can_be_empty(labels) is not False
-        read = partial(read_rows, texts=True, may_be_empty=may_be_empty)
+        spell: Spell = settings.spell() if task.as_read else str
+        read = partial(read_rows, texts=True, may_be_empty=may_be_empty, spell=spell)
     problems: list[Problem] = []
     files = [read(source, problems) for system in systems for source in system.sources]
     if problems:
@@ -142,11 +144,13 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
     return tuple(predicted)
 
 
-def _shared_golds(files: Sequence[Rows]) -> Golds:
+def _shared_golds(files: Sequence[Rows], settings: Settings) -> Golds:
     """Find each guid's gold; refuse one that is not the same everywhere.
 
     Where some files know all right texts, those count, and a file that has one of them agrees.
+    Texts are the same where `data.unicode` reads them as the same.
     """
+    spell: Spell = settings.spell() if settings.task in TEXT_TASKS else str
     first: dict[str, Rows] = {}
     problems: dict[str, Problem] = {}
     for file in sorted(files, key=lambda file: not file.knows_all):
@@ -154,20 +158,23 @@ def _shared_golds(files: Sequence[Rows]) -> Golds:
             other = first.setdefault(guid, file)
             known = other.golds[guid]
             one_of = other.knows_all and not file.knows_all and bool(gold)
-            if not (set(gold) <= set(known) if one_of else set(gold) == set(known)):
-                what = (
-                    f"gold is '{_listed(known)}' in {other.source.path}, "
-                    f"'{_listed(gold)}' in {file.source.path}"
-                )
-                problems.setdefault(guid, Problem(guid, what))
+            mine, theirs = set(map(spell, gold)), set(map(spell, known))
+            if not (mine <= theirs if one_of else mine == theirs):
+                problems.setdefault(guid, _differ(guid, other, file, settings))
     if problems:
-        fix = "score both on the same version of the data"
-        raise DataError([Problem(p.where, p.what, fix) for p in problems.values()])
+        raise DataError(list(problems.values()))
     return {guid: file.golds[guid] for guid, file in first.items()}
 
 
-def _listed(gold: Sequence[str]) -> str:
-    return " | ".join(gold)
+def _differ(guid: str, first: Rows, second: Rows, settings: Settings) -> Problem:
+    """Show both golds, long ones where they part."""
+    one, other = (" | ".join(file.golds[guid]) for file in (first, second))
+    fix = "score both on the same version of the data"
+    if settings.task in TEXT_TASKS and are_variants(one, other, settings.language):
+        fix = KEPT_APART
+    one, other = around_difference(one, other)
+    what = f"gold is '{one}' in {first.source.path}, '{other}' in {second.source.path}"
+    return Problem(guid, what, fix)
 
 
 def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]]:

@@ -6,7 +6,7 @@ Legend: N rows, F files (runs of all systems), K and J runs of two systems.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from heron.comparison.finding import System
 from heron.comparison.text_tasks import TEXT_TASKS
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.languages import get_language
+from heron.languages.spelling import Spell, speller
+from heron.languages.unicode import UnicodeOptions
 from heron.metrics.classification import HEADLINES
 from heron.metrics.confusion import Counts
 from heron.metrics.paired_units import (
@@ -42,6 +44,7 @@ class Settings:
         seed: of both.
         alpha: how large a corrected p may be; the intervals hold 1 - alpha of the draws.
         language: ISO 639-1 code of the texts, for scores such as `he_f1`.
+        unicode: which Unicode variants count as one; see `heron.languages.spelling`.
     """
 
     metric: str = _CLASS_METRIC
@@ -51,6 +54,7 @@ class Settings:
     seed: int = 0
     alpha: float = 0.05
     language: str | None = None
+    unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -58,6 +62,10 @@ class Settings:
         tasks = [*HEADLINES, *TEXT_TASKS]
         if self.task not in tasks:
             raise ConfigError(f"task={self.task}: no such task.{nearest(self.task, tasks)}")
+
+    def spell(self) -> Spell:
+        """Make the function that spells texts of all files alike."""
+        return speller(self.language, self.unicode)
 
 
 def default_metric(task: str) -> str:
@@ -153,7 +161,7 @@ def score_texts(
         files: of all systems.
         guids: N, which all files have.
         settings: the task, the metric, the language.
-        golds: right texts by guid.
+        golds: right texts by guid; each file's texts are compared with these in its own spelling.
         no_answer: whether "no answer" can be right; None: where any gold says so.
 
     Returns:
@@ -163,10 +171,11 @@ def score_texts(
         ConfigError: an unknown metric or language.
         DataError: no row counts.
     """
-    task = TEXT_TASKS[settings.task]
+    task, spell = TEXT_TASKS[settings.task], settings.spell()
     language = get_language(settings.language) if settings.language else None
     predictions = [file.predictions[guid] for file in files for guid in guids]
-    items = task.items(predictions, [golds[g] for g in guids] * len(files), language, no_answer)
+    right = [own_golds(file, guid, golds[guid], spell) for file in files for guid in guids]
+    items = task.items(predictions, right, language, no_answer)
     metric = settings.metric
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
@@ -183,6 +192,15 @@ def score_texts(
         tuple(_text_notes(metric, counts_N, [golds[guid] for guid in guids], no_answer)),
     )
     return outcomes, [guid for guid, counts in zip(guids, counts_N, strict=True) if counts]
+
+
+def own_golds(file: Rows, guid: str, golds: Sequence[str], spell: Spell) -> tuple[str, ...]:
+    """Take a row's right texts, each as this file spells it, where it has it.
+
+    A file's scores are then those that its own golds give, whoever stands beside it.
+    """
+    own = {spell(text): text for text in file.golds[guid]}
+    return tuple(own.get(spell(text), text) for text in golds)
 
 
 def _text_notes(

@@ -1,5 +1,8 @@
 """Automatic scores of the summaries that are judged, to be correlated with people's.
 
+Summaries and references are spelt alike first (`heron.languages.spelling`); raters read them as
+they were written.
+
 Source: HeSum, section 4.2 (ROUGE beside human scores).
 """
 
@@ -7,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from heron.bertscore_options import compute_asked
-from heron.judging.systems import System
+from heron.bertscore_options import compute_asked, sign_asked
+from heron.judging.systems import System, shared_speller
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge
 from heron.schema import BertScoreConfig
@@ -41,27 +45,56 @@ def measure(
         `rouge1_heron` and so on where there is a reference; `words`; `bertscore_f1` and so on, but
         not for pairs that it leaves out. A file's own column wins.
     """
-    known = references(systems)
+    spell, read = shared_speller(systems, code), _references(systems, guids, code)
+    written = {s.name: {guid: spell(s.summaries[guid]) for guid in guids} for s in systems}
+    like = _by_encoder(written, read, by_encoder) if by_encoder else {}
     found: dict[str, dict[str, Mapping[str, float]]] = {}
-    own = {s.name: {guid: {**known, **s.references}.get(guid) for guid in guids} for s in systems}
-    read = {
-        name: {guid: text for guid, text in by_guid.items() if text is not None}
-        for name, by_guid in own.items()
-    }
-    like = _by_encoder(systems, read, by_encoder) if by_encoder else {}
     for system in systems:
-        golds = read[system.name]
-        computed = _rouge({guid: system.summaries[guid] for guid in golds}, golds, code)
+        texts, golds = written[system.name], read[system.name]
+        computed = _rouge({guid: texts[guid] for guid in golds}, golds, code)
         found[system.name] = {
             guid: {
                 **computed.get(guid, {}),
                 **like.get((system.name, guid), {}),
-                WORDS: float(len(system.summaries[guid].split())),
+                WORDS: float(len(texts[guid].split())),
                 **system.metrics.get(guid, {}),
             }
             for guid in guids
         }
     return found
+
+
+def sign_measures(
+    systems: Sequence[System], guids: Sequence[str], code: str, by_encoder: BertScoreConfig | None
+) -> dict[str, Any]:
+    """Name what decides BERTScore, for the key.
+
+    Args:
+        systems, guids, code, by_encoder: as for `measure`.
+
+    Returns:
+        `{"bertscore": signature}`; signatures by system where they are not all the same, because
+        idf has counted other references. Nothing without scores.
+    """
+    golds = _references(systems, guids, code)
+    found = {name: sign_asked(by_encoder, list(mine.values())) for name, mine in golds.items()}
+    signed = {name: signature for name, signature in found.items() if signature}
+    if not signed:
+        return {}
+    same = len(set(signed.values())) == 1
+    return {"bertscore": next(iter(signed.values())) if same else signed}
+
+
+def _references(
+    systems: Sequence[System], guids: Sequence[str], code: str
+) -> dict[str, dict[str, str]]:
+    """Find the reference of each summary that has one, by system and guid: its own file's first."""
+    spell, known = shared_speller(systems, code), references(systems)
+    own = {system.name: {**known, **system.references} for system in systems}
+    return {
+        name: {guid: spell(by_guid[guid]) for guid in guids if guid in by_guid}
+        for name, by_guid in own.items()
+    }
 
 
 def _rouge(
@@ -75,20 +108,21 @@ def _rouge(
 
 
 def _by_encoder(
-    systems: Sequence[System], golds: Mapping[str, Mapping[str, str]], config: BertScoreConfig
+    written: Mapping[str, Mapping[str, str]],
+    golds: Mapping[str, Mapping[str, str]],
+    config: BertScoreConfig,
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Compute BERTScore of each system, by system and guid.
 
     One by one, so that idf counts every reference once; the cache keeps their states.
     """
     scores: dict[tuple[str, str], dict[str, float]] = {}
-    for system in systems:
-        mine = golds[system.name]
+    for name, mine in golds.items():
         if not mine:
             continue
-        texts = [system.summaries[guid] for guid in mine], list(mine.values())
+        texts = [written[name][guid] for guid in mine], list(mine.values())
         found = compute_asked(*texts, config)
         for row, guid in enumerate(mine):
-            values = {name: float(values_N[row]) for name, values_N in found.items.items()}
-            scores[system.name, guid] = {n: v for n, v in values.items() if math.isfinite(v)}
+            values = {score: float(values_N[row]) for score, values_N in found.items.items()}
+            scores[name, guid] = {n: v for n, v in values.items() if math.isfinite(v)}
     return scores

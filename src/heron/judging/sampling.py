@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions, sign_asked
+from heron.bertscore_options import BertScoreOptions, require_asked
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint
 from heron.judging.design import assign_raters, system_orders
 from heron.judging.form import write_forms
-from heron.judging.measuring import measure
+from heron.judging.measuring import measure, sign_measures
 from heron.judging.questions import check_apart, choose_questions
 from heron.judging.study import Judged, Study, write_key
-from heron.judging.systems import GOLD, System, read_systems
+from heron.judging.systems import GOLD, System, read_systems, shared_speller
 from heron.judging.wording import Question, get_wording
 from heron.languages import get_language
-from heron.schema import BertScoreConfig
+from heron.languages.spelling import Spell, around_difference
 
 
 @dataclass
@@ -72,10 +72,11 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     if key.exists():
         raise ConfigError(f"{key} is there already, and forms in use may need it: name a new out=")
     overlap, by_encoder = _check_numbers(options), options.asked()
+    require_asked(by_encoder)
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems)).code
     criteria, errors = _questions(options, options.wording or language)
-    articles = _articles(systems)
+    articles = _articles(systems, shared_speller(systems, language))
     summaries = _summaries(systems, options.gold)
     guids = _draw(articles, summaries, options)
     study = Study(
@@ -91,16 +92,11 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
         made={
             "options": _plain(options),
             "files": {one.name: {"path": str(one.path), "sha256": one.sha256} for one in systems},
-            **_signature(by_encoder),
+            **sign_measures(systems, guids, language, by_encoder),
         },
     )
     write_key(key, study)
     return study, write_forms(options.out / "forms", study, articles, summaries)
-
-
-def _signature(config: BertScoreConfig | None) -> dict[str, str]:
-    signature = sign_asked(config)
-    return {"bertscore": signature} if signature else {}
 
 
 def _check_numbers(options: SampleOptions) -> int:
@@ -140,27 +136,37 @@ def _questions(
     return criteria, errors
 
 
-def _articles(systems: Sequence[System]) -> dict[str, str]:
-    """Join the articles of all files; two that differ mean that guids do not match.
+def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
+    """Join the articles of all files.
 
     Raises:
-        DataError: there are none, or they differ; names the guids.
+        DataError: there are none, or articles or references differ; names the guids.
     """
-    articles: dict[str, tuple[str, System]] = {}
-    problems = []
-    for system in systems:
-        for guid, text in system.articles.items():
-            known, first = articles.setdefault(guid, (text, system))
-            if known.split() != text.split():
-                what = f"another article than in {first.path}"
-                fix = "guids must mean the same; or leave the text out of one file"
-                problems.append(Problem(f"{system.path}: {guid}", what, fix))
-    if problems:
-        raise DataError(problems)
+    _check_same(systems, "reference", [one.references for one in systems], spell)
+    _check_same(systems, "article", [one.articles for one in systems], spell)
+    articles = {guid: text for one in reversed(systems) for guid, text in one.articles.items()}
     if not articles:
         fix = "at least one file needs a column text or article: raters have to read it"
         raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
-    return {guid: text for guid, (text, _) in articles.items()}
+    return articles
+
+
+def _check_same(
+    systems: Sequence[System], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
+) -> None:
+    """Refuse files whose texts of one guid differ: their guids do not mean the same."""
+    found: dict[str, tuple[str, System]] = {}
+    problems = []
+    for system, by_guid in zip(systems, texts, strict=True):
+        for guid, text in by_guid.items():
+            known, first = found.setdefault(guid, (text, system))
+            if known != text and spell(known).split() != spell(text).split():
+                here, there = around_difference(text, known)
+                what = f"another {kind} than in {first.path}: '{here}', there '{there}'"
+                fix = f"guids must mean the same; or leave the {kind} out of one file"
+                problems.append(Problem(f"{system.path}: {guid}", what, fix))
+    if problems:
+        raise DataError(problems)
 
 
 def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, str]]:

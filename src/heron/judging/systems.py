@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from heron.data.tables import Table, cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import sha256_file
+from heron.languages.spelling import Spell, speller
+from heron.languages.unicode import UnicodeOptions, coarsest
 
 GOLD = "gold"  # the references as a system
 _GUIDS = ("guid", "id")
@@ -34,6 +36,7 @@ class System:
         metrics: by guid, every column of numbers.
         language: ISO 639-1 code, where a run says it.
         synthetic: whether a run says that its texts are generated.
+        unicode: how a run has read its articles and references.
     """
 
     name: str
@@ -45,6 +48,7 @@ class System:
     metrics: Mapping[str, Mapping[str, float]]
     language: str | None = None
     synthetic: bool = False
+    unicode: UnicodeOptions | None = None
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
@@ -62,7 +66,7 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     """
     systems: list[System] = []
     problems: list[Problem] = []
-    for name, path in _named(words, option):
+    for name, path in find_systems(words, option):
         try:
             systems.append(_read(name, path, split))
         except DataError as error:
@@ -78,8 +82,20 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     return systems
 
 
-def _named(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
-    """Find each word's path; a run's folder has commas in its name, as has the list."""
+def shared_speller(systems: Sequence[System], language: str) -> Spell:
+    """Make the function that spells texts of all systems alike, as the runs among them read."""
+    return speller(language, coarsest(one.unicode for one in systems if one.unicode))
+
+
+def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
+    """Find each word's path; a run's folder has commas in its name, as has the list.
+
+    Returns:
+        Names, empty where a word gives none, and run folders or files; nothing is read.
+
+    Raises:
+        ConfigError: there is no such run folder or file.
+    """
     found: list[tuple[str, Path]] = []
     rest = list(words)
     while rest:
@@ -101,7 +117,7 @@ def _named(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
 def _read(name: str, path: Path, split: str) -> System:
     if not path.is_dir():
         return _from_table(name or path.stem, path)
-    from heron.analysis.reading import missing_predictions
+    from heron.analysis.reading import data_of, missing_predictions
     from heron.config import from_yaml
     from heron.runtime.run_folder import open_run
 
@@ -109,13 +125,12 @@ def _read(name: str, path: Path, split: str) -> System:
     file = run.predictions(split)
     if not file.is_file():
         raise missing_predictions(file)
-    data = from_yaml(run.config.read_text(encoding="utf-8")).data
-    return _from_table(name or path.resolve().name, file, data.language, data.synthetic)
+    data, _ = data_of(from_yaml(run.config.read_text(encoding="utf-8")), split)
+    system = _from_table(name or path.resolve().name, file)
+    return replace(system, language=data.language, synthetic=data.synthetic, unicode=data.unicode)
 
 
-def _from_table(
-    name: str, path: Path, language: str | None = None, synthetic: bool = False
-) -> System:
+def _from_table(name: str, path: Path) -> System:
     table = read_table(path)
     guid, summary = table.find(_GUIDS), table.find(_SUMMARIES)
     lacking = [names for names, it in ((_GUIDS, guid), (_SUMMARIES, summary)) if it is None]
@@ -135,8 +150,6 @@ def _from_table(
         _texts(table, guid, article),
         _texts(table, guid, reference),
         numbers(table, guid, [column for column in table.columns if column not in used]),
-        language,
-        synthetic,
     )
 
 

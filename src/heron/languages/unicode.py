@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from heron.errors import ConfigError, nearest
@@ -61,14 +62,28 @@ class UnicodeOptions:
                 raise ConfigError(f"data.unicode.{name}={value}: unknown.{nearest(value, allowed)}")
 
 
-def normalise(text: str, language: Language, options: UnicodeOptions) -> str:
+UNIFY_ALL = UnicodeOptions(niqqud="strip", punctuation="unify")
+
+
+def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
+    """Unify all that any of some readings unifies; without any, what the default does."""
+    every = list(readings)
+    unified = {
+        name: each
+        for name, each in vars(UNIFY_ALL).items()
+        if any(getattr(reading, name) == each for reading in every)
+    }
+    return replace(every[0], **unified) if every else UnicodeOptions()
+
+
+def normalise(text: str, language: Language | None, options: UnicodeOptions) -> str:
     """Unify the Unicode variants of `text` that `options` name; letters are never dropped.
 
     Applying it twice changes nothing more.
 
     Args:
         text: any text in `language`.
-        language: decides whether the cedilla switch applies.
+        language: decides whether the cedilla switch applies; it does not where nobody knows (None).
         options: which variants to unify.
 
     Returns:
@@ -76,8 +91,9 @@ def normalise(text: str, language: Language, options: UnicodeOptions) -> str:
     """
     if text.isascii():
         return text
+    code = language.code if language else ""
     variants, replacements = _rules(
-        language.code, options.bidi, options.niqqud, options.punctuation, options.cedilla
+        code, options.bidi, options.niqqud, options.punctuation, options.cedilla
     )
     # Removing a mark can bring a letter and its diacritic together, and composing can create a
     # cedilla letter: hence until nothing changes. Ordinary text leaves at the first test.

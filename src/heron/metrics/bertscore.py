@@ -1,8 +1,9 @@
 """BERTScore of summaries: how like the tokens of two texts are to an encoder.
 
 Every score belongs to a signature, as bert-score's hash code: encoder (with a fingerprint of its
-files), layer, idf, version of transformers, and what became of long texts. Scores with different
-signatures cannot be compared.
+files), layer, idf, version of transformers, and what became of long texts. With idf it names the
+references whose tokens were counted, too: a subset's scores, or another split's, are not weighed
+alike. Scores with different signatures cannot be compared.
 
 A text without a token of weight, an empty one above all, scores 0 against every text, as in
 bert-score, and is counted. Nothing is rescaled unless a baseline is given; rescaled scores have
@@ -120,15 +121,32 @@ def bertscore(
     for name, value in baseline.items():
         raw_N = items[f"bertscore_{name}"]
         items[f"bertscore_{name}_rescaled"] = (raw_N - value) / (1 - value)
-    return BertScores(items, dict(counts), sign(config))
+    return BertScores(items, dict(counts), sign(config, references))
 
 
-def sign(config: BertScoreConfig) -> str:
-    """Name all that decides a score, on one line, in the manner of bert-score's hash code.
+def require(config: BertScoreConfig) -> None:
+    """Miss now what scores need: long before they are computed.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
+    check_backbone(*_backbone(config))
+    _read_baseline(config)
+
+
+def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
+    """Name all that decides a score, on one line, in the manner of bert-score's hash code.
+
+    Args:
+        config: encoder, layer and so on.
+        references: all that were given, in any order. Only idf depends on them; which of them are
+            too long to count is decided by encoder and `long`, which are named as well.
+
+    Raises:
+        ConfigError: no such encoder or layer, an unusable baseline, or idf of nothing.
+    """
+    if config.idf and not references:
+        raise ConfigError("bertscore: idf counts references, and there are none to name")
     name, layer = _backbone(config)
     identity = check_backbone(name, layer)
     content = identity.get("commit") or fingerprint(identity)
@@ -136,6 +154,9 @@ def sign(config: BertScoreConfig) -> str:
     words = [f"{shown}@{content[:12]}", f"L{layer}", "idf" if config.idf else "no-idf"]
     words.append(f"version=heron-{VERSION}(hug_trans={_transformers()})")
     words.append(f"long={config.long}")
+    if config.idf:
+        corpus = fingerprint(sorted(text.strip() for text in references))
+        words.append(f"idf-references={len(references)}@{corpus[:12]}")
     if config.precision != "32-true":
         words.append(config.precision)
     if config.baseline:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytorch_lightning as pl
 from pytorch_lightning.strategies import FSDPStrategy
 
 from heron import ranks
 from heron.audit.known import warnings
+from heron.bertscore_options import require_asked, sign_asked
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
-from heron.data.tables import write_table
+from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError
 from heron.files import locked, read_json, write_json
 from heron.models.encoder import Encoder
@@ -99,6 +101,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     if sources is None or is_pruned:
         ranks.from_first(_DONE)
         return {} if is_pruned else read_scores(folder)
+    require_asked(config.task.bertscore)
     clock = Clock(status.get("seconds", 0.0))
     folder.update_status(
         state="running",
@@ -109,7 +112,6 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
         retry=None,
         heartbeat=heartbeat(),
         sources=sources,
-        **_signatures(config),
         **provenance(),
         **{key: None for key in ("pruned", "pruned_by") if key in status},
     )
@@ -123,7 +125,8 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     ended = {"state": "done"}
     if scores is None:
         ended = {"state": "pruned", "pruned_by": str(config.sweeper.study)}
-    folder.update_status(**ended, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
+    signatures = _signatures(config, folder, scores or {})
+    folder.update_status(**ended, **signatures, seconds=clock.seconds(), peak_rss_mb=peak_rss_mb())
     return scores or {}
 
 
@@ -203,16 +206,18 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
     return ranks.from_first(scores)
 
 
-def _signatures(config: Config) -> dict[str, dict[str, str]]:
-    """Name what decides scores that depend on more than the texts; what is missing is missed now.
-
-    The scores themselves are computed when the training is over.
-    """
+def _signatures(config: Config, folder: RunFolder, scores: Scores) -> dict[str, Any]:
+    """Name what decides each split's BERTScore: with idf, also that split's references."""
     if not config.task.bertscore.model:
         return {}
-    from heron.metrics.bertscore import sign
-
-    return {"signatures": {"bertscore": sign(config.task.bertscore)}}
+    found: dict[str, dict[str, str]] = {}
+    for split in scores:
+        if folder.predictions(split).is_file():
+            golds = read_table(folder.predictions(split)).values("gold")
+            known = [gold for gold in golds if gold is not None]
+            if signature := sign_asked(config.task.bertscore, known):
+                found[split] = {"bertscore": signature}
+    return {"signatures": found}
 
 
 def _score(

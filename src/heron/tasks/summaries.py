@@ -18,6 +18,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.files import fingerprint, read_json, write_json
 from heron.languages import get_language
+from heron.languages.spelling import speller
 from heron.metrics.span import mean_scores
 from heron.metrics.summary import (
     EXTRACTIVE_VERSION,
@@ -73,8 +74,12 @@ class SummaryPredictions:
             groups=[example.group or example.guid for example in examples],
         )
 
+    def references(self) -> list[str]:
+        """List the references that there are."""
+        return [gold for gold in self.golds if gold is not None]
+
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
-        """Score the rows that have a reference.
+        """Score the rows that have a reference, summaries spelt as the data has been read.
 
         Args:
             config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
@@ -88,7 +93,8 @@ class SummaryPredictions:
         rows = [row for row, gold in enumerate(self.golds) if gold is not None]
         if not rows:
             return {}
-        texts, golds = [self.texts[row] for row in rows], [str(self.golds[row]) for row in rows]
+        spell = speller(config.data.language, config.data.unicode)
+        texts, golds = [spell(self.texts[row]) for row in rows], self.references()
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
         articles = [self.articles[row] for row in rows]

@@ -12,9 +12,10 @@ from heron.analysis.summarized import read_summarized
 from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
 from heron.cli import main
 from heron.data.tables import read_table, write_table
-from heron.errors import ConfigError
+from heron.errors import ConfigError, DataError
 from heron.files import read_json
 from heron.languages import HEBREW
+from heron.languages.unicode import UnicodeOptions
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge
@@ -249,7 +250,45 @@ def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsy
     assert analyze(*words, f"beside={tmp_path / 'far.csv'},{tmp_path / 'other.csv'}") == 2
     said = capsys.readouterr().err
     assert "far.csv: none of its guids is among the run's predictions" in said
-    assert "other.csv: s3: another gold summary than the run has" in said
+    assert "other.csv: s3: another gold summary than the run has: 'another'" in said
+    assert f"test.parquet '{gold_of(3)}' (is it of the same data?)" in said
+
+
+def with_marks(text):
+    """Spell a text as it is no more when heron has read it: a direction mark around each word."""
+    return " ".join(f"\u200f{word}\u200e" for word in text.split())
+
+
+def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing(run, tmp_path):
+    guids = [f"s{row}" for row in range(N)]
+    texts = {"marks.csv": with_marks, "plain.csv": str}
+    for name, spell in texts.items():
+        columns = {
+            "gold": [spell(gold_of(row)) for row in range(N)],
+            "prediction": [spell(written_for(row, 1)) for row in range(N)],
+        }
+        write_table(tmp_path / name, {"guid": guids, **columns})
+    paths = [str(tmp_path / name) for name in texts]
+    found = read_summarized(run / "predictions" / "test.parquet", "run", "he", paths)
+    marks, plain = found.systems[1:3]
+    assert (marks.texts, plain.texts) == (plain.texts, [written_for(row, 1) for row in range(N)])
+    for name, score_N in plain.scores.items():
+        np.testing.assert_array_equal(marks.scores[name], score_N)
+    kept = UnicodeOptions(bidi="keep")
+    with pytest.raises(DataError, match=r"marks.csv: s0: another.*Unicode variants that data.unic"):
+        read_summarized(run / "predictions" / "test.parquet", "run", "he", paths, unicode=kept)
+
+
+def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):
+    table = {"guid": ["s3"], "summary": ["x"], "gold": [with_marks(gold_of(3))]}
+    write_table(tmp_path / "marks.csv", table)
+    words = (f"run={run}", "by=summaries", f"beside={tmp_path / 'marks.csv'}")
+    assert analyze(*words) == 0
+    config = run / "config.yaml"
+    text = config.read_text(encoding="utf-8").replace("bidi: strip", "bidi: keep")
+    config.write_text(text, encoding="utf-8")
+    assert analyze(*words) == 2
+    assert "marks.csv: s3: another gold summary" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -262,9 +301,21 @@ def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsy
         (["types=x.csv"], "types=x.csv: not for the summaries of a run"),
         (["words=letters"], "words=letters: unknown"),
         (["beside=nowhere.csv"], "beside=nowhere.csv: no such run folder or file"),
+        (["morphology=simplema"], "Did you mean 'simplemma'"),
+        (["by=statistics", "morphology=conllu:nowhere"], "nowhere"),
+        (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
+        (["by=novelty", "morphology=surface"], "morphology=surface: only by=statistics uses it"),
+        (["by=desks", "data.columns.side=[desk]"], "Did you mean 'desk'"),
+        (["data.columns.sides=[desk]"], "sides"),
     ],
 )
-def test_a_wrong_option_says_what_is_allowed(run, capsys, words, said):
+def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
+    run, capsys, monkeypatch, words, said
+):
+    """Predictions and data are there, but whoever opened them would fail."""
+    for place in ("heron.analysis.summarized.read_table", "heron.judging.systems.read_table"):
+        monkeypatch.setattr(place, None)
+    monkeypatch.setattr("heron.audit.reading.read_shipped", None)
     assert analyze(f"run={run}", *words) == 2
     assert said in capsys.readouterr().err
 

@@ -210,9 +210,16 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
         (["words=whitespace"], "words=whitespace: not for statistics of summaries"),
         (["morphology=simplema"], "Did you mean 'simplemma'"),
         (["sheet=new.csv"], "has no answers to judge"),
+        (["morphology=conllu:nowhere"], "nowhere"),
+        (["published=nowhere.yaml"], "published=nowhere.yaml: no such file"),
+        (["by=kin", "data.columns.side=[kind]"], "Did you mean 'kind'"),
+        (["bertscore=nowhere", "bertscore_layer=1"], "bertscore model nowhere"),
     ],
 )
-def test_a_wrong_option_says_what_is_allowed(folder, capsys, words, said):
+def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
+    folder, capsys, monkeypatch, words, said
+):
+    monkeypatch.setattr("heron.audit.reading.read_shipped", None)
     assert analyze(folder, *words) == 2
     assert said in capsys.readouterr().err
 
@@ -302,6 +309,19 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     stored = read_json(run / "analysis" / "test-statistics.json")
     assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}
     assert stored["empty"] == 1
+
+
+def test_what_a_run_has_written_is_counted_as_its_data_was_read(folder):
+    run = make_run(folder)
+    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
+    path = run / "analysis" / "test-statistics.json"
+    before = read_json(path)["sets"]
+    table = read_table(run / "predictions" / "test.parquet")
+    columns = {name: table.values(name) for name in table.columns}
+    columns["prediction"] = [text.replace("ה", "ה\u200f") for text in columns["prediction"]]
+    write_table(run / "predictions" / "test.parquet", columns)
+    assert main(["analyze", f"run={run}", "by=statistics"]) == 0
+    assert read_json(path)["sets"] == before
 
 
 def test_a_run_on_generated_text_says_so(folder):

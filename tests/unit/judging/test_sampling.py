@@ -197,6 +197,33 @@ def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, c
     assert "no such run folder or file" in said
 
 
+def test_files_in_other_unicode_spellings_are_of_the_same_data_and_score_the_same(tmp_path, capsys):
+    texts = {
+        "prediction": ["הכנסת אישרה", "שר האוצר"],
+        "text": ["הכנסת אישרה את התקציב", "שר האוצר הודיע אתמול"],
+        "gold": ["הכנסת אישרה תקציב", "האוצר הודיע"],
+    }
+    columns, marked = (
+        {"guid": ["a", "b"]}
+        | {name: [cell.replace("ש", shin) for cell in cells] for name, cells in texts.items()}
+        for shin in ("ש\u05b8\u05c1", "\u200fש\u05c1\u05b8")
+    )
+    write_table(tmp_path / "plain.jsonl", columns)
+    write_table(tmp_path / "marked.jsonl", marked)
+    write_table(tmp_path / "other.jsonl", {**columns, "gold": [*columns["gold"][:1], "אחר"]})
+    start = ("judge", "sample", "language=he", "articles=2", f"out={tmp_path / 'study'}")
+    systems = f"systems={tmp_path}/plain.jsonl,{tmp_path}/marked.jsonl"
+    said = refused(capsys, *start, f"{systems},{tmp_path}/other.jsonl")
+    assert "other.jsonl: b: another reference than in" in said
+    assert "'אחר', there 'האוצר הודיע'" in said
+    assert main([*start, systems]) == 0
+    study = read_key(tmp_path / "study" / "key.json")
+    assert study.metrics["marked"] == study.metrics["plain"]
+    assert study.metrics["plain"]["a"]["rouge1"] > 0.5
+    shown = (tmp_path / "study" / "forms" / "r1.csv").read_text("utf-8-sig")
+    assert "\u200f" in shown  # raters read what was written
+
+
 def test_criteria_and_errors_of_one_s_own_come_from_tables(tmp_path, capsys):
     columns = {
         "name": ["wit"],

@@ -5,11 +5,14 @@ import json
 import math
 import os
 import random
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
 from heron.errors import ConfigError, DataError
@@ -247,13 +250,37 @@ def test_the_signature_changes_with_all_that_decides_a_score(config, tmp_path, t
     baseline.write_text("LAYER,P,R,F\n1,0,0,0\n")
     changes = [
         {"layer": 2},
-        {"idf": True},
         {"long": "windows"},
         {"precision": "bf16-mixed"},
         {"baseline": str(baseline)},
     ]
     others = {sign(dataclasses.replace(config, **change)) for change in changes}
+    others.add(sign(dataclasses.replace(config, idf=True), ["a", "b"]))
     assert len(others | {signature}) == 6
+
+
+def test_with_idf_the_signature_names_the_references_in_any_order(config, tmp_path):
+    idf = dataclasses.replace(config, idf=True)
+    golds = texts(6, 19)
+    signature = sign(idf, golds)
+    assert "_L1_idf_version=" in signature
+    assert re.search(r"_idf-references=6@[0-9a-f]{12}$", signature)
+    for cache in (None, tmp_path, tmp_path):  # computed, and read from the cache
+        assert score(texts(6, 20), golds, idf, cache).signature == signature
+    assert sign(idf, golds[::-1]) == sign(idf, [f" {gold}\n" for gold in golds]) == signature
+    others = [golds[:5], [*golds[:5], "the end"], [*golds, golds[0]]]
+    assert len({signature, *(sign(idf, other) for other in others)}) == 4
+    with pytest.raises(ConfigError, match="none to name"):
+        sign(idf)
+
+
+@given(st.lists(st.text(), min_size=1), st.lists(st.text(), min_size=1))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_equal_signatures_mean_the_same_counts_of_references(config, one, other):
+    idf = dataclasses.replace(config, idf=True)
+    same = sorted(text.strip() for text in one) == sorted(text.strip() for text in other)
+    assert (sign(idf, one) == sign(idf, other)) == same
+    assert sign(config, one) == sign(config, other) == sign(config)
 
 
 def test_the_signature_tells_two_encoders_of_one_name_apart(config, tmp_path, tiny_encoder):

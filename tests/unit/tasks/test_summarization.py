@@ -22,7 +22,7 @@ from heron.metrics.summary import rouge_names
 from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.kept import kept_parts
-from heron.tasks.summaries import Written, choose_rows
+from heron.tasks.summaries import SummaryPredictions, Written, choose_rows
 from heron.tasks.summarization import part_of
 
 SMALL = (
@@ -217,6 +217,22 @@ def test_a_gold_summary_written_scores_1(built):
     scores = predictions.scores(data.config, intervals=False)
     assert {scores[name] for name in rouge_names()} == {1.0}
     assert scores["lead3_rouge1"] < scores["oracle_rouge1"] < 1
+
+
+def test_what_is_written_is_scored_as_its_article_and_gold_were_read(built):
+    _, data, _ = built()
+    examples = [
+        dataclasses.replace(example, target=f"ש\u05b8\u05c1 {example.target}")
+        for example in data.examples[TEST]
+    ]
+    golds = [example.target for example in examples]
+    written = SummaryPredictions.of(
+        examples, [g.replace("\u05b8\u05c1", "\u05c1\u05b8") for g in golds]
+    )
+    assert written.texts != golds
+    expected = SummaryPredictions.of(examples, golds).scores(data.config)
+    assert written.scores(data.config) == expected
+    assert expected["rouge1"] == 1
 
 
 def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, monkeypatch):
