@@ -30,6 +30,7 @@ def stub_display() -> None:
     for name in ("Image", "Markdown", "HTML", "display"):
         setattr(module, name, Shown)
     package.display = module  # type: ignore[attr-defined]
+    package.version_info = (9, 0)  # type: ignore[attr-defined]  # matplotlib asks for it
     sys.modules |= {"IPython": package, "IPython.display": module}
 
 
