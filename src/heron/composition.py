@@ -20,6 +20,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from heron.config import resolve
 from heron.config_dir import conf_dir, data_sets
 from heron.errors import ConfigError, nearest
 from heron.override_errors import explain
@@ -110,6 +111,26 @@ class Composer:
     def __getstate__(self) -> dict[str, Any]:
         # What was composed may hold secrets from the environment; it is composed again.
         return {**self.__dict__, "_bases": {}}
+
+
+def compose(overrides: Sequence[str]) -> Config:
+    """Compose the configuration of one run from Python, as `heron train` does from its words.
+
+    Args:
+        overrides: as on the command line, such as `["data=chronicle", "head=ess"]`.
+
+    Raises:
+        ConfigError: an override that does not fit, a value out of range, or a sweep.
+    """
+    found: list[Composition] = []
+    compose_and_run("train", overrides, found.append)
+    if len(found) != 1 or found[0].search is not None:
+        raise ConfigError(
+            f"{' '.join(overrides)}: not the words of one run; leave out -m, --cfg, lists of values"
+        )
+    config = resolve(found[0].config)
+    config.experiment = found[0].choices.get("experiment")
+    return config
 
 
 def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:

@@ -12,6 +12,7 @@ from omegaconf import OmegaConf, open_dict
 from heron.cli import main
 from heron.composition import (
     _hydra,
+    compose,
     compose_and_run,
     follow_the_data,
     spell_out_encoder,
@@ -400,3 +401,16 @@ def pair_config():
             return config
 
         yield compose
+
+
+def test_a_configuration_composed_from_python_is_that_of_the_command(train, tmp_path):
+    words = ["experiment=trc/ess", "seed=3", f"paths.runs={tmp_path}/runs", "run.isolate=false"]
+    ((config, _),) = train(*words).jobs
+    assert compose(words) == config
+    assert (config.experiment, config.seed) == ("trc/ess", 3)
+
+
+@pytest.mark.parametrize("words", [["seed=1,2", "-m"], ["experiment=trc/figure1"]])
+def test_a_sweep_is_no_single_configuration(words):
+    with pytest.raises(ConfigError, match="not the words of one run"):
+        compose(words)

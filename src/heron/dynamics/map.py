@@ -75,14 +75,31 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
     return figure
 
 
-def save_figure(figure: Figure, form: str) -> bytes:
-    """Save a figure as `png` or `pdf`; the same figure gives the same bytes."""
+def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None = None) -> bytes:
+    """Save a figure as `png` or `pdf`; the same figure gives the same bytes.
+
+    Args:
+        figure: as `map_figure` draws it.
+        form: one of `FORMATS`.
+        dpi: dots per inch of the points in a `pdf`, of all of a `png`; 200 is for print.
+        colours: of a `png`, 2 to 256: fewer make a file of a quarter the size; None keeps all.
+    """
     image = io.BytesIO()
     # Names of programs and the time of day would make every file a different one.
     unset = {"png": ("Software",), "pdf": ("Creator", "Producer", "CreationDate")}[form]
     with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
-        figure.savefig(image, format=form, dpi=200, metadata=dict.fromkeys(unset))
-    return image.getvalue()
+        figure.savefig(image, format=form, dpi=dpi, metadata=dict.fromkeys(unset))
+    return image.getvalue() if colours is None else _reduce(image, colours)
+
+
+def _reduce(image: io.BytesIO, colours: int) -> bytes:
+    from PIL import Image
+
+    reduced = io.BytesIO()
+    Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(
+        reduced, format="png", optimize=True
+    )
+    return reduced.getvalue()
 
 
 def correctness(run: MapRun) -> Numbers:

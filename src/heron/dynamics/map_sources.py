@@ -56,7 +56,7 @@ class Mapped:
     records: int
 
 
-def read_mapped(folder: Path, burn_out: int | None, include_ci: bool) -> Mapped:
+def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = False) -> Mapped:
     """Read a run's dynamics and compute the statistics.
 
     Raises:

@@ -1,11 +1,13 @@
 """The figure: what is counted, what is drawn, and that it is the same every time."""
 
+import io
 import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from heron.dynamics.map import (
     POINTS,
@@ -121,6 +123,16 @@ def test_the_same_map_gives_the_same_bytes(form):
     one, other = (save_figure(map_figure("run", _run(300)), form) for _ in range(2))
     assert one == other
     assert one[:4] == {"png": b"\x89PNG", "pdf": b"%PDF"}[form]
+
+
+def test_fewer_colours_make_a_smaller_picture_of_the_same_size():
+    figure = map_figure("run", _run(2000))
+    whole, reduced = (save_figure(figure, "png", dpi=80, colours=n) for n in (None, 64))
+    assert len(reduced) < len(whole) / 2
+    one, other = (Image.open(io.BytesIO(png)).convert("RGB") for png in (whole, reduced))
+    assert one.size == other.size == (840, 496)
+    assert len(other.getcolors(1000)) <= 64
+    assert np.abs(np.asarray(one, int) - np.asarray(other, int)).mean() < 4  # of 255
 
 
 def test_points_of_a_pdf_are_pixels_and_their_number_does_not_blow_it_up():

@@ -1,0 +1,241 @@
+"""Notebooks run, what they store is current and fit for the web, what their prose names exists."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heron.cli import COMMANDS
+from heron.config import CHOICES, all_keys
+from heron.runtime.run_folder import RunFolder
+
+REPO = Path(__file__).parents[2]
+SOURCE = REPO / "src" / "heron"
+RUNNER = REPO / "tests" / "run_notebook.py"
+NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
+LARGEST_PICTURE = 60_000  # bytes
+LONGEST = 24  # cells: short is the point
+
+# Only the tour is quick enough for every change.
+EXECUTED = [
+    pytest.param(path, marks=() if path.stem == "from_file_to_prediction" else pytest.mark.real)
+    for path in NOTEBOOKS
+]
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# Folders of people and systems, Windows drives, and where this copy of heron lies.
+MACHINE_PATH = re.compile(
+    rf"(?<![\w.])/(?:home|root|Users|tmp|var|opt|usr|mnt|srv)/|site-packages|\b[A-Z]:\\|{re.escape(str(REPO))}"
+)
+NUMBER = re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
+NOT_OURS = {"pandas.read_parquet"}
+
+
+@cache
+def read(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def cells(path: Path, kind: str) -> list[tuple[int, dict[str, Any]]]:
+    """List the cells of a kind with their numbers, as a reader counts them."""
+    numbered = enumerate(read(path)["cells"], 1)
+    return [(number, cell) for number, cell in numbered if cell["cell_type"] == kind]
+
+
+def execute(path: Path, folder: Path) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run a notebook in a fresh process."""
+    environment = {name: value for name, value in os.environ.items() if "HERON_" not in name}
+    out = folder / "printed.json"
+    command = [sys.executable, str(RUNNER), str(path), str(out)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
+    return done, out
+
+
+def masked(text: str) -> list[str]:
+    """Split into lines; numbers and spaces may differ from one machine to the next."""
+    lines = (" ".join(NUMBER.sub("#", line).split()) for line in text.splitlines())
+    return [line.replace("[ ", "[") for line in lines if line]
+
+
+def stored(cell: dict[str, Any]) -> str:
+    """Join what a cell has printed when the notebook was saved."""
+    outputs = [out for out in cell["outputs"] if out.get("name") == "stdout"]
+    return "".join("".join(out["text"]) for out in outputs)
+
+
+def test_there_are_the_three_notebooks_that_the_readme_lists():
+    listed = re.findall(r"\]\((\w+)\.ipynb\)", (REPO / "notebooks/README.md").read_text())
+    assert sorted(listed) == [path.stem for path in NOTEBOOKS]
+    assert len(listed) == 3
+
+
+@pytest.mark.parametrize("path", EXECUTED, ids=[path.stem for path in NOTEBOOKS])
+def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
+    done, out = execute(path, tmp_path)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(out.read_text(encoding="utf-8"))
+    for number, cell in cells(path, "code"):
+        now = masked(printed[str(number)])
+        missing = [line for line in masked(stored(cell)) if line not in now]
+        assert not missing, f"{path.name}: cell {number} no longer prints {missing}: {now}"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["printed.json"]
+
+
+def test_a_cell_that_fails_is_named_with_its_number(tmp_path):
+    source = [("markdown", "# Title"), ("code", "number = 1"), ("code", "assert number == 2")]
+    broken = [{"cell_type": kind, "source": [text], "outputs": []} for kind, text in source]
+    path = tmp_path / "broken.ipynb"
+    path.write_text(json.dumps({"cells": broken}))
+    done, out = execute(path, tmp_path)
+    assert done.returncode == 1
+    assert "broken.ipynb: cell 3 failed" in done.stderr
+    assert "AssertionError" in done.stderr
+    assert not out.exists()
+
+
+@every_notebook
+def test_notebooks_are_stored_as_run_from_top_to_bottom(path):
+    code = cells(path, "code")
+    assert [cell["execution_count"] for _, cell in code] == list(range(1, len(code) + 1))
+    assert len(read(path)["cells"]) <= LONGEST
+    shown = sum(bool(cell["outputs"]) for _, cell in code)
+    assert shown >= len(code) - 2  # imports, and writing a file, show nothing
+
+
+@every_notebook
+def test_stored_outputs_hold_no_error_and_no_warning(path):
+    for number, cell in cells(path, "code"):
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error", f"cell {number}"
+            assert output.get("name") != "stderr", f"cell {number}: {output['text']}"
+
+
+@every_notebook
+def test_stored_notebooks_name_no_place_on_a_machine(path):
+    text = json.dumps(read(path), ensure_ascii=False)
+    assert not (found := MACHINE_PATH.search(text)), text[max(0, found.start() - 60) :][:120]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/home/me/heron", True),
+        ("in '/tmp/x'", True),
+        (r"C:\heron", True),
+        (str(REPO / "runs"), True),
+        ("runs/demo/plain", False),
+        ("predictions/test.parquet", False),
+        ("p/BEFORE", False),
+        ("src/home/x", False),
+    ],
+)
+def test_places_on_a_machine_are_told_from_relative_paths(text, expected):
+    assert bool(MACHINE_PATH.search(text)) is expected
+
+
+@every_notebook
+def test_pictures_are_small_png(path):
+    for number, cell in cells(path, "code"):
+        for output in cell["outputs"]:
+            for kind, data in output.get("data", {}).items():
+                if kind.startswith("image/"):
+                    picture = base64.b64decode("".join(data))
+                    assert kind == "image/png", f"cell {number}"
+                    assert picture[:4] == b"\x89PNG"
+                    assert len(picture) < LARGEST_PICTURE, f"cell {number}: {len(picture):,} bytes"
+
+
+@cache
+def names_in_source() -> frozenset[str]:
+    """List what heron's source defines: functions, classes, fields; and values of settings."""
+    found = {value for values in CHOICES.values() for value in values}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found.add(node.target.id)
+    return frozenset(found)
+
+
+@cache
+def places_in_a_run() -> frozenset[str]:
+    folder = RunFolder(Path("run"))
+    properties = [name for name, it in vars(RunFolder).items() if isinstance(it, property)]
+    paths = [getattr(folder, name) for name in properties]
+    paths += [folder.predictions("test"), folder.dynamics(0)]
+    return frozenset(str(path.relative_to("run")) for path in paths)
+
+
+def unknown_command(words: list[str]) -> str | None:
+    """Say what is wrong with a command in prose; None if nothing is."""
+    name, *rest = words
+    if name not in COMMANDS:
+        return name
+    keys = [word.partition("=")[0] for word in rest if "=" in word]
+    return next((key for key in keys if f"{key}=" not in COMMANDS[name].usage), None)
+
+
+def is_known(name: str) -> bool:
+    """Tell whether something in code font names what heron has."""
+    if name.startswith("heron "):
+        return unknown_command(name.split()[1:]) is None
+    if "/" in name or Path(name).suffix in (".py", ".yaml", ".json", ".md", ".ipynb"):
+        return name in places_in_a_run() or (REPO / name).exists() or (SOURCE / name).exists()
+    options = {file.stem for file in (REPO / "conf").rglob("*.yaml")}
+    return name in {*names_in_source(), *options, *all_keys(), *NOT_OURS}
+
+
+def prose_of(path: Path) -> str:
+    if path.suffix == ".md":
+        return path.read_text(encoding="utf-8")
+    return "\n\n".join("".join(cell["source"]) for _, cell in cells(path, "markdown"))
+
+
+def in_code_font(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+
+
+@every_notebook
+def test_every_name_and_file_in_the_prose_exists(path):
+    named = in_code_font(prose_of(path))
+    assert len(named) > 5
+    assert [name for name in named if not is_known(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("data/readers.py", True),
+        ("data/reader.py", False),
+        ("conf/data/chronicle.yaml", True),
+        ("predictions/test.parquet", True),
+        ("predictions/all.parquet", False),
+        ("heron map run=runs/plain", True),
+        ("heron map runs=runs/plain", False),
+        ("heron mapp run=runs/plain", False),
+        ("data.generator.size", True),
+        ("data.generator.sizes", False),
+        ("event_start", True),
+        ("event_begin", False),
+    ],
+)
+def test_names_that_heron_does_not_have_are_noticed(name, expected):
+    assert is_known(name) is expected
+
+
+@every_notebook
+def test_the_files_that_a_notebook_links_to_exist(path):
+    links = re.findall(r"\]\(([^)#]+)\)", prose_of(path))
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
