@@ -109,10 +109,11 @@ def _open(
     from heron.inference import open_under
 
     systems = open_under(folders, {"data": str(options.data)} if options.data else None, points)
-    for config in (system.config for system in systems if asked):
-        if config.task.name != "summarization":
-            raise ConfigError(f"bertscore= scores summaries, not task={config.task.name}")
-        config.task.bertscore = asked
+    if asked:
+        for config in (system.config for system in systems):
+            if config.task.name != "summarization":
+                raise ConfigError(f"bertscore= scores summaries, not task={config.task.name}")
+            config.task.bertscore = asked
     return systems
 
 

@@ -54,6 +54,9 @@ class Trained(Protocol):
             be used, its guid as `where`.
         """
 
+    def under(self, settings: Mapping[str, Any]) -> Trained:
+        """Set other values, as `open_trained` does; the weights are shared, not loaded again."""
+
 
 def open_trained(
     folders: RunFolder | Sequence[RunFolder],

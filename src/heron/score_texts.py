@@ -134,6 +134,8 @@ def _read(options: TextOptions, config: DataConfig, kind: Kind) -> tuple[list[Ex
     if not left_out:
         return rows.examples, read_texts(options.predictions, options.gold, guids, kind)
     print(f"{options.gold}: rows left out: {left_out}")
+    if not rows.examples:
+        raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
     # A system may have written a text for those as well.
     everything = read_rows(options.gold, config, "ignored", "report").examples
     guids = [example.guid for example in everything]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.config import DataConfig
+from heron.data.tables import write_table
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder
@@ -202,3 +203,32 @@ def test_keys_that_read_files_do_not_change_a_split(
     for word in ("data.unlabelled=drop", "data.columns.label=gold"):
         assert heron("evaluate", f"run={run.path}", word) == 2
         assert "own splits are read as in training" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("guids", [True, False], ids=["by guid", "by position"])
+def test_score_takes_what_it_proposes_for_articles_without_a_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], guids: bool
+) -> None:
+    article, summary = "Ana cântă acasă. Dan doarme.", "Ana cântă."
+    names = {"guid": ["a", "b", "c"]} if guids else {}
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    write_table(gold, {**names, "article": [article] * 3, "summary": [summary, None, summary]})
+    write_table(mine, {**names, "prediction": [summary, "Dan.", summary]})
+    words = ["score", "task=summarization", f"gold={gold}", f"predictions={mine}", "language=ro"]
+    assert heron(*words, "resamples=0") == 2
+    said = proposed(capsys.readouterr().err)
+    assert said == ["data.summaries.empty=drop"]
+    assert heron(*words, "resamples=0", f"out={tmp_path / 'scores.json'}", *said) == 0
+    assert "rows left out: 1" in capsys.readouterr().out
+    assert read_json(tmp_path / "scores.json")["mine"]["rouge1"] == 1
+
+
+def test_score_without_a_row_left_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    write_table(gold, {"article": ["Ana cântă acasă."], "summary": [None]})
+    write_table(mine, {"prediction": ["Ana."]})
+    words = ["score", "task=summarization", f"gold={gold}", f"predictions={mine}"]
+    assert heron(*words, "data.summaries.empty=drop") == 2
+    assert "no row can be scored" in capsys.readouterr().err
