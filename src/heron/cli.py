@@ -69,6 +69,8 @@ heron predict run=DIR input=FILE [out=FILE] [key=value ...]
   heron predict run=DIR context="..." question="..."          answers, best first, with their places
   heron predict run=DIR text="..."                            a summary, for runs that write them
   heron predict run=DIR,DIR2,DIR3 input=rows.csv              the mean of several runs' logits
+  heron predict run=DIR input=rows.csv task.max_answer_tokens=20     also: encoder.stride=
+  heron predict run=DIR input=rows.csv data.columns.text=body        columns of other names
 
 FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that
 cannot be used are reported by line; all others are predicted: guid, label, one probability per
@@ -83,6 +85,8 @@ heron evaluate run=DIR [split=test] [key=value ...]
   heron evaluate run=DIR                             the run's own test split
   heron evaluate run=DIR split=validation
   heron evaluate run=DIR input=labelled.csv
+  heron evaluate run=DIR input=labelled.csv data.columns.label=gold data.unlabelled=drop
+                                                     its columns, its rows without a label
   heron evaluate run=DIR,DIR2,DIR3                   the mean of several runs' logits
   heron evaluate run=DIR data=FOLDER                 data sets have moved since training
   heron evaluate run=DIR bertscore=ENCODER bertscore_layer=9      summaries; see heron score
@@ -90,8 +94,8 @@ heron evaluate run=DIR [split=test] [key=value ...]
                                                      answers no longer than that, one line each
   heron evaluate run=DIR encoder.stride=64           windows that share fewer tokens
 
-A threshold for "no answer" stays the one of training. The run's own scores are never written
-over; out=FILE.json takes these.""",
+Several values are scored with the model opened once. A threshold for "no answer" stays the one of
+training. The run's own scores are never written over; out=FILE.json takes these.""",
     ),
     "score": Command(
         "heron.score",
@@ -111,7 +115,8 @@ Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neith
 join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
 group_column=, guid_column=, gold_column=, prediction_column=. BERTScore (an encoder, hub id or
 folder; the layer has no default) is printed with a signature that says how it was computed; also:
-bertscore_idf=, bertscore_long=skip|cut|windows, bertscore_precision=, bertscore_baseline=.""",
+bertscore_idf=, bertscore_long=skip|cut|windows, bertscore_precision=, bertscore_baseline=. Gold
+files of texts: data.columns.*=, data.unlabelled=drop and the like leave rows out.""",
     ),
     "sweep": Command(
         "heron.sweep",

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.bertscore_options import BertScoreOptions, require_asked, sign_asked, write_scores
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.files import write_json
 from heron.options import parse_options
 from heron.runtime.run_folder import RunFolder, open_run
 from heron.schema import BertScoreConfig
+from heron.settings import (
+    COLUMNS,
+    LABELS,
+    PLACES,
+    SETTINGS,
+    advising,
+    override,
+    read_points,
+    sort_words,
+)
 
 if TYPE_CHECKING:
     from heron.data.examples import Example
@@ -21,14 +31,14 @@ if TYPE_CHECKING:
 
 Scores = dict[str, float]
 
-# What a run can be scored under other than it was trained: how answers are looked for. The
-# threshold of "no answer" stays the one that training tuned.
-SETTINGS = ("task.max_answer_tokens", "encoder.stride")
+# What a run's own splits can be scored under, and what a file can.
+_OF_SPLITS = (*SETTINGS, *PLACES)
+_OF_FILES = (*_OF_SPLITS, *COLUMNS, *LABELS)
 
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; `task.max_answer_tokens=` and `encoder.stride=` go to the run.
+    """Options of `heron evaluate`; keys of the configuration that it takes: `heron.settings`.
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
@@ -49,96 +59,113 @@ class EvaluateOptions(BertScoreOptions):
 
 def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
-    words = [word for word in arguments if "." in word.partition("=")[0]]
-    options = parse_options(EvaluateOptions, [word for word in arguments if word not in words])
-    asked, points = options.asked(), _points(words)
+    words = sort_words(arguments, _OF_FILES)
+    options = parse_options(EvaluateOptions, words.options)
+    asked, points = options.asked(), read_points(words.settings)
+    if options.input is None:
+        _refuse_of_files(words.data)
     if len(points) > 1 and options.input is None and options.split == "test":
         raise ConfigError(
             "several values are compared to choose one, and nothing is chosen on test: say "
             "split=validation, then score the chosen value alone"
         )
     folders = [open_run(path) for path in options.run]
-    found = [_score(folders, options, asked, point) for point in points]
-    split, scores, signature = found[0]
+    with advising(_OF_SPLITS if options.input is None else _OF_FILES):
+        systems = _open(folders, options, asked, points)
+        require_asked(systems[0].config.task.bertscore)  # what is missing is missing now
+        split, examples = _examples(systems[0], options, words.data)
+        found, signature = _score(systems, examples)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
     if len(points) == 1:
-        _show(title, scores, signature)
+        _show(title, found[0], signature)
     else:
-        _compare(title, points, [scores for _, scores, _ in found])
+        _compare(title, points, found)
     if options.out and len(points) == 1:
-        write_scores(options.out, split, scores, signature)
+        write_scores(options.out, split, found[0], signature)
     elif options.out:
         named = [", ".join(f"{key}={value}" for key, value in point.items()) for point in points]
         each = zip(named, found, strict=True)
-        write_json(options.out, {name: {split: scores} for name, (_, scores, _) in each})
+        write_json(options.out, {name: {split: scores} for name, scores in each})
     return 0
 
 
-def _points(words: Sequence[str]) -> list[dict[str, int]]:
-    """Read which values of which settings to score under; one point without any for none.
-
-    Raises:
-        ConfigError: a key that training has decided, or a value that is no whole number.
-    """
-    values: dict[str, list[int]] = {}
-    for word in words:
-        key, _, given = word.partition("=")
-        if key not in SETTINGS:
+def _refuse_of_files(words: Sequence[str]) -> None:
+    """Refuse keys that would make other rows of a split than training had."""
+    for key in (word.partition("=")[0] for word in words):
+        if key not in _OF_SPLITS:
             raise ConfigError(
-                f"{key}: a finished run can be scored under other values of "
-                f"{' and '.join(SETTINGS)} alone"
+                f"{key}: says how the file of input=FILE is read; a run's own splits are read as "
+                "in training"
             )
-        if key in values:
-            raise ConfigError(f"option '{key}' is given twice")
-        parts = [part.strip() for part in given.split(",")]
-        if not all(part.isdecimal() for part in parts):
-            raise ConfigError(f"{word}: whole numbers are needed, {key}=20 or {key}=10,20,30")
-        values[key] = [int(part) for part in dict.fromkeys(parts)]
-    return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
 
 
-def _score(
+def _open(
     folders: Sequence[RunFolder],
     options: EvaluateOptions,
     asked: BertScoreConfig | None,
-    settings: Mapping[str, int],
-) -> tuple[str, Scores, str | None]:
-    """Score under some settings; returns the split's name, its scores, BERTScore's signature."""
-    from heron.inference import open_trained
+    points: Sequence[Mapping[str, int]],
+) -> list[Trained]:
+    """Open the runs once, as one system for each setting."""
+    from heron.inference import open_under
+
+    systems = open_under(folders, {"data": str(options.data)} if options.data else None, points)
+    if asked:
+        for config in (system.config for system in systems):
+            if config.task.name != "summarization":
+                raise ConfigError(f"bertscore= scores summaries, not task={config.task.name}")
+            config.task.bertscore = asked
+    return systems
+
+
+def _score(
+    systems: Sequence[Trained], examples: Sequence[Example]
+) -> tuple[list[Scores], str | None]:
+    """Score every system on the same rows; beside the scores BERTScore's signature."""
+    from heron.inference import predict_each
     from heron.tasks.summaries import SummaryPredictions
 
-    paths = {"data": str(options.data)} if options.data else None
-    trained = open_trained(folders, paths, settings)
-    if asked:
-        if trained.config.task.name != "summarization":
-            raise ConfigError(f"bertscore= scores summaries, not task={trained.config.task.name}")
-        trained.config.task.bertscore = asked
-    asked = trained.config.task.bertscore
-    require_asked(asked)
-    split, examples = _examples(trained, options)
-    predictions, refused = trained.predict(examples)
-    scores = {**predictions.scores(trained.config), "refused": len(refused)}
-    weighed = predictions.references() if isinstance(predictions, SummaryPredictions) else ()
-    return split, scores, sign_asked(asked, weighed)
+    each = predict_each(systems, examples)
+    found = [
+        {**predictions.scores(system.config), "refused": len(refused)}
+        for system, (predictions, refused) in zip(systems, each, strict=True)
+    ]
+    first, _ = each[0]
+    weighed = first.references() if isinstance(first, SummaryPredictions) else ()
+    return found, sign_asked(systems[0].config.task.bertscore, weighed)
 
 
-def _examples(trained: Trained, options: EvaluateOptions) -> tuple[str, list[Example]]:
+def _examples(
+    trained: Trained, options: EvaluateOptions, words: Sequence[str]
+) -> tuple[str, list[Example]]:
     """Read what is to be scored, and what it is called."""
-    from heron.data.readers import read_rows
     from heron.inference import read_splits, require_unseen
 
-    if options.input is None:
-        split, splits = options.split, read_splits(trained)
-        if split not in splits:
-            raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
-        require_unseen(trained, split, splits[split])
-        return split, splits[split]
-    paths = trained.config.paths
-    places = Path(paths.data), Path(paths.cache)
-    rows = read_rows(options.input, trained.config.data, "required", "raise", *places)
-    if left_out := sum(rows.unlabelled.values()):
-        print(f"{options.input}: {left_out} rows without a gold label are left out")
-    return options.input.stem, rows.examples
+    if options.input is not None:
+        return options.input.stem, _read_file(trained, options.input, words)
+    split, splits = options.split, read_splits(trained, words)
+    if split not in splits:
+        raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")
+    require_unseen(trained, split, splits[split], words)
+    return split, splits[split]
+
+
+def _read_file(trained: Trained, path: Path, words: Sequence[str]) -> list[Example]:
+    """Read a labelled file, and say how many of its rows are left out and why.
+
+    Raises:
+        DataError: rows that cannot be used, or none that can be scored.
+    """
+    from heron.data.readers import read_rows
+
+    paths, data = trained.config.paths, override(trained.config.data, words)
+    rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
+    left_out = Counter(reason for reason, _ in rows.dropped)
+    left_out["without a gold label"] += sum(rows.unlabelled.values())
+    for reason, count in (+left_out).items():
+        print(f"{path}: rows left out: {count} ({reason})")
+    if not rows.examples:
+        raise DataError(Problem(str(path), "no row can be scored: all are left out"))
+    return rows.examples
 
 
 def _show(title: str, scores: Scores, signature: str | None) -> None:

@@ -11,15 +11,14 @@ from typing import Any, Protocol
 
 import pytorch_lightning as pl
 import torch
-from torch import nn
 
-from heron.config import from_yaml, select, to_yaml
-from heron.data.collate import Batch
+from heron.config import from_yaml
 from heron.data.config import TRAIN
-from heron.data.datamodule import DataModule
+from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.readers import load
-from heron.errors import ConfigError, Problem
+from heron.data.sources import locate
+from heron.errors import ConfigError, DataError, Problem
 from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
@@ -30,9 +29,14 @@ from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.trainer import precision, quiet
 from heron.schema import Config
-from heron.tasks.base import Predictions, TaskModule
+from heron.settings import changed, override
+from heron.tasks.base import Predictions
+from heron.tasks.several import Mean, Readings
 
 _SPLIT = "input"
+
+# Predictions, and a problem for each example that could not be used.
+Predicted = tuple[Predictions, list[Problem]]
 
 
 class Trained(Protocol):
@@ -42,13 +46,16 @@ class Trained(Protocol):
     def config(self) -> Config:
         """The run's configuration, its paths replaced where others were given."""
 
-    def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
+    def predict(self, examples: Sequence[Example]) -> Predicted:
         """Predict examples.
 
         Returns:
             Predictions in the order of `examples`, and a problem for each example that could not
             be used, its guid as `where`.
         """
+
+    def under(self, settings: Mapping[str, Any]) -> Trained:
+        """Set other values, as `open_trained` does; the weights are shared, not loaded again."""
 
 
 def open_trained(
@@ -74,27 +81,85 @@ def open_trained(
     folder = folders
     config = from_yaml(folder.config.read_text(encoding="utf-8"))
     if config.baseline.name != "none":
-        if settings:
-            raise ConfigError(f"{', '.join(settings)}: baseline={config.baseline.name} has none")
         require_baseline(folder.model, folder.state())
-        return TrainedBaseline(folder, _moved(config, paths))
+        return TrainedBaseline(folder, _moved(config, paths)).under(settings or {})
     folder.require_model()
     return TrainedEncoder(folder, paths, settings)
 
 
-def read_splits(trained: Trained) -> dict[str, list[Example]]:
-    """Read the splits that a run was trained and scored on, from where its data lies now."""
-    return _load(trained.config)
+def open_under(
+    folders: Sequence[RunFolder],
+    paths: Mapping[str, str] | None,
+    points: Sequence[Mapping[str, Any]],
+) -> list[Trained]:
+    """Open finished runs once, as a system for each of several settings.
+
+    Args:
+        folders, paths: as for `open_trained`.
+        points: at least one setting; all of the same keys.
+    """
+    first = open_trained(folders, paths, points[0])
+    return [first, *(first.under(point) for point in points[1:])]
 
 
-def _load(config: Config) -> dict[str, list[Example]]:
-    return load(config.data, Path(config.paths.data), Path(config.paths.cache))
+def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> list[Predicted]:
+    """Predict with each of the systems that `open_under` gives.
+
+    Texts are tokenized and encoded once for all systems that read the same windows: what they
+    differ in then begins behind the logits.
+    """
+    if len(systems) == 1:
+        return [systems[0].predict(examples)]
+    alike: dict[Any, list[int]] = {}
+    for place, system in enumerate(systems):
+        alike.setdefault(feature_options(system.config), []).append(place)
+    found: dict[int, Predicted] = {}
+    for places in alike.values():
+        members: list[Any] = [systems[place] for place in places]
+        together = Readings([each.module for each in members]).eval()
+        first = members[0]
+        several: Any
+        several, refused = _predict(together, first.config, first.tokenizer, examples)
+        found |= {place: (each, refused) for place, each in zip(places, several, strict=True)}
+    return [found[place] for place in range(len(systems))]
 
 
-def require_unseen(trained: Trained, split: str, examples: Sequence[Example]) -> None:
+def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
+    """Read the splits that a run was trained and scored on, from where its data lies now.
+
+    Args:
+        trained: the run.
+        words: `data.key=value`, see `heron.settings.override`.
+
+    Raises:
+        DataError: files are missing or others, or hold rows that they cannot have held in training.
+    """
+    return _load(trained.config, words)
+
+
+def _load(config: Config, words: Sequence[str]) -> dict[str, list[Example]]:
+    data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
+    try:
+        return load(data, *places)
+    except DataError as error:
+        locate(data, *places)  # raises again where it is the files, not what is in them
+        what = "its files were read in training, and are others now"
+        problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
+        raise DataError([*error.problems, problem]) from error
+
+
+def require_unseen(
+    trained: Trained, split: str, examples: Sequence[Example], words: Sequence[str] = ()
+) -> None:
     """Make sure that no member of an ensemble was trained on what the first calls `split`.
 
     Members may have been trained on other data, or on another part of the same files.
+
+    Args:
+        trained: one run or several.
+        split: what `examples` are called.
+        examples: to be scored.
+        words: as for `read_splits`.
 
     Raises:
         ConfigError: a member was; names it and how many rows.
@@ -105,7 +170,8 @@ def require_unseen(trained: Trained, split: str, examples: Sequence[Example]) ->
     for name, config in trained.configs.items():
         if config.data == trained.config.data:
             continue
-        seen = {(each.guid, each.text, each.text_pair) for each in _load(config).get(TRAIN, ())}
+        trained_on = _load(config, words).get(TRAIN, ())
+        seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
         if common := len(asked & seen):
             raise ConfigError(
                 f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
@@ -129,7 +195,7 @@ class TrainedEncoder:
         settings: Mapping[str, Any] | None = None,
     ):
         config, encoder, head = load_exported(folder)
-        config = _changed(config, settings or {})
+        config = changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
         markers = config.data.event_markers() if config.head.input == "marked" else ()
@@ -138,9 +204,16 @@ class TrainedEncoder:
         self.module = task_module(self.config, encoder, head).eval()
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
-    def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
+    def predict(self, examples: Sequence[Example]) -> Predicted:
         """See `Trained`; examples whose event the length limit cuts are refused."""
         return _predict(self.module, self.config, self.tokenizer, examples, self.keep)
+
+    def under(self, settings: Mapping[str, Any]) -> TrainedEncoder:
+        """See `Trained`."""
+        other = copy.copy(self)
+        other.config = changed(self.config, settings)
+        other.module = task_module(other.config, self.module.encoder, self.module.head).eval()
+        return other
 
 
 class Ensemble:
@@ -163,6 +236,7 @@ class Ensemble:
             raise ConfigError("baselines cannot be averaged: name runs with an encoder")
         if any(run.config.task.name == "summarization" for run in runs):
             raise ConfigError("summaries of several runs cannot be averaged: name one run")
+        self.runs = runs
         first, *rest = runs
         for run, name in zip(rest, names[1:], strict=True):
             differing = [
@@ -175,32 +249,23 @@ class Ensemble:
                 )
         self.config, self.tokenizer = first.config, first.tokenizer
         self.configs = dict(zip(map(str, names), (run.config for run in runs), strict=True))
-        self.module = _Mean([run.module for run in runs]).eval()
+        self.module = Mean([run.module for run in runs]).eval()
         heads: list[Any] = [run.module.head for run in runs]
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
             heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
 
-    def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
+    def predict(self, examples: Sequence[Example]) -> Predicted:
         """See `Trained`."""
         return _predict(self.module, self.config, self.tokenizer, examples)
 
-
-class _Mean(pl.LightningModule):
-    """Predicts with the mean of several modules' logits."""
-
-    def __init__(self, modules: Sequence[TaskModule]):
-        super().__init__()
-        self.members = nn.ModuleList(modules)
-
-    def predict_step(self, batch: Batch, batch_idx: int) -> Any:
-        first: Any = self.members[0]
-        several = [module.logits(batch) for module in self.members]  # type: ignore[operator]
-        return first.output(first.mean(several), batch)
-
-    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
-        first: Any = self.members[0]
-        collected: Predictions = first.collect(outputs, data, split)
-        return collected
+    def under(self, settings: Mapping[str, Any]) -> Ensemble:
+        """See `Trained`."""
+        other = copy.copy(self)
+        other.runs = [run.under(settings) for run in self.runs]
+        other.config = other.runs[0].config
+        # The heads are shared, and with them the threshold, which is the mean already.
+        other.module = Mean([run.module for run in other.runs]).eval()
+        return other
 
 
 def _reading(run: TrainedEncoder) -> dict[str, Any]:
@@ -233,7 +298,7 @@ def _predict(
     tokenizer: Any,
     examples: Sequence[Example],
     keep: Path | None = None,
-) -> tuple[Predictions, list[Problem]]:
+) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
     predictions = predict_split(_trainer(config), module, data, _SPLIT, keep)
     return predictions, data.features[_SPLIT].refused
@@ -267,31 +332,16 @@ class TrainedBaseline:
         self.config = config
         self.baseline = load_baseline(config, folder.model)
 
-    def predict(self, examples: Sequence[Example]) -> tuple[Predictions, list[Problem]]:
+    def predict(self, examples: Sequence[Example]) -> Predicted:
         """See `Trained`; nothing is refused, baselines have no length limit that matters."""
         return predict_examples(self.baseline, examples, self.config), []
 
-
-def _changed(config: Config, settings: Mapping[str, Any]) -> Config:
-    """Set keys of a run's configuration, checked as in training.
-
-    Raises:
-        ConfigError: a value out of range, or a key that means nothing for this run.
-    """
-    changed = copy.deepcopy(config)
-    for key, value in settings.items():
-        if key.startswith("task.") and config.task.name != "qa":
-            raise ConfigError(
-                f"{key}: for runs that answer questions; this is a run of task={config.task.name}"
-            )
-        if key.startswith("encoder.") and config.encoder.overflow != "windows":
-            raise ConfigError(
-                f"{key}: windows share these tokens, and this run has "
-                f"encoder.overflow={config.encoder.overflow}"
-            )
-        parent, _, name = key.rpartition(".")
-        setattr(select(changed, parent), name, value)
-    return from_yaml(to_yaml(changed)) if settings else config
+    def under(self, settings: Mapping[str, Any]) -> TrainedBaseline:
+        """See `Trained`; a baseline has no such settings."""
+        if settings:
+            name = self.config.baseline.name
+            raise ConfigError(f"{', '.join(settings)}: baseline={name} has none")
+        return self
 
 
 def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:

@@ -13,16 +13,29 @@ from typing import TYPE_CHECKING
 from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
 from heron.runtime.run_folder import open_run
+from heron.settings import (
+    COLUMNS,
+    PLACES,
+    SETTINGS,
+    advise,
+    advising,
+    override,
+    read_points,
+    sort_words,
+)
 
 if TYPE_CHECKING:
+    from heron.data.config import DataConfig
     from heron.data.examples import Example
     from heron.data.readers import Rows
     from heron.inference import Trained
 
+_TAKES = (*SETTINGS, *PLACES, *COLUMNS)
+
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`.
+    """Options of `heron predict`; keys of the configuration that it takes: `heron.settings`.
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
@@ -34,6 +47,7 @@ class PredictOptions:
         question: another name of `text_pair`.
         out: where predictions go; default `<input>.predictions.csv` beside the input.
         cache: folder for tokenized features.
+        data: where the run's data sets lie now, as far as reading needs one.
     """
 
     run: list[Path]
@@ -44,11 +58,17 @@ class PredictOptions:
     question: str | None = None
     out: Path | None = None
     cache: Path | None = None
+    data: Path | None = None
 
 
 def run(arguments: Sequence[str]) -> int:
     """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
-    options = parse_options(PredictOptions, arguments)
+    words = sort_words(arguments, _TAKES)
+    options, points = parse_options(PredictOptions, words.options), read_points(words.settings)
+    if len(points) > 1:
+        raise ConfigError(
+            "several values are compared by heron evaluate; to predict, give one of them"
+        )
     for word in arguments:
         if word in ("text=", "text_pair=", "context=", "question="):
             raise ConfigError(f"{word} is empty: name a text with a word in it")
@@ -56,10 +76,14 @@ def run(arguments: Sequence[str]) -> int:
     _check(options)
     from heron.inference import open_trained
 
-    trained = open_trained(folders, {"cache": str(options.cache)} if options.cache else None)
-    if options.input is not None:
-        return _predict_file(trained, options.input, options.out)
-    return _predict_text(trained, options)
+    given = {"cache": options.cache, "data": options.data}
+    paths = {name: str(folder) for name, folder in given.items() if folder}
+    trained = open_trained(folders, paths, points[0])
+    with advising(_TAKES):
+        data = override(trained.config.data, words.data)
+        if options.input is not None:
+            return _predict_file(trained, data, options.input, options.out)
+        return _predict_text(trained, data, options)
 
 
 def _check(options: PredictOptions) -> None:
@@ -80,17 +104,18 @@ def _check(options: PredictOptions) -> None:
         raise ConfigError("out= needs input=: the label of one text is printed")
 
 
-def _predict_file(trained: Trained, path: Path, out: Path | None) -> int:
+def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
     from heron.data.squad import place_of
     from heron.data.tables import write_table
 
-    rows = _read(trained, path)
+    rows = _read(trained, data, path)
     predictions, refused = trained.predict(rows.examples)
     out = out or path.with_suffix(".predictions.csv")
     write_table(out, predictions.answers(trained.config))
     lines = {e.guid: e.side["line"] for e in rows.examples}
     cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
-    problems = sorted([*rows.problems, *cut], key=lambda each: each.number)
+    found = sorted([*rows.problems, *cut], key=lambda each: each.number)
+    problems = advise(found, _TAKES)
     print(f"{len(predictions.guids)} rows predicted: {out}")
     if problems:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)
@@ -98,8 +123,8 @@ def _predict_file(trained: Trained, path: Path, out: Path | None) -> int:
     return 1 if problems else 0
 
 
-def _predict_text(trained: Trained, options: PredictOptions) -> int:
-    example = _read_text(trained, str(options.text), options.text_pair)
+def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
+    example = _read_text(trained, data, str(options.text), options.text_pair)
     predictions, refused = trained.predict([example])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])
@@ -108,22 +133,21 @@ def _predict_text(trained: Trained, options: PredictOptions) -> int:
     return 0
 
 
-def _read(trained: Trained, path: Path) -> Rows:
+def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
     from heron.data.readers import read_rows
 
-    data, paths = trained.config.data, trained.config.paths
-    places = Path(paths.data), Path(paths.cache)
-    return read_rows(path, data, "ignored", "report", *places)
+    paths = trained.config.paths
+    return read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))
 
 
-def _read_text(trained: Trained, text: str, text_pair: str | None) -> Example:
+def _read_text(trained: Trained, data: DataConfig, text: str, text_pair: str | None) -> Example:
     """Read one text the way a file with one row is read: markers, Unicode options and all.
 
     Raises:
         ConfigError: the run reads pairs and there is no second text, or the other way round.
         DataError: the text cannot be used.
     """
-    columns = trained.config.data.columns
+    columns = data.columns
     if columns.text_pair is None and text_pair is not None:
         raise ConfigError("text_pair= is given, but the run reads one text at a time")
     if columns.text_pair is not None and text_pair is None:
@@ -134,7 +158,7 @@ def _read_text(trained: Trained, text: str, text_pair: str | None) -> Example:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = _read(trained, path)
+            rows = _read(trained, data, path)
         except DataError as error:
             raise DataError([Problem("text", p.what, p.fix) for p in error.problems]) from error
     return rows.examples[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,17 +19,19 @@ from heron.data.tables import cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.options import parse_options
 from heron.schema import BertScoreConfig
+from heron.settings import COLUMNS, LABELS, advising, override, sort_words
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
 
 _GUIDS = ("guid", "id")
+_TAKES = (*COLUMNS, *LABELS)
 _Items = dict[str, np.ndarray]
 
 
 @dataclass
 class TextOptions(BertScoreOptions):
-    """Options of `heron score task=qa` and `task=summarization`.
+    """Options of `heron score task=qa` and `task=summarization`; also keys of `heron.settings`.
 
     Args:
         task: `qa` or `summarization`.
@@ -95,20 +97,20 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: unknown options or data set.
         DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
     """
-    options = parse_options(TextOptions, arguments)
+    words = sort_words(arguments, _TAKES)
+    options = parse_options(TextOptions, words.options)
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
     if (by_encoder := options.asked()) and options.task != "summarization":
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     kind = KINDS[options.task]
-    config = _data_set(options, kind)
-    from heron.data.readers import read_rows
+    config = override(_data_set(options, kind), words.data)
     from heron.languages.spelling import speller
     from heron.metrics.span import mean_scores, score_intervals
 
-    examples = read_rows(options.gold, config, "required", "raise").examples
-    texts = read_texts(options.predictions, options.gold, [e.guid for e in examples], kind)
+    with advising(_TAKES):
+        examples, texts = _read(options, config, kind)
     if kind.as_read:
         texts = list(map(speller(config.language, config.unicode), texts))
     items, rest = kind.score(examples, texts, config)
@@ -130,7 +132,34 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def read_texts(path: Path, gold: Path, guids: Sequence[str], kind: Kind) -> list[str]:
+def _read(options: TextOptions, config: DataConfig, kind: Kind) -> tuple[list[Example], list[str]]:
+    """Read the gold rows that count and the text for each; says how many are left out."""
+    from heron.data.readers import read_rows
+
+    rows = read_rows(options.gold, config, "required", "raise")
+    left_out = sum(rows.unlabelled.values()) + len(rows.dropped)
+    guids = [example.guid for example in rows.examples]
+    if not left_out:
+        return rows.examples, read_texts(options.predictions, options.gold, guids, kind)
+    print(f"{options.gold}: rows left out: {left_out}")
+    if not rows.examples:
+        raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
+    # A system may have written a text for those as well.
+    everything = read_rows(options.gold, config, "ignored", "report").examples
+    guids = [example.guid for example in everything]
+    counted = {example.guid for example in rows.examples}
+    texts = read_texts(options.predictions, options.gold, guids, kind, counted)
+    by_guid = dict(zip(guids, texts, strict=True))
+    return rows.examples, [by_guid[example.guid] for example in rows.examples]
+
+
+def read_texts(
+    path: Path,
+    gold: Path,
+    guids: Sequence[str],
+    kind: Kind,
+    needed: Container[str] | None = None,
+) -> list[str]:
     """Read a text for each gold row, joined on the guid where the file has one.
 
     Args:
@@ -138,6 +167,7 @@ def read_texts(path: Path, gold: Path, guids: Sequence[str], kind: Kind) -> list
         gold: the gold file, for messages.
         guids: of the gold rows.
         kind: what the texts are called.
+        needed: guids that must have one, others have "" instead; None stands for all.
 
     Raises:
         DataError: guids that are missing, extra or repeated; texts that are none; without a guid,
@@ -161,7 +191,7 @@ def read_texts(path: Path, gold: Path, guids: Sequence[str], kind: Kind) -> list
     lacking = [
         Problem(f"{gold}: {name}", f"no {kind.gives} to it in {path}")
         for name in guids
-        if name not in found
+        if name not in found and (needed is None or name in needed)
     ]
     extra = [
         Problem(f"{path}: {name}", f"no such {kind.to} in {gold}")
@@ -169,7 +199,7 @@ def read_texts(path: Path, gold: Path, guids: Sequence[str], kind: Kind) -> list
     ]
     if lacking or extra:
         raise DataError([*lacking, *extra])
-    return [found[name] for name in guids]
+    return [found.get(name, "") for name in guids]
 
 
 def _read_object(path: Path, kind: Kind) -> dict[str, str] | None:

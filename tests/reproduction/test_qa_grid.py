@@ -110,7 +110,7 @@ def test_a_stopped_grid_goes_on_and_validation_chooses_the_cell(
     best = max(scores, key=lambda path: scores[path]["validation"]["f1"])
     with (first.path.parent / "table4 chosen.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
-    assert row["cells scored"] == "2 of 2"
+    assert row["cells"] == "2 of 2 finished"
     assert float(row["optim.lr"]) == read_yaml(best / "config.yaml")["optim"]["lr"]
     assert float(row["validation f1 mean"]) == pytest.approx(scores[best]["validation"]["f1"])
     assert float(row["test f1 mean"]) == pytest.approx(scores[best]["test"]["f1"])

@@ -2,6 +2,9 @@
 
 import json
 import shutil
+from collections import Counter
+from importlib import import_module
+from itertools import combinations, product
 
 import pytest
 
@@ -9,10 +12,11 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.tables import read_table
 from heron.files import read_json
-from heron.inference import open_trained, read_splits
+from heron.inference import open_trained, open_under, predict_each, read_splits
 from heron.reporting.artefacts import read_artefacts
 from heron.reporting.collect import collect
 from heron.runtime.run_folder import RunFolder
+from proposals import proposed
 from small_runs import TINY, heron, in_folder
 
 WORDS = (
@@ -118,6 +122,111 @@ def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path,
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.parametrize("seeds", [(0,), (0, 1)], ids=["one run", "the mean of two"])
+def test_several_values_together_predict_like_each_alone(runs, seeds):
+    points = [
+        {"encoder.stride": stride, "task.max_answer_tokens": longest}
+        for stride, longest in product((8, 24), (2, 30))
+    ]
+    folders = [runs[seed] for seed in seeds]
+    systems = open_under(folders, None, points)
+    examples = read_splits(systems[0])["validation"][:30]
+    found = [predictions for predictions, refused in predict_each(systems, examples)]
+    for point, together in zip(points, found, strict=True):
+        alone, _ = open_trained(folders, settings=point).predict(examples)
+        assert together.best == alone.best
+        assert together.none_R.tolist() == alone.none_R.tolist()
+        assert together.threshold == alone.threshold
+    assert all(one.best != other.best for one, other in combinations(found, 2))
+
+
+def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch):
+    counted = Counter()
+
+    def count(target, name):
+        module, _, attribute = target.rpartition(".")
+        whole = getattr(import_module(module), attribute)
+
+        def counting(*args, **kwargs):
+            counted[name] += 1
+            return whole(*args, **kwargs)
+
+        monkeypatch.setattr(target, counting)
+
+    count("heron.inference.load", "data")
+    count("heron.inference.load_exported", "model")
+    count("heron.inference.DataModule", "features")
+    words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")
+    assert heron("evaluate", f"run={runs[0].path}", *words) == 0
+    assert counted == {"data": 1, "model": 1, "features": 2}
+
+
+def test_what_cannot_be_is_refused_before_anything_is_scored(runs, monkeypatch, capsys):
+    monkeypatch.setattr("heron.inference.predict_split", lambda *_: pytest.fail("was scored"))
+    words = ("split=validation", "encoder.stride=8,40")
+    assert heron("evaluate", f"run={runs[0].path}", *words) == 2
+    assert "encoder.stride=40: must be at most half" in capsys.readouterr().err
+
+
+def test_a_chosen_length_of_answers_is_predicted_with_too(runs, tmp_path, capsys):
+    context = "רותי הגיעה לחיפה ביום שני אחרי שדליה נסעה לרמלה."
+    words = ("predict", f"run={runs[0].path}", f"context={context}", "question=לאן?")
+    assert heron(*words, "task.max_answer_tokens=1") == 0
+    _, *candidates = capsys.readouterr().out.splitlines()
+    tokenizer = open_trained(runs[0]).tokenizer
+    spans = [tuple(map(int, line.split()[1].split("-"))) for line in candidates]
+    tokens = tokenizer(context, return_offsets_mapping=True)["offset_mapping"]
+    for start, end in spans:
+        assert sum(first < end and last > start for first, last in tokens) == 1
+    assert heron(*words, "task.max_answer_tokens=1,2") == 2
+    assert "give one of them" in capsys.readouterr().err
+
+
+def questions(path, *wrong):
+    """Write questions of SQuAD's form, good ones before wrong ones."""
+    context = "רותי הגיעה לחיפה ביום שני."
+    good = {"id": "good", "context": context, "question": "לאן הגיעה?"}
+    good["answers"] = {"text": ["לחיפה"], "answer_start": [context.index("לחיפה")]}
+    rows = [good, *({**good, "id": f"wrong{n}", **row} for n, row in enumerate(wrong))]
+    path.write_text(json.dumps({"data": rows}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key", "left"),
+    [
+        ({"answers": None}, "data.unlabelled", 1),
+        ({"answers": {"text": ["לחיפה"], "answer_start": [3]}}, "data.qa.misaligned", 2),
+        ({"answers": {"text": ["רמלה"], "answer_start": [3]}}, "data.qa.misaligned", 1),
+    ],
+)
+def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
+    runs, tmp_path, capsys, wrong, key, left
+):
+    path, mine = questions(tmp_path / "mine.json", wrong), tmp_path / "answers.json"
+    mine.write_text(json.dumps({"good": "לחיפה", "wrong0": "רמלה"}), encoding="utf-8")
+    commands = [
+        ["evaluate", f"run={runs[0].path}", f"input={path}"],
+        ["score", "task=qa", f"gold={path}", f"predictions={mine}", "resamples=0"],
+    ]
+    for command in commands:
+        assert heron(*command) == 2
+        (word,) = proposed(capsys.readouterr().err)
+        assert word.startswith(key)
+        assert heron(*command, word) == 0
+        assert ("rows left out: 1" in capsys.readouterr().out) == (left == 1)
+
+
+def test_predict_proposes_nothing_that_training_has_decided(runs, tmp_path, capsys):
+    path = questions(tmp_path / "mine.json", {"question": "לאן? " * 60})
+    words = ("predict", f"run={runs[0].path}", f"input={path}")
+    assert heron(*words) == 1
+    said = capsys.readouterr().err
+    assert "its question has" in said
+    assert proposed(said, stride="4") == ["encoder.stride=4"]
+    assert heron(*words, "encoder.stride=4") == 1, "a question as long as a window stays too long"
+
+
 def test_no_answer_is_longer_than_its_window_whatever_is_allowed(runs):
     predictions = [
         open_trained(runs[0], settings={"task.max_answer_tokens": longest})
@@ -160,7 +269,7 @@ def test_windows_may_share_another_number_of_tokens(runs):
         ("task.max_answer_tokens=0", "must be at least 1"),
         ("task.max_answer_tokens=few", "whole numbers are needed"),
         ("encoder.stride=40", "must be at most half of encoder.max_length"),
-        ("optim.lr=1", "other values of task.max_answer_tokens and encoder.stride alone"),
+        ("optim.lr=1", "optim.lr: cannot be set here. Allowed: data.columns.answer,"),
     ],
 )
 def test_a_run_is_not_scored_under_what_cannot_be(runs, word, says, capsys):

@@ -179,6 +179,7 @@ def _subject(
     from heron.languages import get_language
     from heron.languages.morphology import load_morphology
     from heron.runtime.run_folder import RunFolder
+    from heron.settings import override
 
     tokenize = find_tokenizer(options.words)
     assert options.run is not None
@@ -205,27 +206,6 @@ def _subject(
         "row" if len(set(groups.tolist())) == len(guids) else "whole document (or premise)",
     )
     return subject, predicted
-
-
-def override(data: DataConfig, overrides: Sequence[str]) -> DataConfig:
-    """Set keys of a data set, as the words `data.<key>=` of the command line say.
-
-    Raises:
-        ConfigError: an unknown key, or a value that its key cannot have.
-    """
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    from heron.data.config import DataConfig
-
-    try:
-        given = OmegaConf.from_dotlist([word.removeprefix("data.") for word in overrides])
-        known = OmegaConf.structured(DataConfig)
-        value = OmegaConf.to_object(OmegaConf.merge(known, dataclasses.asdict(data), given))
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{' '.join(overrides)}: {str(error).splitlines()[0]}") from error
-    assert isinstance(value, DataConfig)
-    return value
 
 
 def _possible(subject: Subject) -> list[str]:

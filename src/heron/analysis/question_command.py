@@ -64,9 +64,9 @@ def _read(
     options: AnalyzeOptions, overrides: Sequence[str], config: Config, folder: Path, name: str
 ) -> AnsweredSplit:
     from heron.analysis.answered import read_answered
-    from heron.analysis.command import override
     from heron.analysis.reading import data_of
     from heron.runtime.run_folder import RunFolder
+    from heron.settings import override
 
     data, inner = data_of(config, name)
     return read_answered(

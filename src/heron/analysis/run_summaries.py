@@ -92,8 +92,8 @@ def _sides(
     name: str,
 ) -> list[Mapping[str, object]]:
     """Read side columns of the run's data."""
-    from heron.analysis.command import override
     from heron.analysis.reading import data_of, find_examples
+    from heron.settings import override
 
     data, inner = data_of(config, name)
     places = options.paths_data or config.paths.data, options.paths_cache or config.paths.cache

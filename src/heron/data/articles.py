@@ -10,10 +10,10 @@ from typing import Any
 
 from heron.data.config import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import Labels, Rows
+from heron.data.rows import Labels, Rows, require_columns
 from heron.data.summary_options import SUMMARY
 from heron.data.tables import Table, cell_text, is_missing, read_table
-from heron.errors import DataError, Problem, nearest
+from heron.errors import Problem
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -36,19 +36,11 @@ def read_articles(path: Path, config: DataConfig, labels: Labels) -> Rows:
         DataError: no rows, or columns that are missing.
     """
     table = read_table(path, bad_rows="report")
-    table.require()
     columns = config.columns
-    needed = [columns.text]
+    keys = {columns.text: "data.columns.text"}
     if labels == "required":
-        needed += [columns.target]
-    if missing := [column for column in needed if column not in table.columns]:
-        fix = "data.columns says which column holds what"
-        raise DataError(
-            [
-                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
-                for column in missing
-            ]
-        )
+        keys[columns.target] = "data.columns.target"
+    require_columns(table, keys)
     reader = ArticleReader(table, config, labels)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
     problems = [*table.problems, *reader.problems]

@@ -55,8 +55,9 @@ class LabelReader:
         aliases = [name for name in self.exact if name not in self.classes]
         also = f" (in the file also {_listed(aliases)})" if aliases else ""
         fix = (
-            f"allowed: {_listed(self.classes)}{also}; "
-            "see data.label_order, data.label_aliases and data.columns.label"
+            f"allowed: {_listed(self.classes)}{also}; data.label_order lists the classes, "
+            "data.label_aliases={NAME: CLASS} what else a file calls them, data.columns.label=NAME "
+            "names their column"
         )
         return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
 

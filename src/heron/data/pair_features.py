@@ -128,7 +128,7 @@ def _too_long(
     if options.overflow == "windows":
         room -= options.stride  # each window must hold something new
         also = f", after the {options.stride} that windows share,"
-        fix = "a smaller encoder.stride or a larger encoder.max_length allows more"
+        fix = "a smaller encoder.stride allows more, or a larger encoder.max_length"
     problems = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]

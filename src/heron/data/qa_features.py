@@ -292,7 +292,7 @@ def _no_room(
     also, fix = "", "a larger encoder.max_length allows more"
     if options.overflow == "windows":
         also = f", after the {options.stride} that windows share,"
-        fix = "a smaller encoder.stride or a larger encoder.max_length allows more"
+        fix = "a smaller encoder.stride allows more, or a larger encoder.max_length"
     return Problem(
         example.guid,
         f"its question has {question} tokens and leaves none of {options.max_length}{also} for "

@@ -8,10 +8,10 @@ from typing import Any
 
 from heron.data.config import DataConfig
 from heron.data.qa_options import NO_ANSWER
-from heron.data.rows import Labels
+from heron.data.rows import Labels, require_columns
 from heron.data.squad import AnswersError, RawQuestion, read_answers
 from heron.data.tables import Table, cell_text, is_missing, read_table
-from heron.errors import DataError, Problem, nearest
+from heron.errors import Problem
 
 
 def read_question_table(
@@ -29,19 +29,14 @@ def read_question_table(
         DataError: no rows, or columns that are missing.
     """
     table = read_table(path, bad_rows="report")
-    table.require()
     columns = config.columns
-    needed = [columns.text, str(columns.text_pair)]
+    keys = {
+        columns.text: "data.columns.text",
+        str(columns.text_pair): "data.columns.text_pair",
+    }
     if labels == "required" and "answers" not in table.columns:
-        needed.append(columns.answer)
-    if missing := [column for column in needed if column not in table.columns]:
-        fix = "data.columns says which column holds what"
-        raise DataError(
-            [
-                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
-                for column in missing
-            ]
-        )
+        keys[columns.answer] = "data.columns.answer"
+    require_columns(table, keys)
     rows = zip(table.rows, table.lines, strict=True)
     return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
 

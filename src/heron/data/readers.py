@@ -17,7 +17,7 @@ from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
 from heron.data.phrases import Phrases, read_phrases
 from heron.data.questions import read_questions
-from heron.data.rows import Joined, Labels, RowReader, Rows
+from heron.data.rows import Joined, Labels, RowReader, Rows, require_columns
 from heron.data.sources import (
     JOIN,
     PHRASES,
@@ -28,7 +28,7 @@ from heron.data.sources import (
 )
 from heron.data.splits import carve, sample
 from heron.data.tables import read_table
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.errors import ConfigError, DataError, Problem
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -107,13 +107,15 @@ def read_rows(
         DataError: nothing in the file can be used, or with `raise` anything cannot.
     """
     columns = config.columns
-    required = [columns.text, *([columns.text_pair] if columns.text_pair else [])]
+    keys = {columns.text: "data.columns.text"}
+    if columns.text_pair:
+        keys[columns.text_pair] = "data.columns.text_pair"
     if labels == "required":
-        required.append(columns.label)
+        keys[columns.label] = "data.columns.label"
     places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
     found = locate_phrases(config, *places)
     phrases = read_phrases(found, config) if found else None
-    rows = _read(path, config, labels, columns.label, required, phrases=phrases)
+    rows = _read(path, config, labels, columns.label, keys, phrases=phrases)
     if rows.problems and (bad_rows == "raise" or not rows.examples):
         raise DataError(rows.problems)
     return rows
@@ -128,8 +130,8 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
     for split in SPLITS:
         if split in paths:
             label = config.label_field.get(split, config.columns.label)
-            required = _shipped_columns(config, label)
-            rows = _read(paths[split], config, "required", label, required, joined, phrases)
+            keys = _shipped_columns(config, label)
+            rows = _read(paths[split], config, "required", label, keys, joined, phrases)
             files[split] = rows
             problems += rows.problems or _check_counts(split, paths[split], rows, config)
     if problems:
@@ -166,7 +168,7 @@ def _read(
     config: DataConfig,
     labels: Labels,
     label_column: str,
-    required: Sequence[str],
+    keys: Mapping[str, str],
     joined: Joined | None = None,
     phrases: Phrases | None = None,
 ) -> Rows:
@@ -175,35 +177,28 @@ def _read(
     if config.task == "summarization":
         return read_articles(path, config, labels)
     table = read_table(path, bad_rows="report")
-    table.require()
-    if missing := [column for column in required if column not in table.columns]:
-        fix = "data.columns says which column holds what"
-        raise DataError(
-            [
-                Problem(str(path), f"no column '{column}'.{nearest(column, table.columns)}", fix)
-                for column in missing
-            ]
-        )
+    require_columns(table, keys)
     reader = RowReader(table, config, labels, label_column, joined, phrases)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
     problems = sorted([*table.problems, *reader.problems], key=lambda each: each.number)
     return Rows(examples, problems, reader.unlabelled)
 
 
-def _shipped_columns(config: DataConfig, label: str) -> list[str]:
-    """Name the columns that a data set's own files must have."""
+def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
+    """Name the columns that a data set's own files must have, and the key that names each."""
     columns = config.columns
     own_guid = columns.guid != Columns().guid and not config.join  # the default name may be absent
-    return [
-        columns.text,
-        *([columns.text_pair] if columns.text_pair else []),
-        label,
-        *([columns.guid] if own_guid else []),
-        *([columns.group] if columns.group else []),
-        *columns.side,
-        *([columns.truth] if columns.truth else []),
-        *([config.join.key] if config.join else []),
-    ]
+    needed = {
+        "text": columns.text,
+        "text_pair": columns.text_pair,
+        "label": label,
+        "guid": columns.guid if own_guid else None,
+        "group": columns.group,
+        "truth": columns.truth,
+    }
+    keys = {column: f"data.columns.{field}" for field, column in needed.items() if column}
+    keys |= {column: "data.columns.side" for column in columns.side if column not in keys}
+    return keys | ({config.join.key: "data.join.key"} if config.join else {})
 
 
 def _read_join(path: Path, join: JoinConfig) -> Joined:

@@ -14,7 +14,7 @@ from heron.data.labels import LabelError, LabelReader
 from heron.data.markers import MarkerError, parse_marked
 from heron.data.phrases import Phrases
 from heron.data.tables import Table, cell_text, is_missing
-from heron.errors import Problem
+from heron.errors import DataError, Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
@@ -43,6 +43,30 @@ class Rows:
     problems: list[Problem]
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     dropped: Sequence[tuple[str, str]] = ()
+
+
+def require_columns(table: Table, keys: Mapping[str, str]) -> None:
+    """Check that a table has rows, and the columns that are needed.
+
+    Args:
+        table: what was read.
+        keys: the configuration's key for each column, such as `data.columns.text`.
+
+    Raises:
+        DataError: every column that is missing, with the nearest there is and the key to name it.
+    """
+    table.require()
+    if missing := [column for column in keys if column not in table.columns]:
+        raise DataError(
+            [
+                Problem(
+                    str(table.path),
+                    f"no column '{column}'.{nearest(column, table.columns)}",
+                    f"{keys[column]}=NAME says which column it is",
+                )
+                for column in missing
+            ]
+        )
 
 
 class RowReader:

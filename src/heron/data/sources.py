@@ -199,7 +199,7 @@ def _advice(config: DataConfig) -> list[Problem]:
         advice.append(f"files without an address: see {config.homepage}")
     if config.substitute:
         name = config.substitute
-        advice.append(f"data={name} needs fewer files, heron data {name} lists them")
+        advice.append(f"heron train data={name} needs fewer files, heron data {name} lists them")
     what = "cannot be read without all of its files"
     return [Problem(f"data={config.name}", what, "; ".join(advice))] if advice else []
 

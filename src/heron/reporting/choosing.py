@@ -32,15 +32,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A cell that was chosen.
+    """A cell that was chosen, or the lack of one.
 
     Args:
-        group: its runs.
+        group: its runs; None where there is a choice and no cell has a score to choose by.
+        rest: the settings that all cells of the choice have, those outside the grid.
         cells: how many cells there were to choose from, finished or not.
         scored: how many of them have a score on validation.
     """
 
-    group: Group
+    group: Group | None
+    rest: Mapping[str, str]
     cells: int
     scored: int
 
@@ -48,20 +50,20 @@ class Choice:
 def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
     """Choose one cell for each value of what is not in the grid; of equals the first.
 
-    Cells without a score on validation are never chosen; of several cells without any, none is.
+    Cells without a score on validation are never chosen, unless there is one cell only.
     """
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
         rest = tuple(pair for pair in group.settings.items() if pair[0] not in rule.among)
         together.setdefault(rest, []).append(group)
     choices = []
-    for cells in together.values():
+    for rest, cells in together.items():
         means = [summary.mean if (summary := _score(cell, rule)) else None for cell in cells]
         scored = [mean for mean in means if mean is not None]
-        if scored:
-            choices.append(Choice(cells[means.index(max(scored))], len(cells), len(scored)))
-        elif len(cells) == 1:
-            choices.append(Choice(cells[0], 1, 0))
+        chosen = cells[means.index(max(scored))] if scored else None
+        if len(cells) == 1:
+            chosen = cells[0]
+        choices.append(Choice(chosen, dict(rest), len(cells), len(scored)))
     return choices
 
 
@@ -72,21 +74,25 @@ def _score(group: Group, rule: Rule) -> Any:
 def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     """Show what was chosen: its settings, its score on validation, its scores on test.
 
+    A choice that nothing can be said of yet has a row too, without any of these.
+
     Returns:
         None where there is nothing to choose from.
     """
-    choices = choose(group_runs(runs), rule)
+    groups = group_runs(runs)
+    choices = choose(groups, rule)
     if not any(choice.cells > 1 for choice in choices):
         return None
-    keys = tuple(choices[0].group.settings)
+    keys = tuple(groups[0].settings)
     metrics = headline_metrics(runs)
     rows: list[tuple[Cell, ...]] = []
     for choice in choices:
-        cells = f"{choice.scored} of {choice.cells}"
-        settings = choice.group.settings.values()
-        tested = (choice.group.summary("test", metric) for metric in metrics)
-        rows.append((*settings, cells, _score(choice.group, rule), *tested))
-    columns = (*keys, "cells scored", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
+        group = choice.group or Group(choice.rest, ())
+        settings = (group.settings.get(key) for key in keys)
+        cells = f"{choice.scored} of {choice.cells} finished"
+        tested = (group.summary("test", metric) for metric in metrics)
+        rows.append((*settings, cells, _score(group, rule), *tested))
+    columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
     note = (
         f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the highest "
         f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "

@@ -201,7 +201,7 @@ def _score_table(
     """
     classes, scores = table.get("classes"), table["scores"]
     if rule := Rule.read(table):
-        groups = [choice.group for choice in choose(groups, rule)]
+        groups = [choice.group for choice in choose(groups, rule) if choice.group]
         note = f"Cells of the grid are chosen by {rule.metric} on validation. {note}".strip()
     printed = dict(_flat_rows(table["rows"]))
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]

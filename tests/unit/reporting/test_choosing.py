@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from heron.reporting.cells import to_csv, to_markdown
 from heron.reporting.choosing import Rule, choose, chosen_table
 from heron.reporting.collect import collect
 from heron.reporting.papers import paper_view
@@ -72,7 +73,7 @@ def test_what_has_not_finished_is_counted_and_never_chosen(make_cell):
     make_cell("optim.lr=2e-5", state="failed")
     sweep = make_cell("optim.lr=3e-5", state="running")
     table = chosen_table(collect(sweep), RULE)
-    assert table.rows[0][:2] == ("1e-05", "1 of 3")
+    assert table.rows[0][:2] == ("1e-05", "1 of 3 finished")
     assert [cell.mean for cell in table.rows[0][2:]] == [0.2, 0.3, 0.15]
     assert "on validation" in table.note
 
@@ -80,8 +81,38 @@ def test_what_has_not_finished_is_counted_and_never_chosen(make_cell):
 def test_of_cells_that_validation_did_not_score_none_is_chosen(make_cell):
     for lr in ("1e-5", "3e-5"):
         sweep = make_cell(f"optim.lr={lr}", state="failed")
-    assert choose(group_runs(collect(sweep)), RULE) == []
-    assert chosen_table(collect(sweep), RULE) is None
+    (choice,) = choose(group_runs(collect(sweep)), RULE)
+    assert choice.group is None
+    table = chosen_table(collect(sweep), RULE)
+    assert table.rows == ((None, "0 of 2 finished", None),)
+
+
+def test_a_choice_that_has_to_wait_is_shown_beside_one_that_is_made(make_cell):
+    for head, lr in product(("span", "biaffine"), ("1e-5", "3e-5")):
+        made = {"validation": 0.5, "test": 0.25} if head == "span" else {"state": "running"}
+        sweep = make_cell(f"head={head} optim.lr={lr}", **made)
+    waits, made = chosen_table(collect(sweep), RULE).rows
+    assert waits == ("biaffine", None, "0 of 2 finished", None, None, None)
+    assert made[:3] == ("span", "1e-05", "2 of 2 finished")
+    assert [cell.mean for cell in made[3:]] == [0.5, 0.25, 0.125]
+
+
+@pytest.mark.parametrize("show", [to_markdown, to_csv])
+def test_a_choice_that_has_to_wait_can_be_shown_everywhere(make_cell, show):
+    for lr in ("1e-5", "3e-5"):
+        sweep = make_cell(f"optim.lr={lr}", state="running")
+    assert "0 of 2 finished" in show(chosen_table(collect(sweep), RULE))
+
+
+def test_a_published_row_stays_without_ours_while_its_choice_has_to_wait(make_cell):
+    name = "onlplab/alephbert-base"
+    config = {"data.name": "parashoot", "data.task": "qa", "report": "parashoot/table4"}
+    for lr in ("3e-5", "5e-5"):
+        words = f"encoder.name={name.replace('/', '%')} optim.lr={lr}"
+        sweep = make_cell(words, state="running", config={**config, "encoder.name": name})
+    view = paper_view("parashoot/table4", collect(sweep), PUBLISHED)
+    assert all(row[2] is None for row in view.tables["table4"].rows)
+    assert [row[-2] for row in view.tables["table4 chosen"].rows] == ["0 of 2 finished"]
 
 
 def test_of_equals_the_first_counts_and_one_cell_is_no_choice(make_cell):
@@ -103,7 +134,7 @@ def test_parashoots_table_4_has_the_chosen_cell_of_each_encoder(make_cell, data)
     view = paper_view("parashoot/table4", collect(sweep), PUBLISHED)
     ours = [row for row in view.tables["table4"].rows if row[2] is not None]
     chosen = view.tables["table4 chosen"]
-    assert [row[3] for row in chosen.rows] == ["4 of 4", "4 of 4"]
+    assert [row[3] for row in chosen.rows] == ["4 of 4 finished"] * 2
     assert [row[4].mean for row in chosen.rows] == [0.6, 0.6]
     if data == "parashoot":
         assert [row[0].split()[0] for row in ours] == ["HeBERT", "AlephBERT"]

@@ -1,0 +1,30 @@
+"""What error messages tell their reader to set, for tests that then set it."""
+
+from __future__ import annotations
+
+import re
+
+from heron.config import all_keys
+
+_PROPOSED = re.compile(r"([a-z_]+(?:\.[A-Za-z_]+)+)(?:=(\{[^}]*\}|\[[^\]]*\]|[^\s,;)]+))?")
+_REFUSED = ("cannot be set here", "unknown option", "is read; a run's own splits")
+
+
+def proposed(said: str, **values: str) -> list[str]:
+    """List the configuration's keys that a message names, as `key=value`.
+
+    Args:
+        said: what a command printed.
+        values: for keys that a message names without a value or with `NAME`, by their last part.
+    """
+    known, words = set(all_keys()), dict[str, str]()
+    for key, value in _PROPOSED.findall(said):
+        if key in known:
+            given = values.get(key.rpartition(".")[2], value)
+            words[key] = f"{key}={given}"
+    return list(words.values())
+
+
+def is_refused(said: str) -> bool:
+    """Tell whether a command does not take a key, rather than a value or a file."""
+    return any(words in said for words in _REFUSED)
