@@ -34,7 +34,7 @@ def analyze_summaries(
         ConfigError: a wrong option, before the predictions are read; no such predictions.
         DataError: files that cannot be read, or systems of other data.
     """
-    from heron.analysis.command import override, write, write_tables
+    from heron.analysis.command import write, write_tables
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.question_command import refuse_others
     from heron.analysis.reading import data_of
@@ -46,6 +46,7 @@ def analyze_summaries(
     from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import RunFolder
+    from heron.settings import override
 
     refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
     find_tokenizer(options.words)
