@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation clean help
+.PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -61,6 +61,9 @@ bench-rouge: .venv/installed  ## ROUGE beside a plain re-statement of XL-Sum's f
 
 bench-generation: .venv/installed  ## summaries written in batches and one by one
 	$(TEST_ENV) HERON_ENCODER=$(abspath $(HERON_ENCODER)) $(BIN)/python -m tests.benchmarks.generation
+
+bench-token-loss: .venv/installed  ## cross-entropy over a vocabulary beside torch's
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.token_loss
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2
