@@ -1,21 +1,11 @@
-"""What commands are told about BERTScore: options, their checks, and where the signature goes.
-
-Light to import: torch and transformers are loaded where scores are computed.
-"""
+"""What commands are told about BERTScore: options and their checks; imports nothing heavy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.errors import ConfigError, nearest
-from heron.files import write_json
 from heron.schema import BertScoreConfig
-
-if TYPE_CHECKING:
-    from heron.metrics.bertscore import BertScores
 
 LONG = ("skip", "cut", "windows")
 PRECISIONS = ("32-true", "bf16-mixed")
@@ -89,74 +79,3 @@ def check_bertscore(
         )
     if config.layer < 1:
         raise ConfigError(f"{key}layer={config.layer}: layers are counted from 1")
-
-
-def require_asked(config: BertScoreConfig | None) -> None:
-    """Miss an encoder that is missing before anything is read.
-
-    Args:
-        config: what was asked for; None, or one without an encoder, where nothing was.
-
-    Raises:
-        ConfigError: no such encoder or layer, or an unusable baseline.
-    """
-    if config is not None and config.model is not None:
-        from heron.metrics.bertscore import require
-
-        require(config)
-
-
-def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
-    """Name what decides BERTScore of texts with these references.
-
-    Args:
-        config: as for `require_asked`.
-        references: of all texts that were scored together; without any there is no score.
-
-    Raises:
-        ConfigError: no such encoder or layer, or an unusable baseline.
-    """
-    if config is None or config.model is None or not references:
-        return None
-    from heron.metrics.bertscore import sign
-
-    return sign(config, references)
-
-
-def compute_asked(
-    predictions: Sequence[str],
-    references: Sequence[str],
-    config: BertScoreConfig,
-    cache: Path | None = None,
-) -> BertScores:
-    """Compute BERTScore for a command: libraries say nothing, results are kept.
-
-    Args:
-        predictions: N texts.
-        references: N texts.
-        config: what was asked for.
-        cache: where results go; None is the usual folder.
-    """
-    from heron.data.sources import default_cache_dir
-    from heron.metrics.bertscore import bertscore
-    from heron.runtime.trainer import quiet
-
-    quiet()
-    return bertscore(predictions, references, config, cache or default_cache_dir())
-
-
-def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:
-    """Write scores, and the signature in a file beside it: `scores.json` holds numbers only.
-
-    Args:
-        out: `{"<name>": scores}`.
-        name: of the system or split.
-        scores: numbers by name.
-        signature: of BERTScore (`heron.metrics.bertscore`), for `<out>.signatures.json`; None
-            removes that of other scores that stood in `out`.
-    """
-    path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
-    path.unlink(missing_ok=True)
-    write_json(out, {name: scores})
-    if signature:
-        write_json(path, {name: {"bertscore": signature}})

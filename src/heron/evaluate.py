@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.bertscore_options import BertScoreOptions, require_asked, sign_asked, write_scores
+from heron.bertscore_asked import require_asked, sign_asked, write_scores
+from heron.bertscore_options import BertScoreOptions
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.files import write_json
 from heron.options import parse_options

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions, compute_asked, require_asked, write_scores
+from heron.bertscore_asked import compute_asked, require_asked, write_scores
+from heron.bertscore_options import BertScoreOptions
 from heron.config_dir import data_sets
 from heron.data.config import Columns, DataConfig, read_config
 from heron.data.examples import Example

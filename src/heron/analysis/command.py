@@ -7,17 +7,16 @@ Question answering and summarization have analyses of their own: `question_comma
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heron.bertscore_options import BertScoreOptions
+from heron.analysis.options import AnalyzeOptions, parse, refuse_others
+from heron.analysis.writing import write, write_tables
 from heron.errors import ConfigError
-from heron.files import atomic_open, write_json
-from heron.options import parse_options
-from heron.reporting.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
+from heron.files import write_json
+from heron.reporting.cells import to_markdown
 
 if TYPE_CHECKING:
     from heron.analysis.breakdown import Subject
@@ -28,67 +27,10 @@ if TYPE_CHECKING:
 _OF_OTHER_TASKS = ("published", "texts", "sample")  # of questions and summaries
 
 
-@dataclass
-class AnalyzeOptions(BertScoreOptions):
-    """Options of `heron analyze`; `data.<key>=` overrides go to the data set.
-
-    Args:
-        run: a run folder, to slice its predictions.
-        data: name of a data set, to describe it.
-        sheet: a CSV file for people to judge gold answers: with `data` a new one is drawn, alone
-            it is scored.
-        split: which of the run's predictions: `test` (default), or `hebnli.test` of a further data
-            set; of a sheet the data set's split (default `validation`).
-        by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
-            answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or
-            `answers` for the page; of summaries `article_length`, `summary_length`, `compression`,
-            `novelty`, `statistics`, or `summaries` for the page; default all that the run's data
-            can be sliced by. With a data set of summaries, side columns to tell them apart by.
-        beside: run folders or tables of other systems, whose summaries the page shows as well, in
-            the run's own `data.unicode`.
-        types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
-        bins: into how many bins numbers are put.
-        words: what a word is: `words`, or `whitespace` (what stands between spaces).
-        morphology: who finds lemmas: `simplemma`, `surface` (nobody), `stanza`; and morphemes:
-            `stanza`, `conllu:FILE` (analyses made elsewhere), `simplemma-prefixes` (Hebrew).
-        published: a paper's numbers to stand beside the statistics of summaries; default those of
-            the paper that names the data set.
-        texts: where to write a data set's articles and summaries for another tool to analyse.
-        sample: how many questions a new sheet has.
-        seed: of that sample, and of the draws behind intervals: of a sheet, of statistics of
-            summaries, and of slices of questions and summaries (slices of other tasks take
-            0).
-        out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
-        paths_data: where data sets lie.
-        paths_cache: where downloads and generated corpora lie.
-
-    Of a data set of summaries also `bertscore=` and what belongs to it, for summaries beside their
-    articles: `heron.bertscore_options`.
-    """
-
-    run: Path | None = None
-    data: str | None = None
-    sheet: Path | None = None
-    split: str | None = None
-    by: list[str] | None = None
-    beside: list[str] | None = None
-    types: Path | None = None
-    bins: int = 5
-    words: str = "words"
-    morphology: str = "simplemma"
-    published: Path | None = None
-    texts: Path | None = None
-    sample: int = 50
-    seed: int = 0
-    out: Path | None = None
-    paths_data: Path | None = None
-    paths_cache: Path | None = None
-
-
 def run(arguments: Sequence[str]) -> int:
     """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
     overrides = [word for word in arguments if word.startswith("data.")]
-    options = _parse([word for word in arguments if word not in overrides])
+    options = parse([word for word in arguments if word not in overrides])
     if options.run is not None:
         files = analyze_run(options, overrides)
     elif options.data is None:
@@ -101,25 +43,6 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> AnalyzeOptions:
-    """Read the options; `paths.data` is no Python name."""
-    try:
-        words = [word.replace("paths.", "paths_", 1) for word in arguments]
-        options = parse_options(AnalyzeOptions, words)
-    except ConfigError as error:
-        raise ConfigError(str(error).replace("paths_", "paths.")) from error
-    named = [options.run is not None, options.data is not None or options.sheet is not None]
-    if sum(named) != 1:
-        raise ConfigError("name either a run (run=DIR) or a data set (data=NAME)")
-    if options.beside and options.run is None:
-        raise ConfigError("beside= shows summaries beside those of a run: name it with run=DIR")
-    if options.asked() and options.data is None:
-        raise ConfigError("bertscore= compares a data set's articles and summaries: data=NAME")
-    if options.bins < 1:
-        raise ConfigError(f"bins={options.bins}: expected 1 or more")
-    return options
-
-
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
     """Slice a run's stored predictions; the model is not needed.
 
@@ -128,7 +51,6 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     """
     from heron.analysis.breakdown import breakdown
     from heron.analysis.figures import breakdown_figure
-    from heron.analysis.question_command import refuse_others
     from heron.config import from_yaml
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import open_run
@@ -224,7 +146,6 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     """
     from heron.analysis.diversity import WINDOW
     from heron.analysis.pairs import find_tokenizer
-    from heron.analysis.question_command import refuse_others
     from heron.analysis.statistics import split_statistics, statistics_table
     from heron.audit.reading import configure, read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
@@ -276,11 +197,11 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
 def _describe_questions(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
-    from heron.analysis.question_command import describe_questions, draw_sheet, refuse_others
+    from heron.analysis.question_command import OTHER_TASKS, WHY, describe_questions, draw_sheet
     from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
 
-    refuse_others(options)
+    refuse_others(options, OTHER_TASKS, WHY)
     if config.task != "qa":
         raise ConfigError(f"sheet={options.sheet}: {config.name} has no answers to judge")
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
@@ -298,35 +219,3 @@ def _describe_summaries(
 
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     return describe_summary_data(options, overrides, config, *places)
-
-
-def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
-    """Write facts and tables as JSON, with full precision."""
-    write_json(path, {**facts, "tables": [_plain(table) for table in tables]})
-    return path
-
-
-def _plain(table: Table) -> dict[str, Any]:
-    """Turn a table into JSON's own types, with full precision."""
-    rows = [
-        {column: _value(cell) for column, cell in zip(table.columns, row, strict=True)}
-        for row in table.rows
-    ]
-    return {"title": table.title, "rows": rows, "note": table.note}
-
-
-def _value(cell: Cell) -> Any:
-    match cell:
-        case Interval() | Summary():
-            return cell._asdict()
-        case Formatted(value, _):
-            return value
-        case _:
-            return cell
-
-
-def write(path: Path, content: str | bytes) -> Path:
-    """Write a text or bytes, atomically; returns the path."""
-    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
-        file.write(content)
-    return path

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heron.analysis.options import AnalyzeOptions, refuse_others
+from heron.analysis.writing import write, write_tables
 from heron.errors import ConfigError, nearest
 from heron.files import write_json
 from heron.reporting.cells import Table, to_markdown
 
 if TYPE_CHECKING:
     from heron.analysis.answered import AnsweredSplit
-    from heron.analysis.command import AnalyzeOptions
     from heron.audit.reading import Shipped
     from heron.schema import Config
 
 PAGE = "answers"  # the page of all answers, as a value of by=
-_OTHER_TASKS = ("types", "bins", "words", "morphology", "published", "texts")
+OTHER_TASKS = ("types", "bins", "words", "morphology", "published", "texts")
+WHY = "not for questions, whose words are those of spaces"
 
 
 def analyze_answers(
@@ -39,7 +41,7 @@ def analyze_answers(
     from heron.reporting.tables import SYNTHETIC
     from heron.reporting.terminal import print_tables
 
-    refuse_others(options)
+    refuse_others(options, OTHER_TASKS, WHY)
     name = options.split or "test"
     split = _read(options, overrides, config, folder, name)
     if not split.rows:
@@ -78,38 +80,14 @@ def _read(
     )
 
 
-def refuse_others(
-    options: AnalyzeOptions,
-    names: Sequence[str] = _OTHER_TASKS,
-    why: str = "not for questions, whose words are those of spaces",
-) -> None:
-    """Refuse options that only the analyses of other tasks have.
-
-    Args:
-        options: of the command.
-        names: of those options.
-        why: what the message says.
-
-    Raises:
-        ConfigError: one of them is given.
-    """
-    unset = type(options)()
-    for name in names:
-        value = getattr(options, name)
-        if value != getattr(unset, name):
-            raise ConfigError(f"{name}={value}: {why}")
-
-
 def _write_page(target: Path, name: str, title: str, split: AnsweredSplit, synthetic: bool) -> Path:
     from heron.analysis.answers_page import answers_page
-    from heron.analysis.command import write
 
     file = "answers.html" if name == "test" else f"{name}-answers.html"
     return write(target / file, answers_page(title, split, synthetic))
 
 
 def _write_breakdown(stem: Path, found: Any, facts: dict[str, Any], title: str) -> list[Path]:
-    from heron.analysis.command import write, write_tables
     from heron.analysis.span_figures import scores_figure
 
     overall = found.tables[-1].rows[-1]
@@ -129,7 +107,6 @@ def describe_questions(
     Returns:
         The files written: `statistics.md` and `.json`, `lengths.csv` and `.png`.
     """
-    from heron.analysis.command import write
     from heron.analysis.question_statistics import (
         ALL,
         length_counts,
@@ -212,7 +189,6 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
     """
     from heron.analysis.answer_sheet import measure_ceiling, quality_table, read_sheet
     from heron.analysis.ceiling import ceiling_table
-    from heron.analysis.command import write_tables
     from heron.reporting.terminal import print_tables
 
     assert options.sheet is not None

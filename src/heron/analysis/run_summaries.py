@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heron.analysis.options import AnalyzeOptions, refuse_others
+from heron.analysis.writing import write, write_tables
+
 if TYPE_CHECKING:
-    from heron.analysis.command import AnalyzeOptions
     from heron.analysis.score_slices import ScoreBreakdown
     from heron.analysis.summarized import SummarizedSplit
     from heron.schema import Config
@@ -34,9 +36,7 @@ def analyze_summaries(
         ConfigError: a wrong option, before the predictions are read; no such predictions.
         DataError: files that cannot be read, or systems of other data.
     """
-    from heron.analysis.command import write, write_tables
     from heron.analysis.pairs import find_tokenizer
-    from heron.analysis.question_command import refuse_others
     from heron.analysis.reading import data_of
     from heron.analysis.summarized import read_summarized
     from heron.analysis.summary_checks import check_slices, open_tools
@@ -105,7 +105,6 @@ def _sides(
 def _write_page(
     target: Path, name: str, title: str, split: SummarizedSplit, synthetic: bool
 ) -> Path:
-    from heron.analysis.command import write
     from heron.analysis.summaries_page import summaries_page
 
     file = f"{PAGE}.html" if name == "test" else f"{name}-{PAGE}.html"

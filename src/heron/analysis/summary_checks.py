@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from heron.analysis.options import AnalyzeOptions
 from heron.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
-    from heron.analysis.command import AnalyzeOptions
     from heron.analysis.published_statistics import PublishedStatistics
     from heron.data.config import DataConfig
     from heron.languages.morphology import Morphology

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from heron.analysis.options import AnalyzeOptions, refuse_others
 from heron.analysis.summary_checks import Tools, check_columns, no_column, open_tools
-from heron.bertscore_options import compute_asked, require_asked
+from heron.analysis.writing import write, write_tables
+from heron.bertscore_asked import compute_asked, require_asked
 from heron.reporting.cells import Interval, Table, to_markdown
 
 if TYPE_CHECKING:
-    from heron.analysis.command import AnalyzeOptions
     from heron.analysis.summary_measures import Definition, Shares
     from heron.analysis.summary_profile import Pair, Profile
     from heron.data.config import DataConfig
@@ -50,7 +51,6 @@ def describe_summary_data(
         The files written: `statistics.md`, `.json` and `.csv`, `lengths.png`; with `texts=FILE`
         that file alone, the texts for another tool to analyse.
     """
-    from heron.analysis.question_command import refuse_others
     from heron.analysis.summary_measures import definitions, measure
     from heron.analysis.summary_tables import (
         morphology_table,
@@ -272,7 +272,6 @@ def _write(
     ways: Mapping[str, Sequence[Definition]],
 ) -> list[Path]:
     """Print tables and write them as Markdown, JSON and CSV, with the figure."""
-    from heron.analysis.command import write, write_tables
     from heron.analysis.summary_figures import summaries_figure
     from heron.data.tables import write_table
     from heron.reporting.tables import SYNTHETIC

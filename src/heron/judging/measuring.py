@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heron.bertscore_options import compute_asked, sign_asked
+from heron.bertscore_asked import compute_asked, sign_asked
 from heron.judging.systems import System, shared_speller
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.bertscore_options import BertScoreOptions, require_asked
+from heron.bertscore_asked import require_asked
+from heron.bertscore_options import BertScoreOptions
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import fingerprint
 from heron.judging.design import assign_raters, system_orders

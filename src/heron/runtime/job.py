@@ -12,7 +12,7 @@ from pytorch_lightning.strategies import FSDPStrategy
 
 from heron import ranks
 from heron.audit.known import warnings
-from heron.bertscore_options import require_asked, sign_asked
+from heron.bertscore_asked import require_asked, sign_asked
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import read_table, write_table
