@@ -63,8 +63,8 @@ def compute_asked(
         cache: where results go; None is the usual folder.
     """
     from heron.data.sources import default_cache_dir
+    from heron.libraries import quiet
     from heron.metrics.bertscore import bertscore
-    from heron.runtime.trainer import quiet
 
     quiet()
     return bertscore(predictions, references, config, cache or default_cache_dir())

@@ -19,6 +19,7 @@ from heron.data.examples import Example
 from heron.data.readers import load
 from heron.data.sources import locate
 from heron.errors import ConfigError, DataError, Problem
+from heron.libraries import precision, quiet
 from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
@@ -27,7 +28,6 @@ from heron.runtime.build import task_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import precision, quiet
 from heron.schema import Config
 from heron.settings import changed, override
 from heron.tasks.base import Predictions

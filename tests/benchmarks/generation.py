@@ -30,13 +30,13 @@ from heron.data.datamodule import DataModule
 from heron.errors import ConfigError, HeronError
 from heron.files import write_json
 from heron.inference import _trainer
+from heron.libraries import quiet
 from heron.models.seq2seq import generation_settings
 from heron.options import parse_options
 from heron.reporting.cells import Formatted, Table
 from heron.reporting.terminal import print_tables
 from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split
-from heron.runtime.trainer import quiet
 from heron.schema import Config
 
 

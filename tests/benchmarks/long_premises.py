@@ -267,8 +267,8 @@ def measure(config: Config, steps: int) -> Measurement:
     import torch
 
     from heron.data.config import TRAIN
+    from heron.libraries import quiet
     from heron.runtime.provenance import peak_rss_mb
-    from heron.runtime.trainer import quiet
 
     from .epoch import choose_batches
     from .rivals import ChosenBatches, Stopwatch, train_heron

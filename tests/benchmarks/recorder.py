@@ -25,11 +25,11 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.recorder import Recorder
 from heron.errors import HeronError
 from heron.files import write_json
+from heron.libraries import precision
 from heron.models.optim import build_optimizer
 from heron.options import parse_options
 from heron.runtime.build import build_module
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import precision
 from heron.schema import Config
 
 from .processes import wide_console

@@ -39,11 +39,12 @@ from heron.config import resolve
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
+from heron.libraries import quiet
 from heron.options import parse_options
 from heron.runtime.build import build_module
 from heron.runtime.history import History
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import build_trainer, quiet
+from heron.runtime.trainer import build_trainer
 from heron.schema import Config
 
 from .epoch import Measurement, choose_batches, estimate

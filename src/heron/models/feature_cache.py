@@ -26,10 +26,10 @@ from heron.data.batching import plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
 from heron.files import fingerprint
+from heron.libraries import precision
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.hub import identity
-from heron.runtime.trainer import precision
 from heron.schema import Config, HeadConfig
 
 _VERSION = 1

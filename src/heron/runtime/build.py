@@ -10,13 +10,13 @@ from torch import nn
 
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
+from heron.libraries import precision
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import load_head
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.heads import new_head
 from heron.models.optim import class_weights
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
-from heron.runtime.trainer import precision
 from heron.schema import Config
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule

@@ -18,6 +18,7 @@ from heron.data.datamodule import DataModule
 from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError
 from heron.files import locked, read_json, write_json
+from heron.libraries import quiet
 from heron.models.encoder import Encoder
 from heron.models.export import export
 from heron.models.feature_cache import StoredEncoder
@@ -40,7 +41,6 @@ from heron.runtime.trainer import (
     build_trainer,
     interruptible,
     prediction_trainer,
-    quiet,
     wandb_run,
 )
 from heron.schema import Config

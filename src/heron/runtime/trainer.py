@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import signal
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -13,12 +11,12 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import EarlyStopping
 from pytorch_lightning.strategies import FSDPStrategy
-from transformers.utils.logging import disable_progress_bar
 
 from heron import ranks
 from heron.data.datamodule import DataModule
 from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
+from heron.libraries import precision
 from heron.runtime.checkpointing import (
     LOG_EVERY,
     LastCheckpoint,
@@ -133,16 +131,6 @@ class StopEarly(EarlyStopping):
             super().on_train_epoch_end(trainer, pl_module)
 
 
-def precision(name: str) -> str:
-    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
-    if name != "auto":
-        return name
-    if torch.cuda.is_available():
-        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
-    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    return "bf16-mixed" if has_bf16 else "32-true"
-
-
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let Ctrl+C through: Lightning makes it `sys.exit(1)` and is deaf to the next one."""
@@ -163,24 +151,6 @@ def wandb_run(config: Config, folder: RunFolder) -> AbstractContextManager[None]
     from heron.runtime import wandb_logger
 
     return wandb_logger.wandb_run(config, folder)
-
-
-def quiet() -> None:
-    """Silence notices of libraries that heron has already dealt with."""
-    for library in ("pytorch_lightning", "transformers"):
-        logging.getLogger(library).setLevel(logging.ERROR)
-    disable_progress_bar()  # of weights loading from local disk; training has its own
-    for message in (
-        "many workers",
-        "eval mode",
-        "logging interval",
-        "LeafSpec",
-        "dataloader is not resumable",  # `RestOfPlan` is
-        "Checkpoint directory",  # a resumed run's is not empty
-        "Total length of `list`",  # a run without a validation split
-        "sync_dist=True",  # scores are those of all processes already
-    ):
-        warnings.filterwarnings("ignore", f".*{message}.*")
 
 
 def _wandb(config: Config, folder: RunFolder) -> list[Any]:

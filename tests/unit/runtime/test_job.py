@@ -14,12 +14,13 @@ import torch
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError
 from heron.files import locked
+from heron.libraries import precision
 from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import build_trainer, interruptible, precision
+from heron.runtime.trainer import build_trainer, interruptible
 from heron.schema import Config
 
 ComposeConfig = Callable[..., Config]

@@ -1,0 +1,37 @@
+"""What heron settles with the libraries below it: how exactly they compute, what they say."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+import torch
+from transformers.utils.logging import disable_progress_bar
+
+
+def precision(name: str) -> str:
+    """Resolve `auto`: bf16 autocast where the processor computes in it, else full precision."""
+    if name != "auto":
+        return name
+    if torch.cuda.is_available():
+        return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
+    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return "bf16-mixed" if has_bf16 else "32-true"
+
+
+def quiet() -> None:
+    """Silence notices of libraries that heron has already dealt with."""
+    for library in ("pytorch_lightning", "transformers"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    disable_progress_bar()  # of weights loading from local disk; training has its own
+    for message in (
+        "many workers",
+        "eval mode",
+        "logging interval",
+        "LeafSpec",
+        "dataloader is not resumable",  # `RestOfPlan` is
+        "Checkpoint directory",  # a resumed run's is not empty
+        "Total length of `list`",  # a run without a validation split
+        "sync_dist=True",  # scores are those of all processes already
+    ):
+        warnings.filterwarnings("ignore", f".*{message}.*")
