@@ -122,7 +122,13 @@ def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path,
     assert {path: path.read_bytes() for path in before} == before
 
 
-@pytest.mark.parametrize("seeds", [(0,), (0, 1)], ids=["one run", "the mean of two"])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param((0,), id="one run"),
+        pytest.param((0, 1), id="the mean of two", marks=pytest.mark.real),
+    ],
+)
 def test_several_values_together_predict_like_each_alone(runs, seeds):
     points = [
         {"encoder.stride": stride, "task.max_answer_tokens": longest}

@@ -154,6 +154,7 @@ def test_the_same_data_gives_the_same_page():
     assert map_page(_data(["a", "b"])) == map_page(_data(["a", "b"]))
 
 
+@pytest.mark.real
 @pytest.mark.slow
 def test_sixty_thousand_examples_with_texts_fit_into_a_page(capsys):
     random = np.random.default_rng(0)

@@ -92,6 +92,7 @@ def test_full_disk_while_a_checkpoint_is_written_fails_the_job_and_the_same_comm
     assert scores(tmp_path) == expected(undisturbed, tmp_path)
 
 
+@pytest.mark.real
 def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(
     undisturbed: Path, tmp_path: Path
 ) -> None:
