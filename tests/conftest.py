@@ -21,7 +21,6 @@ import pytest
 from hypothesis import settings
 
 from browser import Browser, browser, find_browser
-from heron.config import resolve
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.schema import Config, EncoderConfig, PathsConfig
 
@@ -175,13 +174,9 @@ SMALL = (
 @cache
 def _compose(overrides: tuple[str, ...], runs: str) -> Config:
     """Compose once per set of overrides; Hydra takes a good part of a second each time."""
-    from heron.composition import compose_and_run
+    from heron.composition import compose
 
-    found: list[Config] = []
-    words = [*SMALL, *overrides, f"paths.runs={runs}"]
-    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
-    (config,) = found
-    return config
+    return compose([*SMALL, *overrides, f"paths.runs={runs}"])
 
 
 @pytest.fixture(scope="module")

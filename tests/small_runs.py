@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from heron import composition
 from heron.cli import main
-from heron.composition import compose_and_run
-from heron.config import resolve
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 
@@ -42,10 +41,7 @@ def in_folder(folder: Path) -> tuple[str, str]:
 
 def compose(folder: Path, *overrides: str) -> Config:
     """Compose the configuration that `train` would run."""
-    found: list[Config] = []
-    words = [*TINY, *in_folder(folder), *overrides]
-    compose_and_run("train", words, lambda composition: found.append(resolve(composition.config)))
-    return found[0]
+    return composition.compose([*TINY, *in_folder(folder), *overrides])
 
 
 def train(folder: Path, *overrides: str, job: str = "tiny") -> RunFolder:

@@ -45,6 +45,16 @@ class Composition:
     choices: dict[str, Any]
     search: Composer | None = None
 
+    def resolved(self) -> Config:
+        """Check the configuration and give it its types.
+
+        Raises:
+            ConfigError: a value out of range, or values that do not go together.
+        """
+        config = resolve(self.config)
+        config.experiment = self.choices.get("experiment")
+        return config
+
 
 class Composer:
     """Composes the jobs of a sweep, here or in another process (it can be pickled).
@@ -128,9 +138,7 @@ def compose(overrides: Sequence[str]) -> Config:
         raise ConfigError(
             f"{' '.join(overrides)}: not the words of one run; leave out -m, --cfg, lists of values"
         )
-    config = resolve(found[0].config)
-    config.experiment = found[0].choices.get("experiment")
-    return config
+    return found[0].resolved()
 
 
 def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:

@@ -31,7 +31,7 @@ from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 from heron.settings import changed, override
 from heron.tasks.base import Predictions
-from heron.tasks.several import Mean, Readings
+from heron.tasks.several import Mean, UnderEach
 
 _SPLIT = "input"
 
@@ -116,7 +116,7 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     found: dict[int, Predicted] = {}
     for places in alike.values():
         members: list[Any] = [systems[place] for place in places]
-        together = Readings([each.module for each in members]).eval()
+        together = UnderEach([each.module for each in members]).eval()
         first = members[0]
         several: Any
         several, refused = _predict(together, first.config, first.tokenizer, examples)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from heron import ranks, repeat
 from heron.composition import Composition, compose_and_run, own_words
-from heron.config import resolve
 from heron.errors import ConfigError, HeronError
 from heron.runtime.here import run_here
 from heron.runtime.isolation import DONE, Job
@@ -77,13 +76,12 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
     for composition in found:
         # One job's mistake must not take the rest of a sweep with it.
         try:
-            config = resolve(composition.config)
+            config = composition.resolved()
             _check_length(config, composition.overrides)
         except HeronError as error:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
             plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
-        config.experiment = composition.choices.get("experiment")
         folder = RunFolder(run_path(config, composition.overrides))
         if folder.path not in folders:
             plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
@@ -111,8 +109,7 @@ def _run_search(first: Composition) -> int:
     from heron.runtime.search import Search
 
     require("optuna", "optuna", "sweeper")
-    config = resolve(first.config)
-    config.experiment = first.choices.get("experiment")
+    config = first.resolved()
     assert first.search is not None
     isolate = _check_launch(config, several=True)
     search = Search(first.search, config, first.overrides)

@@ -23,8 +23,7 @@ from typing import Any
 import torch
 import transformers
 
-from heron.composition import compose_and_run
-from heron.config import resolve
+from heron.composition import compose
 from heron.data.config import TEST
 from heron.data.datamodule import DataModule
 from heron.errors import ConfigError, HeronError
@@ -127,9 +126,7 @@ def configure(options: Options, case: Case, folder: Path) -> Config:
         "trainer.progress=false",
         f"paths.cache={folder}",
     )
-    found: list[Config] = []
-    compose_and_run("train", words, lambda each: found.append(resolve(each.config)))
-    return found[0]
+    return compose(words)
 
 
 def one_by_one(module: Any, data: DataModule) -> list[str]:

@@ -236,10 +236,8 @@ def build_longformer(encoder: Path, made: Path, length: int = _LONG) -> None:
 
 def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> Config:
     """Compose one variant's configuration."""
-    from heron.composition import compose_and_run
-    from heron.config import resolve
+    from heron.composition import compose
 
-    composed: list[Config] = []
     overrides = [
         *("data=control_dev", "task=nli", "head=mlp3"),
         *("encoder=pretrained", "encoder.name=given below", *variant.overrides),
@@ -249,8 +247,7 @@ def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> 
         *("data.validation.fraction=0", "trainer.select=last"),
         *("trainer.max_epochs=1", "trainer.progress=false"),
     ]
-    compose_and_run("train", overrides, lambda job: composed.append(resolve(job.config)))
-    config = composed[0]
+    config = compose(overrides)
     config.encoder.name = str(encoder)
     config.paths.data, config.paths.cache = str(data), str(options.cache)
     return config

@@ -19,8 +19,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from heron.composition import compose_and_run
-from heron.config import resolve
+from heron.composition import compose
 from heron.data.datamodule import DataModule
 from heron.dynamics.recorder import Recorder
 from heron.errors import HeronError
@@ -30,7 +29,6 @@ from heron.models.optim import build_optimizer
 from heron.options import parse_options
 from heron.runtime.build import build_module
 from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
 
 from .processes import wide_console
 
@@ -71,10 +69,9 @@ class Options:
 
 def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, float]:
     """Train some steps; returns the median ms of a step and of the recorder's part of it."""
-    configs: list[Config] = []
     overrides = [*COMMON, *words, f"paths.cache={made}", f"trainer.threads={options.threads}"]
-    compose_and_run("train", overrides, lambda c: configs.append(resolve(c.config)))
-    config, steps, recorded = configs[0], [], []
+    config = compose(overrides)
+    steps, recorded = [], []
     torch.set_num_threads(options.threads)
     data = DataModule(config)
     module = build_module(config, data)

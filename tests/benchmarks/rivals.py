@@ -34,8 +34,7 @@ from transformers import (
 )
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
-from heron.composition import compose_and_run
-from heron.config import resolve
+from heron.composition import compose
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
@@ -157,7 +156,6 @@ class EventStart(nn.Module):
 
 def configure(rival: Rival, options: Options) -> Config:
     """Compose heron's configuration of one rival."""
-    composed: list[Config] = []
     overrides = [
         "data=trc",
         "encoder=pretrained",
@@ -175,8 +173,7 @@ def configure(rival: Rival, options: Options) -> Config:
         "trainer.progress=false",
         *options.overrides,
     ]
-    compose_and_run("train", overrides, lambda job: composed.append(resolve(job.config)))
-    config = composed[0]
+    config = compose(overrides)
     config.encoder.name = options.encoder
     config.paths.data, config.paths.cache = options.data, options.cache
     return config

@@ -20,8 +20,7 @@ from rich.console import Console
 from benchmarks import frozen_cache, long_premises, processes
 from benchmarks.frozen_cache import Timed, scale, shares
 from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padded_tokens
-from heron.composition import compose_and_run
-from heron.config import resolve
+from heron.composition import compose
 from heron.config_dir import conf_dir
 from heron.data.features import Units
 from heron.errors import ConfigError, HeronError
@@ -145,11 +144,9 @@ def test_the_grid_has_as_many_jobs_as_are_waited_for() -> None:
 
 
 def test_the_run_that_encodes_anew_is_a_job_of_the_grid() -> None:
-    single: list[Config] = []
     words = ["experiment=ronli/grid", *frozen_cache._STAND_IN, "encoder=scratch"]
     words += [*frozen_cache.first_job(), "encoder.cache=false"]
-    compose_and_run("train", words, lambda job: single.append(resolve(job.config)))
-    (config,) = single
+    config = compose(words)
     assert (config.encoder.freeze, config.encoder.cache) == ("all", False)
     assert config.head.hidden == [512, 512]
     assert not config.run.export

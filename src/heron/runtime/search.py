@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from heron.composition import Composer, own_words
-from heron.config import decisive, resolve
+from heron.config import decisive
 from heron.errors import ConfigError, HeronError
 from heron.files import fingerprint, locked
 from heron.runtime.isolation import Job
@@ -216,8 +216,7 @@ class Search:
 
     def _compose(self, values: Point, number: int, new: bool) -> Job:
         composition = self.composer.compose(values)
-        config = resolve(composition.config)
-        config.experiment = composition.choices.get("experiment")
+        config = composition.resolved()
         config.sweeper = replace(self.settings, study=self.name, trial=number)
         # One that another process works on must not be cleared.
         config.run.resume = self._resumes or not new

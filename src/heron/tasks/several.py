@@ -1,4 +1,4 @@
-"""Modules made of task modules: the mean of several, and one that is read in several ways."""
+"""Modules made of task modules: the mean of several, and one under several settings."""
 
 from __future__ import annotations
 
@@ -48,30 +48,27 @@ class Mean(pl.LightningModule):
         return collected
 
 
-class Readings(pl.LightningModule):
-    """Encodes a batch once and reads its logits in several ways.
+class UnderEach(pl.LightningModule):
+    """Encodes a batch once for one module under several settings.
 
     Args:
-        readers: modules with the same weights, under settings that begin behind the logits.
+        members: modules with the same weights, under settings that begin behind the logits.
     """
 
-    def __init__(self, readers: Sequence[nn.Module]):
+    def __init__(self, members: Sequence[nn.Module]):
         super().__init__()
-        self.ways = nn.ModuleList(readers)
-
-    @property
-    def readers(self) -> list[Any]:
-        """The ways of reading, in the order given."""
-        return list(self.ways)
+        self.members = nn.ModuleList(members)
 
     def predict_step(self, batch: Batch, batch_idx: int) -> list[Output]:
-        """Predict one batch in every way."""
-        logits = self.readers[0].logits(batch)
-        return [reader.output(logits, batch) for reader in self.readers]
+        """Predict one batch as every member."""
+        members: list[Any] = list(self.members)
+        logits = members[0].logits(batch)
+        return [member.output(logits, batch) for member in members]
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> list[Predictions]:
-        """Collect each way's own outputs; see `TaskModule.collect`."""
+        """Collect each member's own outputs; see `TaskModule.collect`."""
+        members: list[Any] = list(self.members)
         return [
-            reader.collect([each[way] for each in outputs], data, split)
-            for way, reader in enumerate(self.readers)
+            member.collect([each[place] for each in outputs], data, split)
+            for place, member in enumerate(members)
         ]

@@ -63,10 +63,6 @@ class SummarizationModule(TaskModule):
         logits_NV: Tensor = self.encoder(batch)
         return logits_NV
 
-    def mean(self, several: Sequence[Tensor]) -> Tensor:
-        """Average logits_NV, in float32."""
-        return torch.stack([logits_NV.float() for logits_NV in several]).mean(dim=0)
-
     def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
         """Compute the loss, the mean over the target tokens, and what the recorder keeps."""
         assert batch.target_RM is not None

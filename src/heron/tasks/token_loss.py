@@ -3,7 +3,8 @@
 A vocabulary has 30,000 to 250,000 entries, so that the scores of one batch's target tokens are far
 larger than anything else in the model. The usual way writes them several times over: in float32,
 their logarithm, its gradient, the gradient's cast. Here only the scores themselves and their
-gradient are ever whole; everything between is computed for as many tokens as fit the cache.
+gradient are ever whole; everything between is computed for as many tokens as fit a core's cache,
+or, on other devices, 64 MiB.
 
 Shape suffixes: N target tokens, K of them at a time, V vocabulary.
 """
@@ -17,9 +18,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-# Scores in float32 at a time: what the cache of one CPU core holds; few launches on a GPU.
+# Scores in float32 at a time.
 _AT_ONCE = {"cpu": 2**18}
-_AT_ONCE_ELSEWHERE = 2**27
+_AT_ONCE_ELSEWHERE = 2**24
 
 
 def token_loss(
