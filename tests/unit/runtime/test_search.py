@@ -269,7 +269,7 @@ def test_no_file_of_a_search_holds_a_secret_and_its_journal_is_its_owner_s(
             raise ConfigError(f"no such project: https://me:{TOKEN}@a.org")
         return resolve(config)
 
-    monkeypatch.setattr("heron.runtime.search.resolve", refuse)
+    monkeypatch.setattr("heron.composition.resolve", refuse)
     assert again(LR, sweeper__trials=4, logger__project=f"https://me:{TOKEN}@a.org") == 2
     refused = [trial.user_attrs["refused"] for trial in trials() if "refused" in trial.user_attrs]
     assert refused == ["no such project: https://***@a.org"]
