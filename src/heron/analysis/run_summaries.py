@@ -51,9 +51,10 @@ def analyze_summaries(
     refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
     find_tokenizer(options.words)
     find_systems(options.beside or (), "beside")
-    name, wanted = options.split or "test", options.by or (*BY, STATISTICS, PAGE)
+    analyses = (*BY, STATISTICS, PAGE)
+    name, wanted = options.split or "test", options.by or analyses
     data, _ = data_of(config, name)
-    check_slices(wanted, (*BY, STATISTICS, PAGE), override(data, overrides))
+    check_slices(wanted, analyses, override(data, overrides))
     if STATISTICS in wanted:
         tools = open_tools(options, data)
     else:
@@ -65,6 +66,8 @@ def analyze_summaries(
     target = options.out or folder / "analysis"
     title = f"{run}: {name}, {len(split.guids):,} articles"
     sheet = f"{title}  ·  {SYNTHETIC}" if data.synthetic else title
+    # Before anything is written: the data may lack a column that it is said to have.
+    sides = () if {*wanted} <= {*analyses} else _sides(options, overrides, config, split, name)
     files = []
     for by in wanted:
         stem = f"{name}-{by.replace('/', '_')}"
@@ -74,7 +77,6 @@ def analyze_summaries(
         if by == STATISTICS:
             files += run_statistics(options, config, folder, tools)
             continue
-        sides = () if by in BY else _sides(options, overrides, config, split, name)
         found = summary_breakdown(by, split, options.bins, options.words, sides, options.seed)
         print_tables(found.tables)
         facts = {"split": name, "by": by, **found.facts}

@@ -211,9 +211,9 @@ def _check(
             )
         for guid in golds.keys() & other.references.keys():
             gold, own = golds[guid], other.references[guid]
-            if spell(own) != spell(gold):
+            if (read := spell(own)) != (right := spell(gold)):
                 fix = KEPT_APART if are_variants(own, gold, language) else "is it of the same data?"
-                here, there = around_difference(own, gold)
+                here, there = around_difference(read, right)
                 what = f"another gold summary than the run has: '{here}', in {path} '{there}'"
                 problems.append(Problem(f"{other.path}: {guid}", what, fix))
     if problems:

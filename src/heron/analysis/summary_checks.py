@@ -38,9 +38,9 @@ def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
     return Tools(load_morphology(options.morphology, get_language(config.language)), published)
 
 
-def read_columns(config: DataConfig) -> list[str] | None:
-    """List the side columns that articles come with; None where only the generator knows."""
-    return None if config.generator else [*config.columns.side, *_ALWAYS]
+def read_columns(config: DataConfig) -> list[str]:
+    """List the side columns that articles come with, generated ones as well."""
+    return [*config.columns.side, *_ALWAYS]
 
 
 def check_columns(names: Sequence[str], config: DataConfig) -> None:
@@ -51,7 +51,7 @@ def check_columns(names: Sequence[str], config: DataConfig) -> None:
     """
     known = read_columns(config)
     for name in names:
-        if known is not None and name not in known:
+        if name not in known:
             raise no_column(name, known)
 
 
@@ -68,10 +68,10 @@ def check_slices(wanted: Sequence[str], analyses: Sequence[str], config: DataCon
     """
     from heron.analysis.score_slices import side_values
 
-    sides = read_columns(config)
+    sides = dict.fromkeys(read_columns(config))
     for by in wanted:
-        if by not in analyses and sides is not None:
-            side_values([dict.fromkeys(sides)], by, analyses)
+        if by not in analyses:
+            side_values([sides], by, analyses)
 
 
 def no_column(name: str, known: Sequence[str]) -> ConfigError:

@@ -23,7 +23,8 @@ from heron.comparison.scoring import (
 )
 from heron.comparison.text_tasks import TEXT_TASKS, can_be_empty
 from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference
+from heron.languages.spelling import KEPT_APART, Spell, around_difference, speller
+from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.significance import Booleans
 
 ROWS = ("all", "shared")
@@ -145,33 +146,49 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
 
 
 def _shared_golds(files: Sequence[Rows], settings: Settings) -> Golds:
-    """Find each guid's gold; refuse one that is not the same everywhere.
+    """Find each guid's golds, in all spellings; refuse some that are not the same everywhere.
 
     Where some files know all right texts, those count, and a file that has one of them agrees.
-    Texts are the same where `data.unicode` reads them as the same.
+    Texts are the same where `data.unicode` reads them as the same. Exact match and F1 would tell
+    their spellings apart, so all of them are right: the same answer is worth the same in any file.
     """
     spell: Spell = settings.spell() if settings.task in TEXT_TASKS else str
     first: dict[str, Rows] = {}
+    golds: dict[str, dict[str, None]] = {}
     problems: dict[str, Problem] = {}
     for file in sorted(files, key=lambda file: not file.knows_all):
         for guid, gold in file.golds.items():
             other = first.setdefault(guid, file)
-            known = other.golds[guid]
-            one_of = other.knows_all and not file.knows_all and bool(gold)
-            mine, theirs = set(map(spell, gold)), set(map(spell, known))
-            if not (mine <= theirs if one_of else mine == theirs):
-                problems.setdefault(guid, _differ(guid, other, file, settings))
+            if not _agree(guid, other, file, spell):
+                problems.setdefault(guid, _differ(guid, other, file, spell, settings))
+            golds.setdefault(guid, {}).update(dict.fromkeys(gold))
     if problems:
         raise DataError(list(problems.values()))
-    return {guid: file.golds[guid] for guid, file in first.items()}
+    return {guid: tuple(texts) for guid, texts in golds.items()}
 
 
-def _differ(guid: str, first: Rows, second: Rows, settings: Settings) -> Problem:
-    """Show both golds, long ones where they part."""
-    one, other = (" | ".join(file.golds[guid]) for file in (first, second))
+def _agree(guid: str, first: Rows, second: Rows, spell: Spell) -> bool:
+    """Tell whether two files, of which the first knows more, have the same golds of a row."""
+    known, gold = first.golds[guid], second.golds[guid]
+    if known == gold:
+        return True
+    one_of = first.knows_all and not second.knows_all and bool(gold)
+    theirs, mine = set(map(spell, known)), set(map(spell, gold))
+    return mine <= theirs if one_of else mine == theirs
+
+
+def _differ(guid: str, first: Rows, second: Rows, spell: Spell, settings: Settings) -> Problem:
+    """Show both golds as they were compared, long ones where they part."""
+    theirs, mine = (dict.fromkeys(map(spell, file.golds[guid])) for file in (first, second))
+    # What only one of them has comes first, for long lists are cut.
+    one, other = (
+        " | ".join(sorted(texts, key=beside.__contains__))
+        for texts, beside in ((theirs, mine), (mine, theirs))
+    )
     fix = "score both on the same version of the data"
-    if settings.task in TEXT_TASKS and are_variants(one, other, settings.language):
-        fix = KEPT_APART
+    if settings.task in TEXT_TASKS:
+        unified = speller(settings.language, UNIFY_ALL)
+        fix = KEPT_APART if _agree(guid, first, second, unified) else fix
     one, other = around_difference(one, other)
     what = f"gold is '{one}' in {first.source.path}, '{other}' in {second.source.path}"
     return Problem(guid, what, fix)

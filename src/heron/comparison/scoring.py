@@ -161,7 +161,8 @@ def score_texts(
         files: of all systems.
         guids: N, which all files have.
         settings: the task, the metric, the language.
-        golds: right texts by guid; each file's texts are compared with these in its own spelling.
+        golds: right texts by guid, in the spellings of all files: every file is scored by all of
+            them, so the same answer has the same score in each.
         no_answer: whether "no answer" can be right; None: where any gold says so.
 
     Returns:
@@ -171,11 +172,11 @@ def score_texts(
         ConfigError: an unknown metric or language.
         DataError: no row counts.
     """
-    task, spell = TEXT_TASKS[settings.task], settings.spell()
+    task = TEXT_TASKS[settings.task]
     language = get_language(settings.language) if settings.language else None
     predictions = [file.predictions[guid] for file in files for guid in guids]
-    right = [own_golds(file, guid, golds[guid], spell) for file in files for guid in guids]
-    items = task.items(predictions, right, language, no_answer)
+    right = [golds[guid] for guid in guids]
+    items = task.items(predictions, right * len(files), language, no_answer)
     metric = settings.metric
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
@@ -189,18 +190,9 @@ def score_texts(
         Scoring(mean_value, task.right),
         value_FN[:, counts_N],
         None if right_FN is None else right_FN[:, counts_N],
-        tuple(_text_notes(metric, counts_N, [golds[guid] for guid in guids], no_answer)),
+        (*_text_notes(metric, counts_N, right, no_answer), *_spelling_notes(files, guids, golds)),
     )
     return outcomes, [guid for guid, counts in zip(guids, counts_N, strict=True) if counts]
-
-
-def own_golds(file: Rows, guid: str, golds: Sequence[str], spell: Spell) -> tuple[str, ...]:
-    """Take a row's right texts, each as this file spells it, where it has it.
-
-    A file's scores are then those that its own golds give, whoever stands beside it.
-    """
-    own = {spell(text): text for text in file.golds[guid]}
-    return tuple(own.get(spell(text), text) for text in golds)
 
 
 def _text_notes(
@@ -214,6 +206,20 @@ def _text_notes(
     if empty and no_answer is None:
         notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
     return notes
+
+
+def _spelling_notes(files: Sequence[Rows], guids: Sequence[str], golds: Golds) -> list[str]:
+    """Say where files spell the same golds otherwise, so that a score is not the file's own."""
+    # A file with one gold of each row lacks the others anyway; it is judged where all are such.
+    whole = [file for file in files if file.knows_all] or files
+    apart = sum(any(set(golds[guid]) - {*file.golds[guid]} for file in whole) for guid in guids)
+    if not apart:
+        return []
+    return [
+        f"{apart} of {len(guids)} rows have golds that the files spell otherwise (data.unicode "
+        "takes them for one): every system is scored by all spellings, so exact_match and f1 can "
+        "be higher than by a system's own golds alone."
+    ]
 
 
 def known_labels(systems: Sequence[System]) -> list[str]:

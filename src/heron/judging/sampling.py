@@ -161,8 +161,11 @@ def _check_same(
     for system, by_guid in zip(systems, texts, strict=True):
         for guid, text in by_guid.items():
             known, first = found.setdefault(guid, (text, system))
-            if known != text and spell(known).split() != spell(text).split():
-                here, there = around_difference(text, known)
+            if known == text:
+                continue
+            own, other = (" ".join(spell(each).split()) for each in (text, known))
+            if own != other:
+                here, there = around_difference(own, other)
                 what = f"another {kind} than in {first.path}: '{here}', there '{there}'"
                 fix = f"guids must mean the same; or leave the {kind} out of one file"
                 problems.append(Problem(f"{system.path}: {guid}", what, fix))

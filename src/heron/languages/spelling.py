@@ -53,7 +53,10 @@ def are_variants(one: str, other: str, language: str | None) -> bool:
 
 
 def around_difference(one: str, other: str) -> tuple[str, str]:
-    """Cut two texts for a message, where they are long, to where they first differ."""
+    """Cut two texts for a message, where they are long, to where they first differ.
+
+    Give it what was compared, both spelt alike: variants that do not count would hide the rest.
+    """
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     return _cut(one, same), _cut(other, same)
 

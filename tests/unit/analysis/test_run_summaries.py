@@ -1,5 +1,6 @@
 """`heron analyze` on a run of summaries: slices of it, and the page of all summaries."""
 
+import dataclasses
 import itertools
 import json
 
@@ -10,7 +11,10 @@ from heron.analysis import summary_slices
 from heron.analysis.summaries_page import novel_places, payload, summaries_page
 from heron.analysis.summarized import read_summarized
 from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
+from heron.audit import reading
 from heron.cli import main
+from heron.config import from_yaml, to_yaml
+from heron.data.config import GeneratorConfig
 from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError
 from heron.files import read_json
@@ -157,6 +161,33 @@ def test_a_side_column_of_the_data_slices_as_well(run):
     ]
 
 
+def test_data_is_read_once_for_all_side_columns(run, monkeypatch):
+    real, read = reading.read_shipped, []
+    monkeypatch.setattr(reading, "read_shipped", lambda *how: read.append(how) or real(*how))
+    assert analyze(f"run={run}", "by=desk,file") == 0
+    assert len(read) == 1
+
+
+def test_nothing_is_written_where_the_data_of_a_side_column_is_gone(run, capsys):
+    for path in (run.parent / "data").iterdir():
+        path.unlink()
+    assert analyze(f"run={run}", "by=statistics,novelty,desk") == 2
+    assert "test.jsonl" in capsys.readouterr().err
+    assert not (run / "analysis").exists()
+
+
+def test_a_wrong_column_of_generated_articles_is_named_before_any_are(run, monkeypatch, capsys):
+    path = run / "config.yaml"
+    config = from_yaml(path.read_text(encoding="utf-8"))
+    data = dataclasses.replace(config.data, files={}, generator=GeneratorConfig())
+    path.write_text(to_yaml(dataclasses.replace(config, data=data)), encoding="utf-8")
+    for place in ("heron.analysis.summarized.read_table", "heron.audit.reading.read_shipped"):
+        monkeypatch.setattr(place, None)
+    assert analyze(f"run={run}", "by=statistics,desks") == 2
+    assert "by=desks: neither an analysis nor a side column" in capsys.readouterr().err
+    assert not (run / "analysis").exists()
+
+
 def test_the_figure_is_drawn_where_nothing_is_right_too(run):
     path = run / "predictions" / "test.parquet"
     table = read_table(path)
@@ -277,6 +308,18 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
     kept = UnicodeOptions(bidi="keep")
     with pytest.raises(DataError, match=r"marks.csv: s0: another.*Unicode variants that data.unic"):
         read_summarized(run / "predictions" / "test.parquet", "run", "he", paths, unicode=kept)
+
+
+def test_a_message_shows_other_golds_where_they_differ_and_not_where_a_mark_is_kept(run, tmp_path):
+    long = "מילים שאינן עיקר " * 8
+    path = run / "predictions" / "test.parquet"
+    table = read_table(path)
+    columns = {name: table.values(name) for name in table.columns}
+    write_table(path, columns | {"gold": [f"{long} סוף", *columns["gold"][1:]]})
+    other = {"guid": ["s0"], "summary": ["y"], "gold": [f"\u200f{long} אחר"]}
+    write_table(tmp_path / "other.csv", other)
+    with pytest.raises(DataError, match=r"the run has: '…[^']* אחר', in .* '…[^']* סוף'"):
+        read_summarized(path, "run", "he", [str(tmp_path / "other.csv")])
 
 
 def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):

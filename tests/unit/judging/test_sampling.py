@@ -224,6 +224,18 @@ def test_files_in_other_unicode_spellings_are_of_the_same_data_and_score_the_sam
     assert "\u200f" in shown  # raters read what was written
 
 
+def test_a_message_shows_texts_where_they_differ_and_not_where_a_mark_or_a_blank_is(
+    tmp_path, capsys
+):
+    long = "מילים שאינן עיקר " * 8
+    for name, text in (("plain", f"{long}סוף"), ("marked", f"\u200f {long} אחר")):
+        columns = {"guid": ["a"], "prediction": ["x"], "text": [text]}
+        write_table(tmp_path / f"{name}.jsonl", columns)
+    start = ("judge", "sample", "language=he", "articles=1", f"out={tmp_path / 'study'}")
+    said = refused(capsys, *start, f"systems={tmp_path}/plain.jsonl,{tmp_path}/marked.jsonl")
+    assert re.search(r"'…[^']* אחר', there '…[^']* סוף'", said), said
+
+
 def test_criteria_and_errors_of_one_s_own_come_from_tables(tmp_path, capsys):
     columns = {
         "name": ["wit"],
