@@ -85,8 +85,8 @@ def test_keys_are_told_from_options_and_values() -> None:
     ("word", "says"),
     [
         ("data.unlabeled=drop", "data.unlabeled: cannot be set here. Did you mean 'data.unlabe"),
-        ("optim.lr=1", "Allowed: data.label_aliases, data.no_label, "),
-        ("data.label_order=[A]", "data.label_order: cannot be set here."),
+        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: data.label_aliases, data.no_label, "),
+        ("data.label_order=[A]", "data.label_order: cannot be set here; heron train takes it"),
     ],
 )
 def test_other_keys_are_refused_with_those_that_there_are(word: str, says: str) -> None:
