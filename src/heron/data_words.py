@@ -31,7 +31,6 @@ _OF_TASKS = {
     "data.columns.target": ("summarization",),
     "data.columns.label": ("relation", "nli"),
     "data.columns.truth": ("relation", "nli"),
-    "data.columns.text_pair": ("nli", "qa"),
     "data.label_aliases": ("relation", "nli"),
     "data.no_label": ("relation", "nli"),
 }
