@@ -14,6 +14,7 @@ from heron.composition import compose_and_run
 from heron.config import resolve
 from heron.config_dir import conf_dir
 from heron.runtime.baseline_job import train_baseline
+from heron.runtime.claim import source_hashes
 from heron.runtime.job import claim
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -97,6 +98,7 @@ def train(folder: Path, *words: str, job: str = "tiny") -> RunFolder:
     config = compose(folder, "run.resume=false", *words)
     run = RunFolder(folder / "runs" / job)
     claim(config, run)
+    run.update_status(sources=source_hashes(config))
     train_baseline(config, run)
     run.update_status(state="done", overrides=list(words))
     return run

@@ -165,7 +165,7 @@ def resolve(config: DictConfig) -> Config:
         ConfigError: an unknown key, a value of the wrong type or outside its range, or a
             combination that cannot work; names the key and what is allowed.
     """
-    _refuse_unknown(config, Config, "")
+    refuse_unknown(config, Config, "")
     try:
         merged = OmegaConf.merge(OmegaConf.structured(Config), config)
         resolved = OmegaConf.to_object(merged)
@@ -263,7 +263,17 @@ def _nested(schema: Any) -> dict[str, Any]:
     return fields
 
 
-def _refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
+def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
+    """Refuse keys that a schema does not have; keys of mappings are the user's own.
+
+    Args:
+        config: what was given.
+        schema: a dataclass.
+        prefix: what stands before its keys in messages, `data.`.
+
+    Raises:
+        ConfigError: the key, with the nearest there is.
+    """
     fields, hints = _nested(schema), get_type_hints(schema)
     for key in map(str, config):
         name = prefix + key
@@ -273,10 +283,10 @@ def _refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
         if not OmegaConf.is_dict(config._get_node(key)) or config[key] is None:
             continue
         if fields[key]:
-            _refuse_unknown(config[key], fields[key], f"{name}.")
-        elif dataclasses.is_dataclass(entry := get_args(hints[key])[-1]):
+            refuse_unknown(config[key], fields[key], f"{name}.")
+        elif dataclasses.is_dataclass(entry := (get_args(hints[key]) or (None,))[-1]):
             for each in map(str, config[key]):
-                _refuse_unknown(config[key][each], entry, f"{name}.{each}.")
+                refuse_unknown(config[key][each], entry, f"{name}.{each}.")
 
 
 def _check_values(config: Config) -> None:

@@ -16,10 +16,9 @@ from heron.options import parse_options
 from heron.runtime.run_folder import RunFolder, open_run
 from heron.schema import BertScoreConfig
 from heron.settings import (
-    COLUMNS,
-    LABELS,
     PLACES,
     SETTINGS,
+    TAKES,
     advising,
     override,
     read_points,
@@ -34,7 +33,7 @@ Scores = dict[str, float]
 
 # What a run's own splits can be scored under, and what a file can.
 _OF_SPLITS = (*SETTINGS, *PLACES)
-_OF_FILES = (*_OF_SPLITS, *COLUMNS, *LABELS)
+_OF_FILES = TAKES["evaluate"]
 
 
 @dataclass

@@ -19,6 +19,7 @@ from heron.data.examples import Example
 from heron.data.readers import load
 from heron.data.sources import locate
 from heron.errors import ConfigError, DataError, Problem
+from heron.files import read_json, sha256_file
 from heron.libraries import precision, quiet
 from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
@@ -45,6 +46,10 @@ class Trained(Protocol):
     @property
     def config(self) -> Config:
         """The run's configuration, its paths replaced where others were given."""
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """sha256 of each file that the run was made from; of several runs the first one's."""
 
     def predict(self, examples: Sequence[Example]) -> Predicted:
         """Predict examples.
@@ -134,18 +139,26 @@ def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[E
     Raises:
         DataError: files are missing or others, or hold rows that they cannot have held in training.
     """
-    return _load(trained.config, words)
+    return _load(trained, words)
 
 
-def _load(config: Config, words: Sequence[str]) -> dict[str, list[Example]]:
+def _load(trained: Trained, words: Sequence[str]) -> dict[str, list[Example]]:
+    config = trained.config
     data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
     try:
         return load(data, *places)
     except DataError as error:
-        locate(data, *places)  # raises again where it is the files, not what is in them
-        what = "its files were read in training, and are others now"
+        paths = locate(data, *places)  # raises again where it is the files, not what is in them
+        others = [
+            str(path)
+            for name, path in paths.items()
+            if trained.sources.get(name) not in (None, sha256_file(path))
+        ]
+        if not others:
+            raise
+        what = f"its files were read in training, and are others now: {', '.join(others)}"
         problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
-        raise DataError([*error.problems, problem]) from error
+        raise DataError([problem, *error.problems]) from error
 
 
 def require_unseen(
@@ -167,15 +180,15 @@ def require_unseen(
     if not isinstance(trained, Ensemble) or split == TRAIN:
         return
     asked = {(each.guid, each.text, each.text_pair) for each in examples}
-    for name, config in trained.configs.items():
-        if config.data == trained.config.data:
+    for name, run in zip(trained.names, trained.runs, strict=True):
+        if run.config.data == trained.config.data:
             continue
-        trained_on = _load(config, words).get(TRAIN, ())
+        trained_on = _load(run, words).get(TRAIN, ())
         seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
         if common := len(asked & seen):
             raise ConfigError(
                 f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
-                f"{next(iter(trained.configs))}: its data.validation, data.holdout or data.files "
+                f"{trained.names[0]}: its data.validation, data.holdout or data.files "
                 "part them otherwise; average runs that held out the same rows"
             )
 
@@ -202,6 +215,7 @@ class TrainedEncoder:
         cache = Path(self.config.paths.cache)
         self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
         self.module = task_module(self.config, encoder, head).eval()
+        self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
     def predict(self, examples: Sequence[Example]) -> Predicted:
@@ -248,7 +262,7 @@ class Ensemble:
                     "can be averaged where they read texts alike"
                 )
         self.config, self.tokenizer = first.config, first.tokenizer
-        self.configs = dict(zip(map(str, names), (run.config for run in runs), strict=True))
+        self.names, self.sources = names, first.sources
         self.module = Mean([run.module for run in runs]).eval()
         heads: list[Any] = [run.module.head for run in runs]
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
@@ -329,7 +343,7 @@ class TrainedBaseline:
     """
 
     def __init__(self, folder: RunFolder, config: Config):
-        self.config = config
+        self.config, self.sources = config, _sources(folder)
         self.baseline = load_baseline(config, folder.model)
 
     def predict(self, examples: Sequence[Example]) -> Predicted:
@@ -346,3 +360,10 @@ class TrainedBaseline:
 
 def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
     return dataclasses.replace(config, paths=dataclasses.replace(config.paths, **(paths or {})))
+
+
+def _sources(folder: RunFolder) -> Mapping[str, str]:
+    """Read the hashes that the run keeps of its files; none where it keeps no such record."""
+    status = read_json(folder.status) if folder.status.is_file() else {}
+    sources: Mapping[str, str] = status.get("sources", {})
+    return sources

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from hydra._internal.hydra import Hydra
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import OmegaConfBaseException, ValidationError
 
 from heron.config import all_keys
+from heron.data_words import needed
 from heron.errors import nearest
 
 # Mappings whose keys are the user's own.
@@ -59,8 +60,19 @@ def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
     if isinstance(error.__cause__, OmegaConfBaseException):
         error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
     where = getattr(error, "full_key", None)
+    if isinstance(error, ValidationError) and (said := _kind(where, overrides)):
+        return said
     message = str(error).splitlines()[0]
     return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
+
+
+def _kind(where: str | None, overrides: Sequence[str]) -> str:
+    """Say what kind of value a key needs; empty where a sweep's or an included value is wrong."""
+    for override in reversed(overrides):  # the last one counts
+        key, _, value = override.lstrip("+~").partition("=")
+        if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
+            return f"{override}: {hint}" if (hint := needed(key, value)) else ""
+    return ""
 
 
 def _options(hydra: Hydra, group: str) -> list[str]:

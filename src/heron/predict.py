@@ -14,9 +14,7 @@ from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
 from heron.runtime.run_folder import open_run
 from heron.settings import (
-    COLUMNS,
-    PLACES,
-    SETTINGS,
+    TAKES,
     advise,
     advising,
     override,
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from heron.data.readers import Rows
     from heron.inference import Trained
 
-_TAKES = (*SETTINGS, *PLACES, *COLUMNS)
+_TAKES = TAKES["predict"]
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +20,13 @@ from heron.data.tables import cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.options import parse_options
 from heron.schema import BertScoreConfig
-from heron.settings import COLUMNS, LABELS, advising, override, sort_words
+from heron.settings import TAKES, advising, override, sort_words
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
 
 _GUIDS = ("guid", "id")
-_TAKES = (*COLUMNS, *LABELS)
+_TAKES = TAKES["score"]
 _Items = dict[str, np.ndarray]
 
 
@@ -135,44 +135,36 @@ def run(arguments: Sequence[str]) -> int:
 
 def _read(options: TextOptions, config: DataConfig, kind: Kind) -> tuple[list[Example], list[str]]:
     """Read the gold rows that count and the text for each; says how many are left out."""
+    from heron.data.guids import read_guids
     from heron.data.readers import read_rows
 
     rows = read_rows(options.gold, config, "required", "raise")
-    left_out = sum(rows.unlabelled.values()) + len(rows.dropped)
-    guids = [example.guid for example in rows.examples]
-    if not left_out:
-        return rows.examples, read_texts(options.predictions, options.gold, guids, kind)
-    print(f"{options.gold}: rows left out: {left_out}")
+    everything = read_guids(options.gold, config)
+    if left_out := len(everything) - len(rows.examples):
+        print(f"{options.gold}: rows left out: {left_out}")
     if not rows.examples:
         raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
-    # A system may have written a text for those as well.
-    everything = read_rows(options.gold, config, "ignored", "report").examples
-    guids = [example.guid for example in everything]
-    counted = {example.guid for example in rows.examples}
-    texts = read_texts(options.predictions, options.gold, guids, kind, counted)
-    by_guid = dict(zip(guids, texts, strict=True))
-    return rows.examples, [by_guid[example.guid] for example in rows.examples]
+    counted = [example.guid for example in rows.examples]
+    return rows.examples, read_texts(options.predictions, options.gold, everything, counted, kind)
 
 
 def read_texts(
-    path: Path,
-    gold: Path,
-    guids: Sequence[str],
-    kind: Kind,
-    needed: Container[str] | None = None,
+    path: Path, gold: Path, everything: Sequence[str], counted: Sequence[str], kind: Kind
 ) -> list[str]:
-    """Read a text for each gold row, joined on the guid where the file has one.
+    """Read a text for each gold row that counts, joined on the guid where the file has one.
+
+    A system may have written a text for the other gold rows as well; it is left out with them.
 
     Args:
         path: a JSON object, or a table.
         gold: the gold file, for messages.
-        guids: of the gold rows.
+        everything: guids of all gold rows, in the file's order.
+        counted: guids of those that are scored, in the same order.
         kind: what the texts are called.
-        needed: guids that must have one, others have "" instead; None stands for all.
 
     Raises:
         DataError: guids that are missing, extra or repeated; texts that are none; without a guid,
-            another number of rows than `gold` has.
+            another number of rows than `gold` has, in all or of those that count.
     """
     found = _read_object(path, kind) if path.suffix == ".json" else None
     if found is None:
@@ -182,25 +174,50 @@ def read_texts(
             raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
         texts = ["" if is_missing(row[column]) else cell_text(row[column]) for row in table.rows]
         if guid is None:
-            if len(texts) != len(guids):
-                what = f"{len(texts)} rows for {len(guids)} {kind.to}s in {gold}"
-                raise DataError(Problem(str(path), what, "a column guid joins rows by name"))
-            return texts
+            by_place = _by_place(texts, everything, counted)
+            if by_place is None:
+                raise DataError(_other_number(path, len(texts), gold, everything, counted, kind))
+            return by_place
         if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
             raise DataError(problems)
         found = {cell_text(row[guid]): text for row, text in zip(table.rows, texts, strict=True)}
     lacking = [
         Problem(f"{gold}: {name}", f"no {kind.gives} to it in {path}")
-        for name in guids
-        if name not in found and (needed is None or name in needed)
+        for name in counted
+        if name not in found
     ]
     extra = [
         Problem(f"{path}: {name}", f"no such {kind.to} in {gold}")
-        for name in sorted(set(found) - set(guids))
+        for name in sorted(set(found) - set(everything))
     ]
     if lacking or extra:
         raise DataError([*lacking, *extra])
-    return [found.get(name, "") for name in guids]
+    return [found[name] for name in counted]
+
+
+def _by_place(
+    texts: Sequence[str], everything: Sequence[str], counted: Sequence[str]
+) -> list[str] | None:
+    """Give each row that counts the text in its place; None where the numbers do not tell it."""
+    for guids in (everything, counted):
+        if len(texts) == len(guids):
+            by_guid = dict(zip(guids, texts, strict=True))
+            return [by_guid[name] for name in counted]
+    return None
+
+
+def _other_number(
+    path: Path,
+    rows: int,
+    gold: Path,
+    everything: Sequence[str],
+    counted: Sequence[str],
+    kind: Kind,
+) -> Problem:
+    what = f"{rows} rows for {len(everything)} {kind.to}s in {gold}"
+    if len(counted) < len(everything):
+        what += f", or the {len(counted)} of them that are scored"
+    return Problem(str(path), what, "a column guid joins rows by name")
 
 
 def _read_object(path: Path, kind: Kind) -> dict[str, str] | None:

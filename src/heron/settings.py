@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import DictConfig, OmegaConf
 
 from heron.config import all_keys, from_yaml, select, to_yaml
 from heron.data.config import DataConfig
+from heron.data_words import merge_words, to_data
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.schema import Config
 
@@ -37,6 +37,27 @@ LABELS = (
     "data.qa.no_answer",
     "data.summaries.empty",
 )
+
+# Those of them that rows without a gold label, answer or summary have.
+TEXT_COLUMNS = tuple(
+    f"data.columns.{name}" for name in ("text", "text_pair", "guid", "group", "side")
+)
+# Those that hold gold texts, and what becomes of rows whose texts are none.
+GOLD_TEXTS = (
+    "data.columns.answer",
+    "data.columns.answer_start",
+    "data.columns.target",
+    "data.unlabelled",
+    "data.qa.misaligned",
+    "data.qa.no_answer",
+    "data.summaries.empty",
+)
+# What each command takes of the configuration.
+TAKES = {
+    "evaluate": (*SETTINGS, *PLACES, *COLUMNS, *LABELS),
+    "predict": (*SETTINGS, *PLACES, *TEXT_COLUMNS),
+    "score": (*TEXT_COLUMNS, *GOLD_TEXTS),
+}
 
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")
 _BETWEEN = re.compile(r"(; |, or |, )")
@@ -72,13 +93,23 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
         if "." not in key or not equals:
             found.options.append(word)
         elif not _takes(key, takes):
-            choices = [each for each in all_keys() if _takes(each, takes) and each not in COLUMNS]
-            raise ConfigError(f"{key}: cannot be set here.{nearest(key, choices)}")
+            raise ConfigError(f"{key}: cannot be set here{_elsewhere(key, takes)}")
         elif key == "paths.data":
             found.options.append(f"data={value}")
         else:
             (found.settings if key in SETTINGS else found.data).append(word)
     return found
+
+
+def _elsewhere(key: str, takes: Sequence[str]) -> str:
+    """Say which command takes a key; of a key that there is not, which is like it."""
+    known = all_keys()
+    if key in known:
+        others = [name for name, keys in TAKES.items() if keys != takes and _takes(key, keys)]
+        commands = [f"heron {name}" for name in others] or ["heron train"]
+        return f"; {' and '.join(commands)} {'take' if others[1:] else 'takes'} it"
+    choices = [each for each in known if _takes(each, takes) and each not in COLUMNS]
+    return f".{nearest(key, choices)}"
 
 
 def _takes(key: str, takes: Sequence[str]) -> bool:
@@ -138,18 +169,13 @@ def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
     """Set keys of a data set, as the words `data.<key>=` of the command line say.
 
     Raises:
-        ConfigError: an unknown key, or a value that its key cannot have.
+        ConfigError: see `heron.data_words.merge_words`; or values that do not go together.
     """
     if not words:
         return data
-    try:
-        given = OmegaConf.from_dotlist([word.removeprefix("data.") for word in words])
-        known = OmegaConf.structured(DataConfig)
-        value = OmegaConf.to_object(OmegaConf.merge(known, dataclasses.asdict(data), given))
-    except OmegaConfBaseException as error:
-        raise ConfigError(f"{' '.join(words)}: {str(error).splitlines()[0]}") from error
-    assert isinstance(value, DataConfig)
-    return value
+    known = OmegaConf.merge(OmegaConf.structured(DataConfig), dataclasses.asdict(data))
+    assert isinstance(known, DictConfig)
+    return to_data(merge_words(known, words))
 
 
 @contextmanager

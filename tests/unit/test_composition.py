@@ -71,10 +71,12 @@ def test_a_typo_exits_with_2_and_names_the_nearest(train, typed, meant):
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("trainer.max_epochs=three", "trainer.max_epochs: Value 'three' of type 'str'"),
-        ("optim.betas=0.9", "optim.betas: Invalid value assigned: float"),
-        ("paths.runs=null", "paths.runs: field 'paths.runs' is not Optional"),
-        ("data.generator=3", "data.generator: Invalid type assigned: int"),
+        ("trainer.max_epochs=three", "trainer.max_epochs=three: a whole number is needed"),
+        ("optim.betas=0.9", "optim.betas=0.9: a list is needed: optim.betas=[0.9]"),
+        ("paths.runs=null", "paths.runs=null: a text is needed"),
+        ("data.generator=3", "data.generator=3: it has keys of its own: data.gen"),
+        ("data.no_label=NONE", "data.no_label=NONE: a list is needed: data.no_label=[NONE]"),
+        ("data.verify=maybe", "data.verify=maybe: true or false is needed"),
         ("data.join.key=x", "data.join is null here; give it whole, data.join={...}"),
         ("data.files.validation.path=v", "add it, '+data.files.validation={path: v}'"),
         (

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from heron.cli import main
+from heron.data.config import Columns, DataConfig
+from heron.data.guids import read_guids
+from heron.data.readers import read_rows
 from heron.data.tables import write_table
 from heron.files import read_json
 
@@ -86,3 +89,83 @@ def test_a_wrong_option_gets_the_right_one(gold, tmp_path, capsys, words, says):
 def test_an_answer_that_is_no_text_is_named(gold, tmp_path, capsys):
     assert score(gold, as_json(tmp_path, {"a": 3, "b": "", "c": ""}))[0] == 2
     assert "mine.json: a: its answer is no text" in capsys.readouterr().err
+
+
+ARTICLE, A, B = "Ana cântă acasă. Dan doarme.", "Ana cântă.", "Dan doarme."
+GUIDS = ["w", "a", "b", "z"]
+LEFT_OUT = {"article": ["", ARTICLE, ARTICLE, ARTICLE], "summary": ["x", A, B, ""]}
+
+
+def score_summaries(folder, texts, gold_guids=(), guids=()):
+    """Score texts against a file whose first row has no article and whose last no summary."""
+    gold, mine, out = (folder / name for name in ("gold.csv", "mine.csv", "scores.json"))
+    write_table(gold, ({"guid": gold_guids} if gold_guids else {}) | LEFT_OUT)
+    write_table(mine, ({"guid": guids} if guids else {}) | {"prediction": texts})
+    words = [f"gold={gold}", f"predictions={mine}", f"out={out}", "language=ro", "resamples=0"]
+    code = main(["score", "task=summarization", *words, "data.summaries.empty=drop"])
+    return code, read_json(out)["mine"]["rouge1"] if code == 0 else None
+
+
+@pytest.mark.parametrize(
+    "texts", [["x", A, B, "y"], [A, B]], ids=["of every row", "of those that count"]
+)
+def test_texts_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_path, texts):
+    assert score_summaries(tmp_path, texts) == (0, 1)
+
+
+@pytest.mark.parametrize("texts", [["x", A, B], [A], ["x", A, B, "y", "z"]])
+def test_another_number_of_texts_is_refused_with_both_numbers(tmp_path, capsys, texts):
+    assert score_summaries(tmp_path, texts) == (2, None)
+    said = capsys.readouterr().err
+    assert f"{len(texts)} rows for 4 articles in {tmp_path / 'gold.csv'}, or the 2 of them" in said
+
+
+@pytest.mark.parametrize(
+    ("guids", "texts"),
+    [(GUIDS, ["x", A, B, "y"]), (["b", "a"], [B, A]), (["b", "w", "a"], [B, "x", A])],
+)
+def test_texts_to_rows_that_are_left_out_may_be_there_by_guid(tmp_path, guids, texts):
+    assert score_summaries(tmp_path, texts, GUIDS, guids) == (0, 1)
+
+
+def test_guids_that_gold_does_not_have_are_refused_where_rows_are_left_out(tmp_path, capsys):
+    code, _ = score_summaries(tmp_path, [A, B, "x"], GUIDS, ["a", "b", "c"])
+    assert code == 2
+    assert "mine.csv: c: no such article" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", [[0, 1, 2], [0, 2], [0]], ids=["all", "counted", "too few"])
+def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_path, capsys, rows):
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    answers = ["Ana", "Radu", "Dan"]  # the second is not in its context
+    table = {"context": [ARTICLE] * 3, "question": ["Cine?"] * 3, "answer": answers}
+    write_table(gold, table)
+    write_table(mine, {"prediction": [answers[row] for row in rows]})
+    code, scores = score(gold, mine, "language=ro", "resamples=0", "data.qa.misaligned=drop")
+    if len(rows) > 1:
+        assert (code, scores["exact_match"]) == (0, 1)
+    else:
+        assert "1 rows for 3 questions" in capsys.readouterr().err
+
+
+def test_key_of_another_task_is_refused_before_anything_is_read(gold, tmp_path, capsys):
+    assert score(gold, as_json(tmp_path, {}), "data.summaries.empty=drop")[0] == 2
+    assert "data.summaries.empty: says something about data of task=summ" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])
+def test_every_row_is_named_as_its_reader_names_it(tmp_path, guids):
+    data = DataConfig(task="summarization", format="article_table", columns=Columns(text="article"))
+    path = tmp_path / "gold.csv"
+    write_table(path, ({"guid": guids} if guids else {}) | {"article": [ARTICLE] * 3})
+    read = [example.guid for example in read_rows(path, data, "ignored").examples]
+    assert read_guids(path, data) == read
+
+
+def test_every_question_is_named_as_its_reader_names_it(gold):
+    columns = Columns(text_pair="question")
+    data = DataConfig(task="qa", format="squad_json", columns=columns, label_order=["answer"])
+    assert read_guids(gold, data) == list(QUESTIONS)
+    gold.write_text(gold.read_text("utf-8").replace('"id"', '"number"'), encoding="utf-8")
+    read = [example.guid for example in read_rows(gold, data, "ignored").examples]
+    assert read_guids(gold, data) == read == ["gold:1", "gold:2", "gold:3"]

@@ -85,8 +85,8 @@ def test_keys_are_told_from_options_and_values() -> None:
     ("word", "says"),
     [
         ("data.unlabeled=drop", "data.unlabeled: cannot be set here. Did you mean 'data.unlabe"),
-        ("optim.lr=1", "Allowed: data.label_aliases, data.no_label, "),
-        ("data.label_order=[A]", "data.label_order: cannot be set here."),
+        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: data.label_aliases, data.no_label, "),
+        ("data.label_order=[A]", "data.label_order: cannot be set here; heron train takes it"),
     ],
 )
 def test_other_keys_are_refused_with_those_that_there_are(word: str, says: str) -> None:
@@ -195,6 +195,39 @@ def test_own_split_that_has_changed_says_so_and_proposes_no_other_reading(
     assert proposed(said) == []
     assert heron("evaluate", f"run={run.path}", "data.unlabelled=drop") == 2
     assert is_refused(capsys.readouterr().err)
+
+
+def test_own_split_is_said_to_have_changed_only_where_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(tmp_path, "baseline=majority")
+    text = run.config.read_text("utf-8")
+    run.config.write_text(text.replace("label: label", "label: gold"), encoding="utf-8")
+    assert heron("evaluate", f"run={run.path}") == 2
+    said = capsys.readouterr().err
+    assert "no column 'gold'" in said
+    assert "read in training" not in said
+    with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
+        file.write("x,Ana doarme.,Ana doarme acum.,entailment\n")
+    assert heron("evaluate", f"run={run.path}") == 2
+    assert f"are others now: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
+        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: a list is needed"),
+        (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
+        (["data.qa.misaligned=drop"], "data.qa.misaligned: says something about data of task=qa"),
+    ],
+)
+def test_words_that_cannot_be_end_without_a_traceback(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], words, says
+) -> None:
+    path = write(tmp_path / "mine.csv", GOOD)
+    assert heron("evaluate", f"run={run.path}", f"input={path}", *words) == 2
+    assert says in capsys.readouterr().err
 
 
 def test_keys_that_read_files_do_not_change_a_split(

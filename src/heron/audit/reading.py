@@ -45,27 +45,21 @@ def configure(name: str, overrides: Sequence[str]) -> DataConfig:
         ConfigError: no such data set, an unknown key, or a value that its key cannot have.
     """
     import yaml
-    from omegaconf import OmegaConf
+    from omegaconf import DictConfig, OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    from heron.config import all_keys
     from heron.config_dir import data_sets
+    from heron.data_words import merge_words, to_data
 
     paths = data_sets()
     if name not in paths:
         raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
-    words = [word.removeprefix("data.") for word in overrides]
     try:
-        known = OmegaConf.structured(DataConfig)
-        given = OmegaConf.from_dotlist(words)
-        config = OmegaConf.to_object(OmegaConf.merge(known, OmegaConf.load(paths[name]), given))
+        known = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(paths[name]))
     except (OmegaConfBaseException, yaml.YAMLError) as error:
-        key = getattr(error, "full_key", None) or ""
-        hint = nearest(f"data.{key}", all_keys(DataConfig, "data.")) if key else ""
-        reason = str(error).splitlines()[0]
-        raise ConfigError(f"data.{key}: {reason}.{hint}" if key else reason) from error
-    assert isinstance(config, DataConfig)
-    return config
+        raise ConfigError(f"{paths[name]}: {str(error).splitlines()[0]}") from error
+    assert isinstance(known, DictConfig)
+    return to_data(merge_words(known, overrides))
 
 
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:

@@ -88,6 +88,7 @@ class ArticleReader:
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
         if len(self.problems) > found or len(self.dropped) > left_out:
+            del self.dropped[left_out + 1 :]  # a row of two empty texts is one row
             return None
         if target is None and self.labels == "required":
             self.unlabelled[""] += 1

@@ -94,13 +94,14 @@ def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
         {"guid": "c", "article": "The strike is over. שלום", "summary": "סוף השביתה הגדולה"},
         {"guid": "d", "article": "", "summary": "סוף"},
         {"guid": "e", "article": "סוף", "summary": "   "},
+        {"guid": "f", "article": "", "summary": ""},  # one row, not two
     ]
     own.summaries = SummariesConfig(empty="drop", other_script=0.5, min_summary_tokens=3)
     own.files = {"train": FileConfig(str(table(rows)))}
     own.validation.fraction = 0.0
     loaded = load_with_report(own, tmp_path, tmp_path)
     assert [e.guid for e in loaded.examples["train"]] == ["a"]
-    assert loaded.dropped["train"] == {SHORT: 1, OTHER_SCRIPT: 1, EMPTY: 2}
+    assert loaded.dropped["train"] == {SHORT: 1, OTHER_SCRIPT: 1, EMPTY: 3}
 
 
 def test_rows_left_out_count_as_rows_of_the_file(own, table, tmp_path):
