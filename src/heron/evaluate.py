@@ -138,7 +138,7 @@ def _examples(
     trained: Trained, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
     """Read what is to be scored, and what it is called."""
-    from heron.inference import read_splits, require_unseen
+    from heron.trained_on import read_splits, require_unseen
 
     if options.input is not None:
         return options.input.stem, _read_file(trained, options.input, words)

@@ -13,13 +13,10 @@ import pytorch_lightning as pl
 import torch
 
 from heron.config import from_yaml
-from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
-from heron.data.readers import load
-from heron.data.sources import locate
-from heron.errors import ConfigError, DataError, Problem
-from heron.files import read_json, sha256_file
+from heron.errors import ConfigError, Problem
+from heron.files import read_json
 from heron.libraries import precision, quiet
 from heron.models.baselines.systems import load_baseline, require_baseline
 from heron.models.export import load_exported
@@ -30,7 +27,7 @@ from heron.runtime.evaluation import predict_split
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
-from heron.settings import changed, override
+from heron.settings import changed
 from heron.tasks.base import Predictions
 from heron.tasks.several import Mean, UnderEach
 
@@ -127,70 +124,6 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
         several, refused = _predict(together, first.config, first.tokenizer, examples)
         found |= {place: (each, refused) for place, each in zip(places, several, strict=True)}
     return [found[place] for place in range(len(systems))]
-
-
-def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
-    """Read the splits that a run was trained and scored on, from where its data lies now.
-
-    Args:
-        trained: the run.
-        words: `data.key=value`, see `heron.settings.override`.
-
-    Raises:
-        DataError: files are missing or others, or hold rows that they cannot have held in training.
-    """
-    return _load(trained, words)
-
-
-def _load(trained: Trained, words: Sequence[str]) -> dict[str, list[Example]]:
-    config = trained.config
-    data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
-    try:
-        return load(data, *places)
-    except DataError as error:
-        paths = locate(data, *places)  # raises again where it is the files, not what is in them
-        others = [
-            str(path)
-            for name, path in paths.items()
-            if trained.sources.get(name) not in (None, sha256_file(path))
-        ]
-        if not others:
-            raise
-        what = f"its files were read in training, and are others now: {', '.join(others)}"
-        problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
-        raise DataError([problem, *error.problems]) from error
-
-
-def require_unseen(
-    trained: Trained, split: str, examples: Sequence[Example], words: Sequence[str] = ()
-) -> None:
-    """Make sure that no member of an ensemble was trained on what the first calls `split`.
-
-    Members may have been trained on other data, or on another part of the same files.
-
-    Args:
-        trained: one run or several.
-        split: what `examples` are called.
-        examples: to be scored.
-        words: as for `read_splits`.
-
-    Raises:
-        ConfigError: a member was; names it and how many rows.
-    """
-    if not isinstance(trained, Ensemble) or split == TRAIN:
-        return
-    asked = {(each.guid, each.text, each.text_pair) for each in examples}
-    for name, run in zip(trained.names, trained.runs, strict=True):
-        if run.config.data == trained.config.data:
-            continue
-        trained_on = _load(run, words).get(TRAIN, ())
-        seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
-        if common := len(asked & seen):
-            raise ConfigError(
-                f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
-                f"{trained.names[0]}: its data.validation, data.holdout or data.files "
-                "part them otherwise; average runs that held out the same rows"
-            )
 
 
 class TrainedEncoder:

@@ -11,9 +11,10 @@ from heron.data.datamodule import DataModule
 from heron.data.tables import write_table
 from heron.errors import ConfigError
 from heron.files import read_json
-from heron.inference import open_trained, read_splits
+from heron.inference import open_trained
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
+from heron.trained_on import read_splits
 from small_runs import TINY, compose, heron, in_folder
 
 SMALL = (

@@ -10,8 +10,9 @@ import pytest
 
 from heron.data.examples import Example, Span
 from heron.errors import ConfigError
-from heron.inference import Trained, TrainedEncoder, open_trained, read_splits
+from heron.inference import Trained, TrainedEncoder, open_trained
 from heron.runtime.run_folder import RunFolder
+from heron.trained_on import read_splits
 from small_baselines import train as train_baseline
 from small_runs import train
 

@@ -12,10 +12,11 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.tables import read_table
 from heron.files import read_json
-from heron.inference import open_trained, open_under, predict_each, read_splits
+from heron.inference import open_trained, open_under, predict_each
 from heron.reporting.artefacts import read_artefacts
 from heron.reporting.collect import collect
 from heron.runtime.run_folder import RunFolder
+from heron.trained_on import read_splits
 from proposals import proposed
 from small_runs import TINY, heron, in_folder
 
@@ -159,7 +160,7 @@ def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch)
 
         monkeypatch.setattr(target, counting)
 
-    count("heron.inference.load", "data")
+    count("heron.trained_on.load", "data")
     count("heron.inference.load_exported", "model")
     count("heron.inference.DataModule", "features")
     words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")

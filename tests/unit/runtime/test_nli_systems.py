@@ -4,9 +4,10 @@ import pytest
 
 from heron.errors import ConfigError
 from heron.files import read_json
-from heron.inference import open_trained, read_splits
+from heron.inference import open_trained
 from heron.runtime import job, notices
 from heron.runtime.run_folder import RunFolder
+from heron.trained_on import read_splits
 
 LONG = ("data.generator.premise_sentences=[6,8]",)
 SYSTEMS = {

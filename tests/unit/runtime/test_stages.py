@@ -9,12 +9,13 @@ from heron.config import resolve_stages
 from heron.data.tables import read_table
 from heron.errors import ConfigError, DataError, HeronError
 from heron.files import read_json
-from heron.inference import open_trained, read_splits
+from heron.inference import open_trained
 from heron.models.export import POINTER
 from heron.runtime import job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import stage_config
 from heron.schema import StageConfig
+from heron.trained_on import read_splits
 
 NLI = (
     "data=chronicle_nli",
