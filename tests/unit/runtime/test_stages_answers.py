@@ -129,6 +129,7 @@ def test_a_stage_begins_with_the_weights_of_the_one_before(train, head, keep):
     assert not torch.equal(found["borders.weight"], head_after.borders.weight)
 
 
+@pytest.mark.real  # takes too long for every change
 def test_each_stage_spends_its_own_budget_on_its_own_questions(train):
     _, scores, inner = train("village", "satul", {"data": "doubts", "max_epochs": 2}, "village")
     rows = {"satul": 24, "doubts": 30, "village": 20}

@@ -107,7 +107,14 @@ def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(
     assert scores(tmp_path) == expected(undisturbed, tmp_path)
 
 
-@pytest.mark.parametrize("damage", ["cut short", "empty", "one byte"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param("cut short", marks=pytest.mark.real),
+        pytest.param("empty", marks=pytest.mark.real),
+        "one byte",
+    ],
+)
 def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(
     damage: str, undisturbed: Path, tmp_path: Path
 ) -> None:
