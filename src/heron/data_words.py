@@ -65,6 +65,11 @@ def merge_words(value: DictConfig, words: Sequence[str]) -> DictConfig:
     return value
 
 
+def stands_for(name: str, key: str) -> bool:
+    """Tell whether a key is the one named, or one below it: `data.qa` stands for `data.qa.trim`."""
+    return f"{key}.".startswith(f"{name}.")
+
+
 def to_data(value: DictConfig) -> DataConfig:
     """Make a data set of what words were laid over, with all of its checks.
 
@@ -148,7 +153,7 @@ def _reason(error: Exception, key: str, where: str, written: str) -> str:
 
 def _refuse_of_others(key: str, task: str) -> None:
     for name, tasks in _OF_TASKS.items():
-        if f"{key}.".startswith(f"{name}.") and task not in tasks:
+        if stands_for(name, key) and task not in tasks:
             raise ConfigError(
                 f"{key}: says something about data of task={' or task='.join(tasks)}; "
                 f"these are of task={task}"

@@ -18,7 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from heron.config import all_keys, from_yaml, select, to_yaml
 from heron.data.config import DataConfig
-from heron.data_words import merge_words, to_data
+from heron.data_words import merge_words, stands_for, to_data
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.schema import Config
 
@@ -113,7 +113,7 @@ def _elsewhere(key: str, takes: Sequence[str]) -> str:
 
 
 def _takes(key: str, takes: Sequence[str]) -> bool:
-    return any(f"{key}.".startswith(f"{each}.") for each in takes)
+    return any(stands_for(each, key) for each in takes)
 
 
 def read_points(words: Sequence[str]) -> list[dict[str, int]]:
