@@ -52,7 +52,7 @@ CHOICES = {
     "head.combine": ("concat", "compare"),
     "head.over_windows": ("mean_logits", "max_logits", "mean_states"),
     "head.classifier": ("linear", "mlp", "per_event", "span", "biaffine", "seq2seq", "warm_start"),
-    "head.dropout_at": ("all", "hidden", "first"),
+    "head.dropout_at": ("all", "hidden", "first", "first_two"),
     "head.layer_norm": ("none", "first", "all"),
     "baseline.name": (
         "none",
@@ -134,6 +134,7 @@ _AT_LEAST = {
     "curriculum.updates": 1,
     "curriculum.power": 1,
     "optim.accumulate": 1,
+    "optim.warmup_steps": 0,
     "optim.lr": 0,
     "optim.head_lr": 0,
     "optim.layer_decay": 0,
@@ -458,6 +459,11 @@ def _check_input(config: Config) -> None:
         )
     if encoder.separator is not None and head.input != "pair":
         raise ConfigError("encoder.separator needs head.input=pair")
+    if encoder.trailing_separator and encoder.separator is None:
+        raise ConfigError(
+            "encoder.trailing_separator=true writes encoder.separator at the end as well: it needs "
+            "encoder.separator, for example ' [SEP] '"
+        )
 
 
 def _check_answers(config: Config) -> None:

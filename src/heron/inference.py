@@ -233,6 +233,7 @@ def _reading(run: TrainedEncoder) -> dict[str, Any]:
         "encoder.overflow": encoder.overflow,
         "encoder.stride": encoder.stride,
         "encoder.separator": encoder.separator,
+        "encoder.trailing_separator": encoder.trailing_separator,
         "task.max_answer_tokens": config.task.max_answer_tokens,
         "task.n_best": config.task.n_best,
         "the tokenizer": run.tokenizer.backend_tokenizer.to_str(),

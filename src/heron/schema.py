@@ -142,6 +142,7 @@ class EncoderConfig:
         stride: tokens that neighbouring windows share.
         separator: text to put between premise and hypothesis instead of the tokenizer's own pair
             template, as one repository does; null for the template.
+        trailing_separator: write `separator` after the hypothesis, too, as that repository does.
         num_layers: use the first k layers; null uses all.
         freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
         dropout: probability for hidden states and attention; null keeps the encoder's own.
@@ -161,6 +162,7 @@ class EncoderConfig:
     overflow: str = "truncate"
     stride: int = 64
     separator: str | None = None
+    trailing_separator: bool = False
     num_layers: int | None = None
     freeze: str = "none"
     dropout: float | None = None
@@ -196,8 +198,8 @@ class HeadConfig:
             begins with the encoder's weights and attends to its states).
         hidden: widths of the hidden layers of `mlp`; of `biaffine` the one width.
         dropout: probability, at the places that `dropout_at` names.
-        dropout_at: `all` (before the classifier and after each hidden layer), `hidden` (after each
-            hidden layer) or `first` (after the first hidden layer only).
+        dropout_at: of `mlp`: `all` (before the classifier and after each hidden layer), `hidden`
+            (after each hidden layer), `first` or `first_two` (after these hidden layers only).
         layer_norm: normalise after the activation of `none`, the `first` or `all` hidden layers.
         distance: width of the embedding of the distance between two spans; 0 leaves it out.
         both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
@@ -235,7 +237,8 @@ class OptimConfig:
         layer_decay: factor on the learning rate for each layer further from the head.
         weight_decay: on matrices only, never on biases and normalisation.
         schedule: `constant`, `linear`, `cosine` (both decay to 0).
-        warmup: fraction of all optimizer steps.
+        warmup: fraction of all optimizer steps, over which the learning rate rises to its peak.
+        warmup_steps: the same in optimizer steps; null leaves it to `warmup`.
         clip: largest gradient norm; 0 leaves gradients alone.
         accumulate: batches per optimizer step.
         label_smoothing: share of the target spread over all classes, or over all tokens.
@@ -251,6 +254,7 @@ class OptimConfig:
     eps: float = 1e-8
     schedule: str = "linear"
     warmup: float = 0.1
+    warmup_steps: int | None = None
     clip: float = 1.0
     accumulate: int = 1
     label_smoothing: float = 0.0

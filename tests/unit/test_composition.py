@@ -372,6 +372,7 @@ def test_data_of_two_tasks_in_one_sweep_is_refused_by_name(train):
             "encoder.overflow=windows needs encoder.separator=null",
         ),
         ("head=siamese_cls encoder.separator=x", "encoder.separator needs head.input=pair"),
+        ("encoder.trailing_separator=true", "it needs encoder.separator, for example"),
         (
             "batching.oversample=multipliers +batching.multipliers={neutrl:2}",
             "batching.multipliers.neutrl: no such class. Did you mean 'neutral'?",

@@ -289,6 +289,7 @@ def feature_options(config: Config) -> FeatureOptions:
         overflow=encoder.overflow,
         stride=encoder.stride,
         separator=encoder.separator,
+        trailing_separator=encoder.trailing_separator,
         max_target=config.task.max_target_tokens if config.task.name == "summarization" else 0,
         # A decoder begun here gets that token to begin with, and need not learn to say it.
         target_start=config.head.classifier != "warm_start",

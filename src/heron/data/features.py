@@ -134,10 +134,11 @@ class FeatureOptions:
         markers: opening and closing marker of event 1, then of event 2.
         max_length: tokens per sequence at most, special tokens included.
         label_order: class names; a label's index is its class id.
-        truncation: see `EncoderConfig.truncation`, like the next three.
+        truncation: see `EncoderConfig`, like the next four.
         overflow: `truncate` or `windows`.
         stride: tokens that neighbouring windows share.
         separator: text between premise and hypothesis, or None for the tokenizer's pair template.
+        trailing_separator: write it after the hypothesis as well.
         training: of questions: refuse those whose answer no window holds.
         max_target: of summaries: tokens of a target at most, special tokens included.
         target_start: of summaries: keep the special token that the tokenizer puts before a text.
@@ -151,6 +152,7 @@ class FeatureOptions:
     overflow: str = "truncate"
     stride: int = 64
     separator: str | None = None
+    trailing_separator: bool = False
     training: bool = False
     max_target: int = 0
     target_start: bool = True

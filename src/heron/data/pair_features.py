@@ -106,7 +106,8 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
     if form == "hypothesis":
         return (hypothesis,)
     if options.separator is not None:
-        return (f"{example.text}{options.separator}{hypothesis}",)
+        end = options.separator if options.trailing_separator else ""
+        return (f"{example.text}{options.separator}{hypothesis}{end}",)
     return example.text, hypothesis
 
 

@@ -197,9 +197,10 @@ def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module
 def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
     """Stack hidden layers: linear, ReLU, layer norm where asked for, dropout where asked for.
 
-    Source: LCHAIM section 4 (300, 100, 50; norm and dropout after the first), RoNLI's repository
-    (256; dropout after it).
+    Source: LCHAIM section 3.1 (300, 100, 50, a norm after each; dropout after the first, in its
+    released code after the first two), RoNLI's repository (256; dropout after it).
     """
+    dropped = {"first": 1, "first_two": 2}.get(config.dropout_at, len(config.hidden))
     layers: list[nn.Module] = []
     if config.dropout_at == "all":
         layers.append(nn.Dropout(config.dropout))
@@ -207,6 +208,6 @@ def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
         layers += [nn.Linear(inside, outside), nn.ReLU()]
         if config.layer_norm == "all" or (config.layer_norm == "first" and depth == 0):
             layers.append(nn.LayerNorm(outside))
-        if config.dropout_at != "first" or depth == 0:
+        if depth < dropped:
             layers.append(nn.Dropout(config.dropout))
     return nn.Sequential(*layers, nn.Linear(config.hidden[-1], classes))

@@ -54,24 +54,29 @@ def build_optimizer(
 
 
 def build_schedule(optimizer: Optimizer, config: OptimConfig, total_steps: int) -> LambdaLR:
-    """Warm up over a fraction of all optimizer steps, then follow `config.schedule`."""
-    return LambdaLR(optimizer, schedule(config.schedule, config.warmup, total_steps))
+    """Warm up over `warmup_steps`, or a fraction of all steps, then follow `config.schedule`."""
+    warmup = config.warmup_steps
+    if warmup is None:
+        warmup = math.ceil(config.warmup * total_steps)
+    return LambdaLR(optimizer, schedule(config.schedule, warmup, total_steps))
 
 
-def schedule(name: str, warmup: float, total_steps: int) -> Callable[[int], float]:
+def schedule(name: str, warmup: int, total_steps: int) -> Callable[[int], float]:
     """Make the factor on the peak learning rate as a function of the steps already taken.
 
     Args:
         name: `constant`, `linear` (to 0 at the end) or `cosine` (half a wave, to 0 at the end).
-        warmup: fraction of `total_steps` over which the factor rises linearly from 0.
+        warmup: optimizer steps over which the factor rises linearly from 0. Where there are more
+            than `total_steps`, the run ends before the peak.
         total_steps: optimizer steps of the whole run.
+
+    Source: transformers' `get_linear_schedule_with_warmup` and its neighbours.
     """
-    rising = math.ceil(warmup * total_steps)
 
     def factor(step: int) -> float:
-        if step < rising:
-            return step / rising
-        progress = min(1.0, (step - rising) / max(1, total_steps - rising))
+        if step < warmup:
+            return step / warmup
+        progress = min(1.0, (step - warmup) / max(1, total_steps - warmup))
         if name == "linear":
             return 1.0 - progress
         if name == "cosine":

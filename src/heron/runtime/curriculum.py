@@ -150,7 +150,12 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
     apart = copy.deepcopy(config)
     apart.head = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
     apart.encoder = dataclasses.replace(
-        encoder, freeze="all", overflow="truncate", separator=None, cache=True
+        encoder,
+        freeze="all",
+        overflow="truncate",
+        separator=None,
+        trailing_separator=False,
+        cache=True,
     )
     rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
     examples = [example for example in data.examples[TRAIN] if example.guid in rows]

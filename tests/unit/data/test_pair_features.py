@@ -211,11 +211,13 @@ def test_windows_of_a_single_text_hold_all_of_it():
     assert features.sequences_R.tolist() == [0, len(windows) - 1]
 
 
-@given(TEXTS, TEXTS, st.sampled_from([" [SEP] ", " | ", "[SEP]"]))
-def test_the_separator_is_literal_text_in_one_sequence(text, pair, separator):
-    options = dataclasses.replace(OPTIONS, separator=separator, truncation="longest_first")
+@given(TEXTS, TEXTS, st.sampled_from([" [SEP] ", " | ", "[SEP]"]), st.booleans())
+def test_the_separator_is_literal_text_in_one_sequence(text, pair, separator, trailing):
+    options = dataclasses.replace(
+        OPTIONS, separator=separator, trailing_separator=trailing, truncation="longest_first"
+    )
     features, sequence = one(BERT, options, text, pair)
-    joined = whole(BERT, text + separator + pair)
+    joined = whole(BERT, text + separator + pair + (separator if trailing else ""))
     if len(joined) <= options.max_length:
         assert sequence == joined
     else:  # its end is cut, the hypothesis with it

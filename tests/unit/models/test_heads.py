@@ -313,12 +313,19 @@ def shape(classifier):
     return described
 
 
-def test_mlp3_is_the_three_layer_head_of_lchaim():
-    head = Head(from_conf("mlp3"), 768, 3)
+# Section 3.1: "Each hidden layer includes ReLU activation and layer normalization"; dropout stands
+# in its first alone. The released code (`MLPClassifier`) drops after the second as well.
+@pytest.mark.parametrize(
+    ("changes", "after_second"),
+    [({}, []), ({"dropout_at": "first_two"}, ["Dropout 0.3"])],
+    ids=["paper and fixed", "released code"],
+)
+def test_mlp3_is_the_three_layer_head_of_lchaim(changes, after_second):
+    head = Head(dataclasses.replace(from_conf("mlp3"), **changes), 768, 3)
     assert shape(head.classifier) == [
         *("Linear 768-300", "ReLU", "LayerNorm 300", "Dropout 0.3"),
-        *("Linear 300-100", "ReLU"),
-        *("Linear 100-50", "ReLU"),
+        *("Linear 300-100", "ReLU", "LayerNorm 100", *after_second),
+        *("Linear 100-50", "ReLU", "LayerNorm 50"),
         "Linear 50-3",
     ]
     assert (head.config.input, head.config.pooling) == ("pair", "cls")

@@ -1,12 +1,12 @@
 """Which parameter learns how fast, decays or not, and when; how classes weigh."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch.optim import SGD
+from transformers import get_scheduler
 
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head
@@ -105,7 +105,7 @@ def test_betas_and_eps_are_passed_on(encoder, head):
     ],
 )
 def test_a_schedule_at_its_start_at_the_end_of_warm_up_half_way_and_at_the_end(name, at):
-    factor = schedule(name, warmup=0.1, total_steps=100)
+    factor = schedule(name, warmup=10, total_steps=100)
     for step, expected in at.items():
         assert factor(step) == pytest.approx(expected), step
 
@@ -113,20 +113,41 @@ def test_a_schedule_at_its_start_at_the_end_of_warm_up_half_way_and_at_the_end(n
 SCHEDULES = st.sampled_from(["constant", "linear", "cosine"])
 
 
-@given(SCHEDULES, st.floats(0, 0.99), st.integers(1, 200))
+@given(SCHEDULES, st.integers(0, 250), st.integers(1, 200))
 def test_a_schedule_rises_then_never_rises_again_and_stays_within_0_and_1(name, warmup, total):
-    factors = [schedule(name, warmup, total)(step) for step in range(total + 5)]
-    rising = math.ceil(warmup * total)
+    factors = [schedule(name, warmup, total)(step) for step in range(max(total, warmup) + 5)]
     assert all(0 <= factor <= 1 for factor in factors)
-    assert factors[: rising + 1] == sorted(factors[: rising + 1])
-    assert factors[rising:] == sorted(factors[rising:], reverse=True)
-    assert factors[rising] == 1.0
-    if rising < total:
+    assert factors[: warmup + 1] == sorted(factors[: warmup + 1])
+    assert factors[warmup + 1 :] == sorted(factors[warmup + 1 :], reverse=True)
+    if warmup < total:
+        assert factors[warmup] == 1.0
         assert factors[total:] == [1.0 if name == "constant" else 0.0] * 5
 
 
 def test_without_warm_up_the_first_step_is_at_the_peak():
-    assert schedule("linear", 0.0, 10)(0) == 1.0
+    assert schedule("linear", 0, 10)(0) == 1.0
+
+
+@pytest.mark.parametrize("total", [40, 400])
+@pytest.mark.parametrize(
+    ("name", "ours"), [("linear", "linear"), ("constant_with_warmup", "constant")]
+)
+def test_warm_up_in_steps_is_that_of_transformers(name, ours, total, encoder, head):
+    optim = OptimConfig(lr=1.0, schedule=ours, warmup=0.5, warmup_steps=100)
+    optimizer = build_optimizer(encoder, head, optim)
+    plan = build_schedule(optimizer, optim, total_steps=total)
+    theirs = get_scheduler(name, SGD(head.parameters(), lr=1.0), 100, total)
+    for step in range(total):
+        assert plan.lr_lambdas[0](step) == pytest.approx(theirs.lr_lambdas[0](step)), step
+
+
+@pytest.mark.parametrize(
+    ("warmup", "steps", "at_one"), [(0.5, None, 0.5), (0.5, 4, 0.25), (0.5, 0, 1)]
+)
+def test_warm_up_steps_replace_the_fraction(warmup, steps, at_one, encoder, head):
+    optim = OptimConfig(lr=1.0, warmup=warmup, warmup_steps=steps, schedule="constant")
+    plan = build_schedule(build_optimizer(encoder, head, optim), optim, total_steps=4)
+    assert plan.lr_lambdas[0](1) == at_one
 
 
 def test_the_schedule_scales_each_groups_own_rate(encoder, head):
