@@ -438,6 +438,7 @@ class RunConfig:
             processor's cores.
         retry: which jobs of a sweep that ended badly the same command trains again: `cut`
             (stopped, killed, out of memory, disk full) or `failed` (all).
+        oversubscribe: allow more `trainer.devices` than the machine has processor cores.
     """
 
     sweep: str | None = None
@@ -447,6 +448,7 @@ class RunConfig:
     isolate: bool | None = None
     n_jobs: int = 1
     retry: str = "cut"
+    oversubscribe: bool = False
 
 
 @dataclass

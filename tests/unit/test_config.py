@@ -152,6 +152,7 @@ NEUTRAL_CHANGES = [
     "run.isolate=true",
     "run.n_jobs=2",
     "run.retry=failed",
+    "run.oversubscribe=true",
     "logger.wandb=true",
     "logger.artifacts=true",
     "logger.project=p",

@@ -122,10 +122,16 @@ def _read(name: str, path: Path, split: str) -> System:
     from heron.runtime.run_folder import open_run
 
     run = open_run(path)
+    config = from_yaml(run.config.read_text(encoding="utf-8"))
+    if config.task.name != "summarization":
+        raise ConfigError(
+            f"{path} is a run of task={config.task.name}, which writes no summaries to judge: "
+            "name runs of task=summarization, or tables with a column 'summary'"
+        )
     file = run.predictions(split)
     if not file.is_file():
         raise missing_predictions(file)
-    data, _ = data_of(from_yaml(run.config.read_text(encoding="utf-8")), split)
+    data, _ = data_of(config, split)
     system = _from_table(name or path.resolve().name, file)
     return replace(system, language=data.language, synthetic=data.synthetic, unicode=data.unicode)
 
@@ -138,6 +144,9 @@ def _from_table(name: str, path: Path) -> System:
         what = [f"no column {' or '.join(names)}" for names in lacking]
         fix = f"it has {', '.join(table.columns)}"
         raise DataError([Problem(str(path), one, fix) for one in what])
+    if any(column.startswith("p/") for column in table.columns):
+        labels = "its predictions are labels: it has their probabilities (p/...)"
+        raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
     if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
         raise DataError(problems)
     article, reference = table.find(_ARTICLES), table.find(_REFERENCES)

@@ -52,7 +52,8 @@ def check_start(config: Config, isolate: bool) -> None:
 
     Raises:
         ConfigError: the run needs several processes, but is to share this one, or it needs several
-            machines; or several runs are to share it side by side.
+            machines, or more devices than this one has; or several runs are to share it side by
+            side.
     """
     settings = config.trainer
     if config.run.n_jobs > 1 and not isolate:
@@ -67,6 +68,26 @@ def check_start(config: Config, isolate: bool) -> None:
             f"`torchrun --nnodes={settings.num_nodes} --nproc-per-node={settings.devices} "
             "--rdzv-backend=c10d --rdzv-endpoint=HOST:29500 -m heron train ...`"
         )
+    # Workers of a cluster run on other machines than this one.
+    if count_ranks(config) > 1 and config.launcher.name in ("local", "joblib"):
+        _check_devices(config)
+
+
+def _check_devices(config: Config) -> None:
+    """Refuse more devices than this machine has."""
+    import torch  # a second; only runs on several devices need to know
+
+    wanted = config.trainer.devices
+    on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
+    present = count_cores() if on_cpu else torch.cuda.device_count()
+    if wanted <= present or (on_cpu and config.run.oversubscribe):
+        return
+    what = "processor core" if on_cpu else "GPU"
+    forced = ", or run.oversubscribe=true to have processes share cores" if on_cpu else ""
+    raise ConfigError(
+        f"trainer.devices={wanted}: this machine has {present} {what}{'s' * (present != 1)}; set "
+        f"trainer.devices to at most {present}{forced}"
+    )
 
 
 class RanksProcess(JobProcess):
@@ -220,5 +241,10 @@ def describe(job: Job, scratch: Path) -> str:
 
 def threads(processes: int) -> int:
     """Share this machine's cores (or `OMP_NUM_THREADS`) between processes, at least 1 each."""
+    return max(1, int(os.environ.get("OMP_NUM_THREADS") or count_cores()) // processes)
+
+
+def count_cores() -> int:
+    """Count the processor cores that this process may use."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, int(os.environ.get("OMP_NUM_THREADS") or allowed or 1) // processes)
+    return allowed or 1

@@ -153,7 +153,12 @@ def open_run(path: Path) -> RunFolder:
 
 
 def run_path(config: Config, overrides: Sequence[str]) -> Path:
-    """Name the run folder: readable overrides and a hash of all that can change the result."""
+    """Name the run folder: readable overrides and a hash of all that can change the result.
+
+    Raises:
+        ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
+    """
+    _check_names(config)
     sweep = config.run.sweep or (
         config.experiment.replace("/", "-")
         if config.experiment
@@ -166,6 +171,20 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     # The same configuration in other words (a default spelled out) goes to the folder it has.
     name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
     return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
+
+
+def _check_names(config: Config) -> None:
+    """Refuse names that lead out of `paths.runs`, or a job's out of its sweep."""
+    where = "paths.runs=DIR says where sweeps lie"
+    for key, name in (("sweep", config.run.sweep), ("job", config.run.job)):
+        parts = Path(name or "_").parts
+        if not parts or ".." in parts or Path(name or "_").is_absolute():
+            raise ConfigError(f"run.{key}={name}: a name inside paths.runs is needed; {where}")
+    if config.run.job and len(Path(config.run.job).parts) > 1:
+        raise ConfigError(
+            f"run.job={config.run.job}: one folder's name is needed, without '/'; run.sweep=DIR/DIR "
+            "may have several"
+        )
 
 
 def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:

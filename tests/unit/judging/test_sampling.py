@@ -6,6 +6,7 @@ import re
 import pytest
 
 from heron.cli import main
+from heron.composition import compose
 from heron.config import to_yaml
 from heron.data.config import DataConfig
 from heron.data.tables import read_table, write_table
@@ -123,7 +124,7 @@ def test_names_of_documents_and_texts_of_digits_are_no_metrics(tmp_path):
 
 def test_a_run_folder_brings_its_predictions_its_scores_of_items_and_its_language(tmp_path):
     write_systems(tmp_path)
-    config = Config(data=DataConfig(name="made-up", language="ro", synthetic=True))
+    config = compose(["data=chronicle_summaries", "data.language=ro"])
     for name in ("a=1,b=2", "other"):
         run = tmp_path / "runs" / name
         run.mkdir(parents=True)
@@ -140,6 +141,23 @@ def test_a_run_folder_brings_its_predictions_its_scores_of_items_and_its_languag
     assert (study.systems, study.language, study.synthetic) == (("a=1,b=2", "other"), "ro", True)
     for guid in study.guids:
         assert study.metrics["other"][guid]["bertscore_f1"] == int(guid[-2:]) / 20
+
+
+def test_labels_are_not_judged_as_summaries(tmp_path, capsys):
+    run = tmp_path / "run"
+    run.mkdir()
+    config = Config(data=DataConfig("made-up", "en"))
+    run.joinpath("config.yaml").write_text(to_yaml(config), encoding="utf-8")
+    columns = {"guid": ["a", "b"], "text": ["x", "y"], "prediction": ["BEFORE", "AFTER"]}
+    file = run / "predictions" / "test.parquet"
+    write_table(file, columns | {"p/BEFORE": [0.9, 0.2], "p/AFTER": [0.1, 0.8]})
+    rest = ("language=en", f"out={tmp_path / 'study'}")
+    said = refused(capsys, "judge", "sample", f"systems={run}", *rest)
+    assert "task=relation, which writes no summaries" in said
+    assert "its predictions are labels" in refused(
+        capsys, "judge", "sample", f"systems={file}", *rest
+    )
+    assert not (tmp_path / "study").exists()
 
 
 def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):

@@ -201,6 +201,30 @@ def test_processes_of_its_own_are_asked_for_and_machines_named(
     check_start(config, isolate=False)
 
 
+def test_more_devices_than_the_machine_has_are_refused_unless_forced(
+    chronicle_config: Callable[..., Config],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("heron.runtime.launch.count_cores", lambda: 2)
+    check_start(chronicle_config("trainer.devices=2"), isolate=True)
+    with pytest.raises(ConfigError, match=r"devices=99: this machine has 2 processor cores.*at mo"):
+        check_start(chronicle_config("trainer.devices=99"), isolate=True)
+    check_start(chronicle_config("trainer.devices=99", "run.oversubscribe=true"), isolate=True)
+    # The workers' machine is another one.
+    check_start(chronicle_config("trainer.devices=99", "launcher=slurm"), isolate=True)
+
+
+def test_more_gpus_than_there_are_are_refused_even_if_forced(
+    chronicle_config: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    config = chronicle_config("trainer.devices=2", "run.oversubscribe=true")
+    config.trainer.accelerator = "auto"
+    with pytest.raises(ConfigError, match=r"devices=2: this machine has 1 GPU; set trainer\.dev"):
+        check_start(config, isolate=True)
+
+
 def test_cores_are_divided_between_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "16")
     assert [threads(processes) for processes in (1, 2, 6, 40)] == [16, 8, 2, 1]
