@@ -302,8 +302,8 @@ def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[st
 def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
     """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
     from heron.analysis.reading import data_of
-    from heron.config import from_yaml
+    from heron.config import read_stored
     from heron.runtime.run_folder import RunFolder
 
-    config = from_yaml(RunFolder(run.path).config.read_text(encoding="utf-8"))
+    config = read_stored(RunFolder(run.path).config)
     return *data_of(config, split), config.paths

@@ -7,9 +7,12 @@ to YAML and back.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -135,8 +138,6 @@ _AT_LEAST = {
     "curriculum.power": 1,
     "optim.accumulate": 1,
     "optim.warmup_steps": 0,
-    "optim.lr": 0,
-    "optim.head_lr": 0,
     "optim.layer_decay": 0,
     "optim.weight_decay": 0,
     "optim.clip": 0,
@@ -151,6 +152,7 @@ _AT_LEAST = {
     "task.generation.max_new_tokens": 1,
     "head.decoder_layers": 1,
 }
+_ABOVE_ZERO = ("optim.lr", "optim.head_lr")
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
 # Keys that say where things lie or how they look, and so cannot change a result.
@@ -201,6 +203,8 @@ def resolve_stages(config: Config) -> list[StageConfig]:
         except OmegaConfBaseException as error:
             raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
         assert isinstance(stage, StageConfig)
+        _check_rate("stages: lr", stage.lr)
+        _check_rate("stages: head_lr", stage.head_lr)
         stages.append(stage)
     return stages
 
@@ -216,6 +220,21 @@ def from_yaml(text: str) -> Config:
     if not isinstance(config, DictConfig):
         raise ConfigError("config.yaml is not a mapping of keys to values")
     return resolve(config)
+
+
+def read_stored(path: Path) -> Config:
+    """Read a run's `config.yaml`.
+
+    Raises:
+        ConfigError: names the file, and what in it this version of heron cannot use.
+    """
+    try:
+        return from_yaml(path.read_text(encoding="utf-8"))
+    except ConfigError as error:
+        fix = "If another version of heron wrote this file, correct it, or use that version."
+        raise ConfigError(f"{path}: {error} {fix}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is damaged: {error}") from error
 
 
 def decisive(config: Config) -> dict[str, Any]:
@@ -299,6 +318,8 @@ def _check_values(config: Config) -> None:
         value = select(config, key)
         if value is not None and not value >= least:  # so that nan is refused as well
             raise ConfigError(f"{key}={value}: must be at least {least}")
+    for key in _ABOVE_ZERO:
+        _check_rate(key, select(config, key))
     for key in _FRACTIONS:
         value = select(config, key)
         if value is not None and not 0 <= value < 1:
@@ -310,6 +331,13 @@ def _check_values(config: Config) -> None:
     _check_freeze(config.encoder)
     _check_scratch(config.encoder)
     _check_combination(config)
+
+
+def _check_rate(key: str, value: float | None) -> None:
+    if value is not None and not 0 < value < math.inf:
+        raise ConfigError(
+            f"{key}={value}: must be above 0; to train the head alone, set encoder.freeze=all"
+        )
 
 
 def _check_freeze(encoder: EncoderConfig) -> None:

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 import pytorch_lightning as pl
 import torch
 
-from heron.config import from_yaml
+from heron.config import read_stored
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.errors import ConfigError, Problem
 from heron.files import read_json
 from heron.libraries import precision, quiet
-from heron.models.baselines.systems import load_baseline, require_baseline
+from heron.models.baselines.systems import MARK, load_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
 from heron.runtime.baseline_job import predict_examples
@@ -81,9 +81,9 @@ def open_trained(
         opened = [open_trained(folder, paths, settings) for folder in folders]
         return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
     folder = folders
-    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    config = read_stored(folder.config)
     if config.baseline.name != "none":
-        require_baseline(folder.model, folder.state())
+        folder.require_model(MARK)
         return TrainedBaseline(folder, _moved(config, paths)).under(settings or {})
     folder.require_model()
     return TrainedEncoder(folder, paths, settings)

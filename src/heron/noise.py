@@ -102,10 +102,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def _config(options: NoiseOptions) -> Any:
     """Read the run's configuration, with its data where the user says that it is now."""
-    from heron.config import from_yaml
+    from heron.config import read_stored
     from heron.runtime.run_folder import open_run
 
-    config = from_yaml(open_run(options.run).config.read_text(encoding="utf-8"))
+    config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)
     config.paths.cache = str(options.paths_cache or config.paths.cache)
     return config

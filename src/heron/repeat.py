@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.config import all_keys, as_dict, from_yaml, resolve
+from heron.config import all_keys, as_dict, read_stored, resolve
 from heron.errors import ConfigError, HeronError, nearest
 from heron.files import read_json
 from heron.runtime.isolation import Job
@@ -77,7 +77,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     Raises:
         ConfigError: an unknown key, or a value that is refused.
     """
-    old = from_yaml(before.config.read_text(encoding="utf-8"))
+    old = read_stored(before.config)
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")

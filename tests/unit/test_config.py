@@ -18,6 +18,7 @@ from heron.config import (
     as_dict,
     decisive,
     from_yaml,
+    read_stored,
     resolve,
     select,
     to_yaml,
@@ -71,6 +72,16 @@ def test_yaml_that_is_no_configuration_is_refused():
         from_yaml("- 1\n- 2\n")
 
 
+def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(DEFAULTS) + "warmup_steps: 3\n")
+    with pytest.raises(ConfigError, match=rf"^{path}: unknown key 'warmup_steps'.*that version"):
+        read_stored(path)
+    path.write_text("seed: [1")
+    with pytest.raises(ConfigError, match=rf"^{path} is damaged"):
+        read_stored(path)
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
@@ -83,8 +94,11 @@ def test_yaml_that_is_no_configuration_is_refused():
         ("seed=null", "seed: Incompatible value 'None' for field of type 'int'"),
         ("run.resume=perhaps", "run.resume: Value 'perhaps' is not a valid bool"),
         ("seed=-1", "seed=-1: must be at least 0"),
-        ("optim.lr=-1", "optim.lr=-1.0: must be at least 0"),
-        ("optim.lr=.nan", "optim.lr=nan: must be at least 0"),
+        ("optim.lr=-1", "optim.lr=-1.0: must be above 0"),
+        ("optim.lr=0", "optim.lr=0.0: must be above 0; to train the head alone"),
+        ("optim.lr=.nan", "optim.lr=nan: must be above 0"),
+        ("optim.head_lr=0", "optim.head_lr=0.0: must be above 0"),
+        ("stages=[{data: trc, lr: 0}]", "stages: lr=0.0: must be above 0"),
         ("optim.betas=[0.9]", "optim.betas=[0.9]: must be two numbers in [0, 1)"),
         ("optim.warmup=10", "optim.warmup=10.0: must be in [0, 1)"),
         ("optim.accumulate=0", "optim.accumulate=0: must be at least 1"),

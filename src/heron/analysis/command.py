@@ -51,13 +51,13 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     """
     from heron.analysis.breakdown import breakdown
     from heron.analysis.figures import breakdown_figure
-    from heron.config import from_yaml
+    from heron.config import read_stored
     from heron.reporting.terminal import print_tables
     from heron.runtime.run_folder import open_run
 
     assert options.run is not None
     folder = open_run(options.run)
-    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    config = read_stored(folder.config)
     if options.beside and config.data.task != "summarization":
         raise ConfigError("beside=: only runs of summaries have a page that shows several systems")
     if config.data.task == "qa":

@@ -240,13 +240,13 @@ def find_texts(
         The texts (None where there are none), the columns that the data gives, and what is
         missing (empty if nothing).
     """
-    from heron.config import from_yaml
+    from heron.config import read_stored
 
     path = folder / "config.yaml"
     if not path.is_file():
         return None, [], "no texts: the folder has no config.yaml that names a data set"
     try:
-        config = from_yaml(path.read_text(encoding="utf-8"))
+        config = read_stored(path)
         places = data_dir or Path(config.paths.data), cache_dir or Path(config.paths.cache)
         examples = read_examples(config.data, *places, guids)
     except (HeronError, OSError) as error:

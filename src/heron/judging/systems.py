@@ -118,11 +118,11 @@ def _read(name: str, path: Path, split: str) -> System:
     if not path.is_dir():
         return _from_table(name or path.stem, path)
     from heron.analysis.reading import data_of, missing_predictions
-    from heron.config import from_yaml
+    from heron.config import read_stored
     from heron.runtime.run_folder import open_run
 
     run = open_run(path)
-    config = from_yaml(run.config.read_text(encoding="utf-8"))
+    config = read_stored(run.config)
     if config.task.name != "summarization":
         raise ConfigError(
             f"{path} is a run of task={config.task.name}, which writes no summaries to judge: "

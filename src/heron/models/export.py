@@ -16,7 +16,7 @@ from typing import Any
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from heron.config import from_yaml
+from heron.config import read_stored
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
@@ -67,7 +67,7 @@ def load_exported(folder: RunFolder) -> tuple[Config, Encoder, nn.Module]:
         ConfigError: the weights do not fit this version of heron, or the encoder that the run
             points to has changed.
     """
-    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    config = read_stored(folder.config)
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():

@@ -114,17 +114,24 @@ class RunFolder:
             status = read_json(self.status) if self.status.is_file() else {}
             write_json(self.status, redacted({**status, **fields}))
 
-    def require_model(self) -> None:
+    def require_model(self, file: str = HEAD) -> None:
         """Make sure that the run has left a model to predict with.
 
+        Args:
+            file: in `model/`, that is written last.
+
         Raises:
-            ConfigError: it has not; the message says why that can be.
+            ConfigError: it has not; the message says why, and what to do.
         """
-        if not (self.model / HEAD).is_file():
-            raise ConfigError(
-                f"{self.model} holds no exported model: the run is not finished (it is "
-                f"{self.state()}), or run.export was false"
-            )
+        if (self.model / file).is_file():
+            return
+        state = self.state()
+        if state == "done":
+            why = f"run.export was false, or {file} was removed; train it again with "
+            why += "run.export=true run.resume=false"
+        else:
+            why = f"the run is not finished (it is {state}); the same heron train command goes on"
+        raise ConfigError(f"{self.model} holds no exported model: {why}")
 
     def clear(self) -> None:
         """Remove what a run left here, so that the next one starts over; other files stay."""

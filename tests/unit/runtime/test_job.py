@@ -88,7 +88,7 @@ def test_best_epoch_is_the_one_that_is_scored(
 def test_early_stop_ends_the_run_before_its_last_epoch(
     chronicle_config: ComposeConfig, tmp_path: Path
 ) -> None:
-    config = chronicle_config("trainer.max_epochs=6", "trainer.patience=1", "optim.lr=0.0")
+    config = chronicle_config("trainer.max_epochs=6", "trainer.patience=1", "optim.lr=1e-12")
     folder = RunFolder(tmp_path / "run")
     run_job(config, folder)
     assert folder.dynamics(1).is_file()

@@ -55,23 +55,6 @@ def save_baseline(baseline: Baseline | ExtractiveBaseline, config: Config, folde
     write_json(folder / MARK, {"baseline": config.baseline.name})
 
 
-def require_baseline(folder: Path, state: str) -> None:
-    """Make sure that `folder`, a run's `model/`, holds a baseline.
-
-    Args:
-        folder: where `save_baseline` wrote.
-        state: the run's, for the message.
-
-    Raises:
-        ConfigError: it does not.
-    """
-    if not (folder / MARK).is_file():
-        raise ConfigError(
-            f"{folder} holds no exported baseline: the run is not finished (it is {state}), or "
-            "run.export was false"
-        )
-
-
 def load_baseline(config: Config, folder: Path) -> Baseline | ExtractiveBaseline:
     """Open what `save_baseline` wrote.
 
