@@ -6,11 +6,14 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+SEAL = "checksums.json"
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
 _hashes: dict[Version, str] = {}
@@ -42,6 +45,49 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(path)
         raise
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Make a temporary neighbour of `folder`; sealed, it takes its place when the block ends well.
+
+    The caller holds a lock on `folder`: what a killed builder has left is removed.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for left_behind in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(left_behind)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield temporary
+        seal(temporary)
+        os.chmod(temporary, 0o755)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(temporary, folder)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def seal(folder: Path) -> None:
+    """Write the SHA-256 of a folder's files to `checksums.json` in it; hidden files have none."""
+    files = (path for path in sorted(folder.iterdir()) if path.is_file())
+    own = [path for path in files if path.name != SEAL and not path.name.startswith(".")]
+    write_json(folder / SEAL, {path.name: sha256_file(path) for path in own})
+
+
+def damaged_files(folder: Path) -> list[str] | None:
+    """Name the files of a sealed folder that are missing or changed; None without a seal."""
+    if not (folder / SEAL).is_file():
+        return None
+    try:
+        hashes = dict(read_json(folder / SEAL))
+    except (ValueError, TypeError):
+        return [SEAL]
+    return [
+        name
+        for name, expected in hashes.items()
+        if not (folder / name).is_file() or sha256_file(folder / name) != expected
+    ]
 
 
 def write_json(path: Path | str, value: Any) -> None:
@@ -95,16 +141,33 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
+        OSError: `path` is a link, or cannot be written.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as file:
+    # Not "w", which would empty the file that somebody's link leads to.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(handle, "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         _locks.append(file)
         try:
             yield
         finally:
             _locks.remove(file)
+
+
+def is_locked(path: Path | str) -> bool:
+    """Tell whether a process of this machine holds a lock; nothing is made or written."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # absent, a link, or not ours to look at
+        return False
+    with os.fdopen(handle) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _drop_locks() -> None:

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heron.files import atomic_open, fingerprint, locked, read_json, sha256_file, write_json
+from heron.files import (
+    atomic_open,
+    fingerprint,
+    is_locked,
+    locked,
+    read_json,
+    sha256_file,
+    write_json,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -131,3 +139,19 @@ def test_an_error_of_the_disk_names_the_file_that_was_to_be_written(tmp_path):
 
     with pytest.raises(OSError, match=r"No space left on device: '.*a\.txt'"):
         fill()
+
+
+def test_a_lock_neither_empties_a_file_nor_follows_a_link(tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="link"), locked(tmp_path / "link"):
+        pass
+    with locked(tmp_path / "mine"):
+        assert is_locked(tmp_path / "mine")
+    assert not is_locked(tmp_path / "mine")
+    assert (tmp_path / "mine").read_text() == "precious"
+
+
+def test_looking_at_a_lock_writes_nothing(tmp_path):
+    assert not is_locked(tmp_path / "absent")
+    assert list(tmp_path.iterdir()) == []

@@ -43,6 +43,25 @@ def test_a_job_that_says_running_is_cut_when_nobody_holds_its_lock(tmp_path: Pat
         assert states(tmp_path) == {"gone": "cut", "working": "running", "far": "cut"}
 
 
+def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
+    sweep = tmp_path / "sweep"
+    sweep.mkdir()
+    run = job(sweep, "shared", "running")
+    (tmp_path / "precious").write_text("precious")
+    run.lock.symlink_to(tmp_path / "precious")
+    plain = job(sweep, "plain", "running")
+    for folder in (plain.path, run.path, sweep):
+        folder.chmod(0o555)
+    try:
+        before = sorted(sweep.rglob("*"))
+        assert states(sweep) == {"shared": "cut", "plain": "cut"}
+        assert sorted(sweep.rglob("*")) == before
+    finally:
+        for folder in (sweep, run.path, plain.path):
+            folder.chmod(0o755)
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
 @pytest.mark.parametrize("sign", ["study.journal", ".launcher"])
 def test_watching_waits_for_the_first_job_of_a_search_or_of_workers(
     sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

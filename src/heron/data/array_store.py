@@ -1,21 +1,18 @@
 """Arrays on disk: memory-mapped, keyed by content, whole or rebuilt.
 
-One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array and `meta.json` with the
-hash of each. Two processes that need the same key at once: one builds, the other waits.
+One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and the
+hash of each in `checksums.json`. Two processes that need the same key at once: one builds, the other waits.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heron.files import locked, read_json, sha256_file, write_json
+from heron.files import atomic_folder, damaged_files, locked, read_json, write_json
 
 Arrays = dict[str, np.ndarray]
 
@@ -37,33 +34,12 @@ def load_or_build(
     """
     folder = cache / kind / key[:32]
     with locked(folder.with_suffix(".lock")):
-        if not _is_whole(folder):
-            _store(folder, *build())
+        if damaged_files(folder) != []:
+            with atomic_folder(folder) as temporary:
+                arrays, rest = build()
+                for name, array in arrays.items():
+                    np.save(temporary / f"{name}.npy", array)
+                write_json(temporary / "meta.json", {"arrays": list(arrays), "rest": rest})
     meta = read_json(folder / "meta.json")
-    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in meta["sha256"]}
-    return arrays, meta["rest"]
-
-
-def _store(folder: Path, arrays: Arrays, rest: Mapping[str, Any]) -> None:
-    for left_behind in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(left_behind)  # by a killed builder: the lock is ours now
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        for name, array in arrays.items():
-            np.save(temporary / f"{name}.npy", array)
-        hashes = {name: sha256_file(temporary / f"{name}.npy") for name in arrays}
-        write_json(temporary / "meta.json", {"sha256": hashes, "rest": rest})
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(temporary, folder)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-
-
-def _is_whole(folder: Path) -> bool:
-    """Check every array against its stored hash; a damaged entry counts as absent."""
-    try:
-        hashes = read_json(folder / "meta.json")["sha256"]
-        return all(sha256_file(folder / f"{name}.npy") == hashes[name] for name in hashes)
-    except (OSError, ValueError, KeyError):
-        return False
+    opened = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in meta["arrays"]}
+    return opened, meta["rest"]

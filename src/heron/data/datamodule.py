@@ -247,9 +247,7 @@ def prepare(
         train = examples.get(TRAIN, [])
         texts = (text for e in train for text in (e.text, e.target) if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
-    # The last call's limits would change the keys below; every call sets its own.
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
+    _forget_limits(tokenizer)  # those of a call before would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     for split, rows in examples.items():
@@ -273,8 +271,15 @@ def prepare(
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
+    _forget_limits(tokenizer)  # or the exported one would have them, unless the features were stored
     known = len(tokenizer) - len(added)
     return Prepared(examples, dropped, tokenizer, known, features, keys)
+
+
+def _forget_limits(tokenizer: Any) -> None:
+    """Take off the length limits that the last call has set; every call sets its own."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
 
 
 def feature_options(config: Config) -> FeatureOptions:

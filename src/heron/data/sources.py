@@ -16,7 +16,7 @@ from heron.data.config import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
 from heron.data.summary_options import SUMMARY
 from heron.errors import ConfigError, DataError, Problem
-from heron.files import fingerprint, locked, sha256_file
+from heron.files import damaged_files, fingerprint, locked, seal, sha256_file
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -231,8 +231,9 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     folder = cache_dir / "chronicle" / key[:16]
     paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
     with locked(folder / ".lock"):
-        if not all(path.is_file() for path in paths.values()):
+        if damaged_files(folder) != []:
             chronicle.write(settings, folder)
+            seal(folder)
     return paths
 
 

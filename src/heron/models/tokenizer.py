@@ -9,7 +9,7 @@ from typing import Any
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from heron.errors import ConfigError
-from heron.files import fingerprint, locked
+from heron.files import atomic_folder, damaged_files, fingerprint, locked
 from heron.models.hub import origin, unreachable
 from heron.schema import EncoderConfig
 
@@ -73,7 +73,7 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokeni
     """Train a WordPiece tokenizer once per (texts, size) and keep it in the cache."""
     folder = cache / "tokenizers" / fingerprint("wordpiece-3", vocabulary, texts)[:32]
     with locked(folder.with_suffix(".lock")):
-        if not (folder / "tokenizer_config.json").is_file():
+        if damaged_files(folder) != []:
             tokenizer = PreTrainedTokenizerFast(
                 tokenizer_object=_train_wordpiece(texts, vocabulary),
                 pad_token="[PAD]",
@@ -83,7 +83,8 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokeni
                 mask_token="[MASK]",
                 model_input_names=["input_ids", "attention_mask"],
             )
-            tokenizer.save_pretrained(folder)
+            with atomic_folder(folder) as temporary:
+                tokenizer.save_pretrained(temporary)
     loaded: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(folder)
     return loaded
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heron.files import locked, read_json
+from heron.files import is_locked, read_json
 from heron.runtime.isolation import Job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
@@ -48,11 +48,7 @@ def is_busy(folder: RunFolder) -> bool:
 
 def is_held(folder: RunFolder) -> bool:
     """Tell whether a process on this machine works on a run."""
-    try:
-        with locked(folder.lock, wait=False):
-            return False
-    except BlockingIOError:
-        return True
+    return is_locked(folder.lock)
 
 
 class Best:

@@ -198,7 +198,13 @@ def stored_extractive(
     language = config.data.language
     key = fingerprint(EXTRACTIVE_VERSION, language, list(articles), list(golds))
     path = Path(config.paths.cache) / "extractive" / f"{key[:32]}.json"
-    if not path.is_file():
-        write_json(path, extractive_scores(articles, golds, get_language(language)))
-    scores: dict[str, float] = read_json(path)
+    try:
+        stored = read_json(path)
+        scores: dict[str, float] = stored["scores"]
+        if stored["fingerprint"] == fingerprint(scores):
+            return scores
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # absent, damaged, or without a fingerprint: computed anew
+    scores = extractive_scores(articles, golds, get_language(language))
+    write_json(path, {"fingerprint": fingerprint(scores), "scores": scores})
     return scores

@@ -114,3 +114,15 @@ def test_stored_vectors_come_once_each_in_batches_of_about_the_size_asked_for(ro
     assert np.concatenate(plan).tolist() == list(range(len(rows)))
     largest = max(sizes_U.max(), windows)
     assert all(sizes_U[batch].sum() < most + largest for batch in plan)
+
+
+def test_equal_runs_have_equal_tokenizers_whether_their_features_were_stored_or_not(
+    chronicle_config, tmp_path, monkeypatch
+):
+    config = chronicle_config()
+    config.paths.cache = str(tmp_path / "cache")
+    for folder in ("cold", "warm"):
+        monkeypatch.setattr(datamodule, "_last", {})
+        DataModule(config).tokenizer.save_pretrained(tmp_path / folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        assert (tmp_path / "cold" / name).read_bytes() == (tmp_path / "warm" / name).read_bytes()

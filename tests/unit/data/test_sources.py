@@ -267,3 +267,11 @@ def test_corpus_that_was_half_deleted_is_written_again(tmp_path):
     before = paths["test"].read_bytes()
     paths["test"].unlink()
     assert locate(config, tmp_path / "data", tmp_path / "cache")["test"].read_bytes() == before
+
+
+def test_corpus_that_was_cut_is_written_again(tmp_path):
+    config = DataConfig(name="toy", generator=GeneratorConfig(size=100))
+    path = locate(config, tmp_path / "data", tmp_path / "cache")["train"]
+    before = path.read_bytes()
+    path.write_bytes(before[: before.rindex(b"\n", 0, -1) + 1])  # its last row is gone, no half one
+    assert locate(config, tmp_path / "data", tmp_path / "cache")["train"].read_bytes() == before

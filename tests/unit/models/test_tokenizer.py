@@ -96,6 +96,36 @@ def test_training_happens_once_per_texts_and_size(tmp_path, monkeypatch):
     assert len(trainings) == 3
 
 
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize("damage", [_cut, lambda path: path.unlink()], ids=["cut", "deleted"])
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "checksums.json"])
+def test_a_damaged_tokenizer_is_trained_again(name, damage, tmp_path):
+    texts = ["אבג דהו אבד", "abc def abd"]
+    whole = load_tokenizer(SCRATCH, (), texts, tmp_path).backend_tokenizer.to_str()
+    (file,) = tmp_path.glob(f"tokenizers/*/{name}")
+    expected = file.read_bytes()
+    damage(file)
+    assert load_tokenizer(SCRATCH, (), texts, tmp_path).backend_tokenizer.to_str() == whole
+    assert file.read_bytes() == expected
+
+
+def test_a_kill_between_the_files_of_a_tokenizer_costs_the_next_run_nothing(tmp_path, monkeypatch):
+    texts = ["אבג דהו אבד", "abc def abd"]
+
+    def write_the_first_and_die(self, folder):
+        (folder / "tokenizer_config.json").write_text("{}")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(PreTrainedTokenizerFast, "save_pretrained", write_the_first_and_die)
+        load_tokenizer(SCRATCH, (), texts, tmp_path)
+    assert len(load_tokenizer(SCRATCH, (), texts, tmp_path)) > 5
+    assert len([path for path in (tmp_path / "tokenizers").iterdir() if path.is_dir()]) == 1
+
+
 def test_training_is_deterministic(tmp_path):
     texts = ["אבג דהו אבד", "abc def abd", "ăîș țab"]
     one, two = (

@@ -22,7 +22,7 @@ from heron.metrics.summary import rouge_names
 from heron.runtime.build import build_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.kept import kept_parts
-from heron.tasks.summaries import SummaryPredictions, Written, choose_rows
+from heron.tasks.summaries import SummaryPredictions, Written, choose_rows, stored_extractive
 from heron.tasks.summarization import part_of
 
 SMALL = (
@@ -318,3 +318,17 @@ def test_a_batch_of_which_no_row_is_chosen_leaves_nothing(built):
     whole = module.collect([module.write(batch)], data, VALIDATION)
     known = dict(zip(whole.guids, whole.texts, strict=True))
     assert [known[guid] for guid in predictions.guids] == predictions.texts
+
+
+def test_a_damaged_cache_of_extractive_scores_is_computed_anew(tmp_path, chronicle_config):
+    config = chronicle_config()
+    config.paths.cache = str(tmp_path)
+    texts = ["One sentence. Another one.", "A third one."]
+    expected = stored_extractive(texts, texts, config)
+    (file,) = tmp_path.glob("extractive/*.json")
+    whole = file.read_bytes()
+    for damaged in (whole[:-9], whole.replace(b"1.0", b"0.5", 1)):
+        assert damaged != whole
+        file.write_bytes(damaged)
+        assert stored_extractive(texts, texts, config) == expected
+        assert file.read_bytes() == whole
