@@ -1,7 +1,8 @@
 """Arrays on disk: memory-mapped, keyed by content, whole or rebuilt.
 
 One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and the
-hash of each in `checksums.json`. Two processes that need the same key at once: one builds, the other waits.
+hash of each in `checksums.json`. Two processes that need the same key at once: one builds, the
+other waits.
 """
 
 from __future__ import annotations

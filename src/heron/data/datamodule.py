@@ -271,7 +271,7 @@ def prepare(
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
-    _forget_limits(tokenizer)  # or the exported one would have them, unless the features were stored
+    _forget_limits(tokenizer)  # or it would be exported with them where no features were stored
     known = len(tokenizer) - len(added)
     return Prepared(examples, dropped, tokenizer, known, features, keys)
 

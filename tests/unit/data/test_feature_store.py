@@ -79,7 +79,9 @@ def _flip_a_byte(path):
     [_flip_a_byte, lambda path: path.unlink(), lambda path: path.write_bytes(b"")],
     ids=["one bit", "deleted", "empty"],
 )
-@pytest.mark.parametrize("name", [*(f"{array}.npy" for array in ARRAYS), "meta.json", "checksums.json"])
+@pytest.mark.parametrize(
+    "name", [*(f"{array}.npy" for array in ARRAYS), "meta.json", "checksums.json"]
+)
 def test_a_damaged_entry_is_built_again(tmp_path, name, damage):
     load_or_build(tmp_path, KEY, made_up_features)
     (folder,) = (path for path in (tmp_path / "features").iterdir() if path.is_dir())
