@@ -292,7 +292,8 @@ class TrainerConfig:
         max_epochs: passes over the train split.
         max_steps: optimizer steps of the run, in place of `max_epochs`; its last epoch is then cut
             short. null leaves it to `max_epochs`.
-        monitor: validation metric that chooses the best epoch; a name in `scores.json`.
+        monitor: what chooses the best epoch, on validation: a score's name in `scores.json`, of
+            which more is better, or `loss`, of which less is.
         select: `best` (by `monitor`, needs a validation split) or `last` epoch.
         patience: epochs without a better `monitor` before stopping; null never stops early.
         precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.

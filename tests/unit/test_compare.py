@@ -122,6 +122,16 @@ def test_the_best_run_is_chosen_on_validation(sweep):
     assert written["cochran_q"]["degrees"] == 2
 
 
+def test_the_best_run_of_a_monitored_loss_is_the_lowest(sweep):
+    for folder in Path("runs/sweep").iterdir():
+        stored = read_json(folder / "scores.json")["validation"]["macro_f1"]
+        write_json(folder / "scores.json", {"validation": {"loss": stored}})
+        config = (folder / "config.yaml").read_text()
+        (folder / "config.yaml").write_text(config.replace("macro_f1", "loss"))
+    systems = run(sweep)["systems"]
+    assert {(system["best"], system["validation"]) for system in systems} == {(0, 0.5)}
+
+
 def test_every_test_says_what_went_in(sweep, capsys):
     written = run(sweep)
     systems = by_label(written)

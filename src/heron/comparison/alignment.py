@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import numpy.typing as npt
 
 from heron.comparison.files import Golds, Rows, read_rows
@@ -25,6 +26,7 @@ from heron.comparison.text_tasks import TEXT_TASKS, can_be_empty
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.languages.spelling import KEPT_APART, Spell, around_difference, speller
 from heron.languages.unicode import UNIFY_ALL
+from heron.metrics.names import signed
 from heron.metrics.significance import Booleans
 
 ROWS = ("all", "shared")
@@ -41,6 +43,7 @@ class Predicted:
         outcome_KN: predicted class ids, int64, or the rows' values, float64.
         right_KN: whether the row is right; None where rows are not right or wrong.
         validation: each run's score on validation; None where none is stored.
+        best: the number of the run that is best by it; the first run where no score is stored.
     """
 
     label: str
@@ -49,6 +52,7 @@ class Predicted:
     outcome_KN: npt.NDArray
     right_KN: Booleans | None
     validation: tuple[float | None, ...]
+    best: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,8 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
     for system in systems:
         own = slice(start, start + len(system.sources))
         start = own.stop
+        chosen = [_validation(source, metric) for source in system.sources]
+        known = [-np.inf if score is None else signed(name, score) for name, score in chosen]
         predicted.append(
             Predicted(
                 system.label,
@@ -139,7 +145,8 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
                 tuple(source.seed for source in system.sources),
                 found.outcome_FN[own],
                 None if found.right_FN is None else found.right_FN[own],
-                tuple(_validation(source, metric) for source in system.sources),
+                tuple(score for _, score in chosen),
+                int(np.argmax(known)),
             )
         )
     return tuple(predicted)
@@ -217,10 +224,14 @@ def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]
     return shared, [f"{left} of {len(every)} rows are left out: not every system has them."]
 
 
-def _validation(source: Source, metric: str) -> float | None:
-    """Find the score that chooses a system's best run, never one of the compared split."""
+def _validation(source: Source, metric: str) -> tuple[str, float | None]:
+    """Find the score that chooses a system's best run, with its name; never of the compared split.
+
+    It is the metric, or what the run was told to watch where that is not stored.
+    """
     if source.record is None:
-        return None
+        return metric, None
     scores = source.record.scores.get("validation", {})
-    monitor = str(source.record.setting("trainer.monitor", metric))
-    return scores.get(metric, scores.get(monitor))
+    if metric not in scores:
+        metric = str(source.record.setting("trainer.monitor", metric))
+    return metric, scores.get(metric)

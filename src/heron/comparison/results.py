@@ -268,15 +268,13 @@ class _Test:
 
 
 def _result(system: Predicted, aligned: Aligned) -> SystemResult:
-    known = [-1.0 if value is None else value for value in system.validation]
-    best = int(np.argmax(known))
     return SystemResult(
         system.label,
         system.names,
         system.seeds,
         tuple(aligned.scoring.run_scores(system.outcome_KN)),
-        best,
-        system.validation[best],
+        system.best,
+        system.validation[system.best],
     )
 
 

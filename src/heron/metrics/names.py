@@ -1,4 +1,4 @@
-"""Which scores a task has: what `trainer.monitor` may name, and reports may show."""
+"""Which scores a task has, what `trainer.monitor` may name, and of which scores less is better."""
 
 from __future__ import annotations
 
@@ -8,6 +8,25 @@ from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import side_by_side
 from heron.metrics.summary import rouge_names
 from heron.schema import Config
+
+LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
+# Less is better; of all other scores more is. Nothing else in heron says so.
+_MINIMISED = (LOSS, "ece", "mce", "brier")
+
+
+def is_minimised(metric: str) -> bool:
+    """Tell whether less of a metric is better."""
+    return metric in _MINIMISED
+
+
+def signed(metric: str, value: float) -> float:
+    """Give a metric's value the sign with which more is better: the best of several is the max."""
+    return -value if is_minimised(metric) else value
+
+
+def monitored_names(config: Config) -> list[str]:
+    """List what `trainer.monitor` may be: the task's scores, and the loss."""
+    return [*score_names(config), LOSS]
 
 
 def score_names(config: Config) -> list[str]:

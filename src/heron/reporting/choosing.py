@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heron.metrics.names import is_minimised, signed
 from heron.reporting.cells import Cell, Table
 from heron.reporting.collect import RunRecord
 from heron.reporting.tables import Group, group_runs, headline_metrics
@@ -16,7 +17,7 @@ class Rule:
     """How a paper chose among the cells of its grid.
 
     Args:
-        metric: the score on validation whose mean over seeds is the highest.
+        metric: the score on validation whose mean over seeds is the best.
         among: the keys of the grid; what differs in other keys is never weighed up.
     """
 
@@ -60,7 +61,8 @@ def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
     for rest, cells in together.items():
         means = [summary.mean if (summary := _score(cell, rule)) else None for cell in cells]
         scored = [mean for mean in means if mean is not None]
-        chosen = cells[means.index(max(scored))] if scored else None
+        best = max(scored, key=lambda mean: signed(rule.metric, mean), default=None)
+        chosen = cells[means.index(best)] if scored else None
         if len(cells) == 1:
             chosen = cells[0]
         choices.append(Choice(chosen, dict(rest), len(cells), len(scored)))
@@ -93,8 +95,9 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
         tested = (group.summary("test", metric) for metric in metrics)
         rows.append((*settings, cells, _score(group, rule), *tested))
     columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
+    end = "lowest" if is_minimised(rule.metric) else "highest"
     note = (
-        f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the highest "
+        f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the {end} "
         f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "
         "looked at."
     )

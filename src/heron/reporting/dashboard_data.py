@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from heron.metrics.names import is_minimised, signed
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import copied_scores, with_copied
 from heron.reporting.html import page_links
@@ -45,7 +46,8 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         folder: where the page will lie; links to the runs' own pages begin there.
 
     Returns:
-        `version`, `title`, `synthetic`, `keys` (varying settings), `metrics`, `monitor`, `runs`,
+        `version`, `title`, `synthetic`, `keys` (varying settings), `metrics`, `monitor`,
+        `minimised` (the metrics of which less is better), `runs`,
         `copied` (by score, what copying sentences reaches in it), `groups` (runs that differ in
         seeds only), `best` (None where no run is done).
     """
@@ -66,6 +68,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         "order": {key: _order(value_of(run, key) for run in runs) for key in keys},
         "metrics": metrics,
         "monitor": monitor,
+        "minimised": [name for name in metrics if is_minimised(name)],
         "copied": {name: found for name in metrics if (found := with_copied([name], metrics)[1:])},
         "runs": [
             {**_run(run, keys, metrics), "group": place[run.path], "link": links.get(run.job)}
@@ -147,12 +150,12 @@ def _best(
     scored = [(summary, number) for summary, number in found if summary]
     if not scored:
         return None
-    summary, number = max(scored, key=lambda each: (each[0].mean, -each[1]))
+    summary, number = max(scored, key=lambda each: (signed(monitor, each[0].mean), -each[1]))
     group = groups[number]
     test = group.summary("test", monitor)
     single = max(
         (run for run in group.runs if run.done and monitor in run.scores.get("validation", {})),
-        key=lambda run: run.scores["validation"][monitor],
+        key=lambda run: signed(monitor, run.scores["validation"][monitor]),
     )
     return {
         "group": number,

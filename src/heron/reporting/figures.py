@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from heron.metrics.calibration import ReliabilityBins
+from heron.metrics.names import signed
 from heron.reporting.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import is_copied, with_copied
@@ -146,7 +147,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
             color=QUIET,
             fontsize=7,
         )
-    best = int(np.argmax(curve.values))
+    best = int(np.argmax([signed(metric, value) for value in curve.values]))
     place = (curve.epochs[best] + 1, curve.values[best])
     axes.annotate(
         f"{curve.values[best]:.3f}", place, (0, 6), textcoords="offset points", ha="center"

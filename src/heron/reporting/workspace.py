@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.errors import ConfigError
+from heron.metrics.names import is_minimised
 from heron.metrics.summary import copied_names
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import is_copied, with_copied
@@ -106,7 +107,7 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
         sections=sections,
         runset_settings=views.RunsetSettings(
             filters=[views.Metric("Group") == sweep],
-            order=[views.Ordering(views.Summary(chosen), ascending=False)],
+            order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
             pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
         ),
     )

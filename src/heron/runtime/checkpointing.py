@@ -17,6 +17,7 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from heron import ranks
 from heron.files import atomic_open
+from heron.metrics.names import is_minimised
 from heron.runtime.history import History
 from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
@@ -157,12 +158,12 @@ class OwnNumbers(pl.Callback):
 
 
 def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint:
-    """Keep the weights of the epoch with the highest `config.monitor` on validation."""
+    """Keep the weights of the epoch with the best `config.monitor` on validation."""
     return ModelCheckpoint(
         dirpath=folder.best.parent,
         filename=folder.best.stem,
         monitor=f"validation/{config.monitor}",
-        mode="max",
+        mode="min" if is_minimised(config.monitor) else "max",
         save_weights_only=True,
         save_on_train_epoch_end=False,
         enable_version_counter=False,

@@ -12,7 +12,7 @@ from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.errors import ConfigError, nearest
 from heron.files import atomic_open, fingerprint, read_json, sha256_file
-from heron.metrics.names import score_names
+from heron.metrics.names import monitored_names
 from heron.models.hub import identity
 from heron.runtime.run_folder import HEAD, RunFolder
 from heron.schema import Config, EncoderConfig
@@ -112,6 +112,6 @@ def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
 
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would after the first epoch."""
-    monitor, scores = config.trainer.monitor, score_names(config)
+    monitor, scores = config.trainer.monitor, monitored_names(config)
     if monitor not in scores:
         raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")

@@ -41,6 +41,10 @@ class History(Logger):
         """Add one row."""
         self.rows.append({"step": float(step or 0), **{k: float(v) for k, v in metrics.items()}})
 
+    def values(self, metric: str) -> list[float]:
+        """List what was logged under a name, in order."""
+        return [row[metric] for row in self.rows if metric in row]
+
     def log_hyperparams(self, *args: Any) -> None:
         """Do nothing: `config.yaml` holds the configuration."""
 

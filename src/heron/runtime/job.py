@@ -19,6 +19,7 @@ from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError
 from heron.files import locked, read_json, write_json
 from heron.libraries import quiet
+from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
 from heron.models.export import export
 from heron.models.feature_cache import StoredEncoder
@@ -200,6 +201,11 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
             if ranks.is_first():
                 scores[split] = _score(config, folder, data, split, predictions)
     if ranks.is_first():
+        if config.trainer.monitor == LOSS and VALIDATION in scores:
+            losses = history.values(f"{VALIDATION}/{LOSS}")
+            scores[VALIDATION][LOSS] = (
+                losses[-1] if config.trainer.select == "last" else min(losses)
+            )
         write_json(folder.scores, scores)
         if config.run.export:
             _export(config, folder, module, data)

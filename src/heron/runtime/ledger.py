@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heron.files import is_locked, read_json
+from heron.metrics.names import signed
 from heron.runtime.isolation import Job
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
@@ -52,23 +53,27 @@ def is_held(folder: RunFolder) -> bool:
 
 
 class Best:
-    """The best score on validation of a sweep's jobs, by each one's `trainer.monitor`."""
+    """The best score on validation of a sweep's jobs; none where `trainer.monitor` varies."""
 
     def __init__(self) -> None:
         self.score: float | None = None
         self.job: Job | None = None
         self._common: set[str] | None = None
+        self._monitors: set[str] = set()
 
     def see(self, job: Job) -> None:
         """Look at one more finished job."""
         words = set(job.overrides)
         self._common = words if self._common is None else self._common & words
-        score = validation_score(job)
-        if score is not None and (self.score is None or score > self.score):
+        score, monitor = validation_score(job), job.config.trainer.monitor
+        self._monitors.add(monitor)
+        if score is None:
+            return
+        if self.score is None or signed(monitor, score) > signed(monitor, self.score):
             self.score, self.job = score, job
 
     def __bool__(self) -> bool:
-        return self.job is not None
+        return self.job is not None and len(self._monitors) == 1
 
     def __str__(self) -> str:
         """Show the score, and what sets the job apart from the others."""

@@ -67,7 +67,8 @@ class Pruning(Checkpoint):
         if self._trial is None:
             assert settings.study is not None
             assert settings.trial is not None
-            self._study = open_study(self.sweep, settings.study, settings, most)
+            monitor = self.config.trainer.monitor
+            self._study = open_study(self.sweep, settings.study, settings, most, monitor)
             self._trial = trial_of(self._study, settings.trial)
         if is_over(self._study, self._trial.number):
             return False  # a failure that is tried again: Optuna takes no reports for it

@@ -41,16 +41,22 @@ class Search:
         overrides: the words that led to it.
 
     Raises:
-        ConfigError: a value of the space holds a secret.
+        ConfigError: a value of the space holds a secret, or the space varies what its points are
+            compared by.
     """
 
     searches = True
 
     def __init__(self, composer: Composer, first: Config, overrides: list[str]):
         _check_for_secrets(composer.space)
+        if any(each.key == "trainer.monitor" for each in composer.space):
+            raise ConfigError(
+                "trainer.monitor: a search compares its trials by one score. Give it one value, or "
+                "sweep over it with sweeper=grid"
+            )
         self.composer, self.settings = composer, first.sweeper
         self.folder = run_path(first, overrides).parent
-        self.epochs = first.trainer.max_epochs
+        self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
         self.name = _study_name(composer, first)
         # What the jobs' server imports besides its own; a training that nothing ends needs none.
         self.preload: tuple[str, ...] = ("optuna",) if self.settings.pruner != "none" else ()
@@ -237,7 +243,7 @@ class Search:
     def _study(self) -> optuna.Study:
         from heron.runtime.study import open_study
 
-        return open_study(self.folder, self.name, self.settings, self.epochs)
+        return open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
 
     def _lock(self) -> Any:
         return locked(self.folder / ".search.lock")

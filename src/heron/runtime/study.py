@@ -23,13 +23,16 @@ from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.storages import JournalStorage
 from optuna.trial import FrozenTrial, Trial
 
+from heron.metrics.names import is_minimised
 from heron.runtime.journal import Journal
 from heron.runtime.ledger import JOURNAL
 from heron.schema import SweeperConfig
 from heron.space import Dimension, Point
 
 
-def open_study(folder: Path, name: str, settings: SweeperConfig, epochs: int) -> optuna.Study:
+def open_study(
+    folder: Path, name: str, settings: SweeperConfig, epochs: int, monitor: str
+) -> optuna.Study:
     """Open a study, or begin it.
 
     Args:
@@ -37,12 +40,13 @@ def open_study(folder: Path, name: str, settings: SweeperConfig, epochs: int) ->
         name: of the study in the journal.
         settings: sampler and pruner.
         epochs: that a training takes if nothing ends it.
+        monitor: what the trials are compared by.
     """
     return optuna.create_study(
         storage=_storage(folder),
         study_name=name,
         pruner=_pruner(settings, epochs),
-        direction="maximize",
+        direction="minimize" if is_minimised(monitor) else "maximize",
         load_if_exists=True,
     )
 

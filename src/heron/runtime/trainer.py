@@ -17,6 +17,7 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.ledger import Ledger, Restart
 from heron.dynamics.recorder import Recorder
 from heron.libraries import precision
+from heron.metrics.names import is_minimised
 from heron.runtime.checkpointing import (
     LOG_EVERY,
     LastCheckpoint,
@@ -46,8 +47,7 @@ def build_trainer(
     if settings.select == "best":
         callbacks.append(best_checkpoint(folder, settings))
     if settings.patience is not None:
-        monitor = f"validation/{settings.monitor}"
-        callbacks.append(StopEarly(monitor, settings.patience, data))
+        callbacks.append(StopEarly(settings.monitor, settings.patience, data))
     callbacks.append(Ledger(folder, data, config.optim.accumulate))
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder, data, config))
@@ -113,7 +113,7 @@ class StopEarly(EarlyStopping):
     never show it the others.
 
     Args:
-        monitor: the validation score, higher is better.
+        monitor: the score on validation, or `loss`.
         patience: epochs without a better one.
         data: perhaps with a curriculum.
 
@@ -121,7 +121,8 @@ class StopEarly(EarlyStopping):
     """
 
     def __init__(self, monitor: str, patience: int, data: DataModule):
-        super().__init__(monitor, mode="max", patience=patience)
+        mode = "min" if is_minimised(monitor) else "max"
+        super().__init__(f"validation/{monitor}", mode=mode, patience=patience)
         self.data = data
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

@@ -16,6 +16,7 @@ from pytorch_lightning.loggers import WandbLogger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from heron.files import read_json, write_json
+from heron.metrics.names import is_minimised
 from heron.runtime.ledger import first_line
 from heron.runtime.notices import has_said, say
 from heron.runtime.run_folder import RunFolder
@@ -116,10 +117,12 @@ def _open(config: Config, folder: RunFolder) -> Any:
         )
         wandb.teardown()  # its service still holds the id
         run = wandb.init(mode="offline", **words)
-    monitor = f"validation/{config.trainer.monitor}"
+    monitor, best = f"validation/{config.trainer.monitor}", "max"
+    if is_minimised(config.trainer.monitor):
+        best = "min"
     run.define_metric("trainer/global_step")
     run.define_metric("*", step_metric="trainer/global_step", step_sync=True)
-    run.define_metric(monitor, step_metric="trainer/global_step", summary="max")
+    run.define_metric(monitor, step_metric="trainer/global_step", summary=best)
     return run
 
 

@@ -47,6 +47,16 @@ def test_validation_decides_and_test_does_not(make_cell):
     assert (choice.cells, choice.scored) == (3, 3)
 
 
+def test_a_rule_by_the_loss_chooses_the_lowest(make_cell):
+    for rate, loss in (("1e-5", 0.9), ("3e-5", 0.4), ("5e-5", 0.6)):
+        folder = make_cell(f"optim.lr={rate}") / f"optim.lr={rate}"
+        (folder / "scores.json").write_text(json.dumps({"validation": {"loss": loss}}))
+    rule = Rule("loss", ("optim.lr",))
+    runs = collect(folder.parent)
+    assert settings(choose(group_runs(runs), rule)) == [{"optim.lr": "3e-05"}]
+    assert "the one with the lowest loss on validation" in chosen_table(runs, rule).note
+
+
 def test_seeds_are_averaged_before_anything_is_chosen(make_cell):
     for seed, score in enumerate([0.9, 0.1, 0.2]):
         make_cell(f"optim.lr=1e-5 seed={seed}", score, 0.0)

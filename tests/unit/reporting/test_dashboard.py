@@ -48,6 +48,22 @@ def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep: Path
     assert max(at_test, key=lambda group: at_test[group]) != best["group"]
 
 
+def test_best_by_the_loss_is_the_lowest(sweep: Path) -> None:
+    for job in sweep.iterdir():  # the setting with the best score has the worst "loss"
+        for file in filter(Path.is_file, job.iterdir()):
+            file.write_text(file.read_text().replace("macro_f1", "loss"))
+    data = _data(sweep)
+    assert (data["monitor"], data["minimised"]) == ("loss", ["loss"])
+    values = [run["scores"]["validation"][0] for run in data["runs"]]
+    of_groups = {run["group"]: [] for run in data["runs"]}
+    for run, value in zip(data["runs"], values, strict=True):
+        of_groups[run["group"]] += [] if value is None else [value]
+    means = {group: sum(found) / len(found) for group, found in of_groups.items()}
+    best = data["best"]
+    assert best["group"] == min(means, key=lambda group: means[group])
+    assert values[best["run"]] == min(of_groups[best["group"]])
+
+
 def test_command_repeats_the_best_setting_with_all_its_seeds_beside_the_sweep(sweep: Path) -> None:
     words = shlex.split(_data(sweep)["best"]["command"])
     assert words[:3] == ["heron", "train", "-m"]

@@ -105,6 +105,18 @@ def test_spread_is_mean_and_sample_deviation_over_finished_seeds(data: dict[str,
         assert group["sd"] == pytest.approx(statistics.stdev(values))
 
 
+def test_of_a_minimised_score_the_lowest_comes_first(data: dict[str, Any]) -> None:
+    script = "const all = data.runs.map((_, i) => i);"
+    script += "return [H.spread(data, all, 'validation/macro_f1').map((group) => group.mean),"
+    script += " H.firstChoice(data, 3), H.isMinimised(data, 'validation/macro_f1')];"
+    means, first, is_minimised = _node({**data, "minimised": ["macro_f1"]}, script)
+    assert means == sorted(means)
+    values = [run["scores"]["validation"][0] for run in data["runs"]]
+    known = [place for place, value in enumerate(values) if value is not None]
+    assert first == sorted(known, key=lambda place: values[place])[:3]
+    assert is_minimised
+
+
 def test_axes_run_from_0_to_1_in_the_order_of_their_values(data: dict[str, Any]) -> None:
     names = [*data["keys"], "validation/macro_f1", "seconds"]
     found = _node(

@@ -24,7 +24,7 @@ EPOCHS = 3
 SETTINGS = {
     "ess": ("head=ess", "batching.tokens=600"),
     "window": ("head=window", "batching.tokens=200"),
-    "accumulate": ("head=ess", "batching.tokens=600", "optim.accumulate=2"),
+    "accumulate": ("batching.tokens=600", "optim.accumulate=2", "trainer.monitor=loss"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import sys
@@ -94,6 +95,25 @@ def test_early_stop_ends_the_run_before_its_last_epoch(
     assert folder.dynamics(1).is_file()
     assert not folder.dynamics(2).exists()
     assert folder.state() == "done"
+
+
+def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_stop(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config(
+        "trainer.monitor=loss", "trainer.max_epochs=8", "trainer.patience=1", "optim.lr=2e-2"
+    )
+    folder = RunFolder(tmp_path / "run")
+    scores = run_job(config, folder)
+    with open(folder.metrics, encoding="utf-8", newline="") as file:
+        logged = [row["validation/loss"] for row in csv.DictReader(file)]
+    losses = [float(value) for value in logged if value]
+    best = losses.index(min(losses))
+    assert best > 0, "a run whose loss never falls shows nothing"
+    assert len(losses) == best + 2 < 8, "it stops after one epoch without a lower loss"
+    assert torch.load(folder.best, weights_only=True)["epoch"] == best
+    assert scores["validation"]["loss"] == losses[best]
+    assert "loss" not in scores["test"]
 
 
 def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(

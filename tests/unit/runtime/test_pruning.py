@@ -32,8 +32,13 @@ def config(chronicle_config: Any) -> Config:
 
 @pytest.fixture
 def study(config: Config, tmp_path: Path) -> optuna.Study:
+    """Begin the study."""
+    return begin(config, tmp_path)
+
+
+def begin(config: Config, tmp_path: Path) -> optuna.Study:
     """Begin the study: three trials that scored 0.5 after every epoch, and one that runs."""
-    study = open_study(tmp_path, "s", config.sweeper, 4)
+    study = open_study(tmp_path, "s", config.sweeper, 4, config.trainer.monitor)
     for _ in range(3):
         trial = study.ask()
         for epoch in range(1, 5):
@@ -82,6 +87,16 @@ def test_it_is_ended_after_the_first_epoch_that_may_end_it(
     trainer = after(make(config, tmp_path), [0.25, 0.25])
     assert pruned(trainer) == {"epochs": 1, "score": 0.25}
     assert trainer.should_stop
+
+
+@pytest.mark.parametrize(("loss", "epochs"), [(0.25, None), (0.6, 1)])
+def test_of_a_monitored_loss_the_training_above_the_median_is_ended(
+    config: Config, tmp_path: Path, loss: float, epochs: int | None
+) -> None:
+    config.trainer.monitor = "loss"
+    begin(config, tmp_path)
+    found = pruned(after(make(config, tmp_path), [loss] * 4))
+    assert (found or {}).get("epochs") == epochs
 
 
 @pytest.mark.usefixtures("study")

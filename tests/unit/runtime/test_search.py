@@ -120,9 +120,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Trainings:
     return trainings
 
 
-def optuna_alone(score: Any, trials: int) -> list[float]:
+def optuna_alone(score: Any, trials: int, direction: str = "maximize") -> list[float]:
     """Ask Optuna for learning rates without heron; it hears of the same scores."""
-    study = optuna.create_study(direction="maximize")
+    study = optuna.create_study(direction=direction)
     spread = optuna.distributions.FloatDistribution(1e-5, 1e-1, log=True)
     found = []
     for number in range(trials):
@@ -147,6 +147,15 @@ def test_trials_are_what_optuna_alone_would_choose_and_the_lines_show_the_best(
     assert f"best so far {ran.score(best):.4f} with optim.lr={best!r}" in printed
     assert again(LR, sweeper__trials=7) == 0
     assert ran.lrs == optuna_alone(ran.score, 7), "more trials go on from there"
+
+
+def test_a_search_by_the_loss_seeks_the_lowest(
+    ran: Trainings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ran, "score", lambda lr: abs(math.log10(lr) + 3) / 10)
+    assert again(LR, sweeper__trials=6, trainer__monitor="loss") == 0
+    assert ran.lrs == optuna_alone(ran.score, 6, "minimize")
+    assert f"best so far {min(map(ran.score, ran.lrs)):.4f}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("sampler", "pruner"), [("gp", "hyperband"), ("random", "median")])
@@ -411,6 +420,11 @@ def test_another_space_or_another_setting_is_another_search() -> None:
 def test_what_cannot_be_searched_is_refused(words: tuple[str, ...], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         composed(*words)
+
+
+def test_what_trials_are_compared_by_cannot_be_searched() -> None:
+    with pytest.raises(ConfigError, match="a search compares its trials by one score"):
+        search_of("trainer.monitor=loss,macro_f1")
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it(

@@ -128,6 +128,11 @@ const HeronDash = (() => {
     return { mean, sd, n };
   }
 
+  // Whether less of a score is better ("validation/loss").
+  function isMinimised(data, column) {
+    return data.minimised.includes(column.slice(column.indexOf("/") + 1));
+  }
+
   // Groups of the given runs with their values in one score, best mean first.
   function spread(data, rows, column) {
     const groups = new Map();
@@ -140,7 +145,8 @@ const HeronDash = (() => {
       groups.get(run.group).values.push(value);
     }
     const found = [...groups.values()].map((group) => ({ ...group, ...summarize(group.values) }));
-    return found.sort((a, b) => b.mean - a.mean || a.group - b.group);
+    const sign = isMinimised(data, column) ? -1 : 1;
+    return found.sort((a, b) => sign * (b.mean - a.mean) || a.group - b.group);
   }
 
   // What copying sentences reaches in a score ("test/rouge1"): { name, value }, each value once.
@@ -173,10 +179,10 @@ const HeronDash = (() => {
     const scored = data.runs.map((_, place) => place).filter((place) => cell(data, data.runs[place], column) !== null);
     const drawn = (scored.length ? scored : data.runs.map((_, place) => place))
       .filter((place) => Object.keys(data.runs[place].curves).length);
-    return sort(data, drawn, column, true).slice(0, most);
+    return sort(data, drawn, column, !isMinimised(data, column)).slice(0, most);
   }
 
-  return { cell, parse, filter, sort, axisOf, scale, short, summarize, spread, copied, labelOf, firstChoice };
+  return { cell, parse, filter, sort, axisOf, scale, short, summarize, isMinimised, spread, copied, labelOf, firstChoice };
 })();
 
 if (typeof module !== "undefined") module.exports = HeronDash;

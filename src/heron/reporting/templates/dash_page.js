@@ -25,7 +25,7 @@
     score: scores.includes(first) ? first : scores[0] || "", words: "", stretches: {},
     sort: null, descending: false, rows: [], chosen: new Set(HeronDash.firstChoice(data)), all: false,
   };
-  if (state.score) [state.sort, state.descending] = [state.score, true];
+  if (state.score) [state.sort, state.descending] = [state.score, !HeronDash.isMinimised(data, state.score)];
 
   function element(name, properties = {}, children = []) {
     const made = Object.assign(document.createElement(name), properties);
@@ -73,7 +73,7 @@
     const button = element("button", { type: "button" }, [element("bdi", { textContent: column === "job" ? "run" : column })]);
     const head = element("th", { scope: "col" }, [button]);
     button.addEventListener("click", () => {
-      state.descending = state.sort === column ? !state.descending : !isWords(column);
+      state.descending = state.sort === column ? !state.descending : !isWords(column) && !HeronDash.isMinimised(data, column);
       state.sort = column;
       showTable();
     });
