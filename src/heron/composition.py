@@ -262,10 +262,13 @@ def _compose_all(
     """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
     # Hydra takes longer to list its groups than to compose a job.
     groups = {path.name for folder in _conf_dirs() for path in folder.iterdir() if path.is_dir()}
+    _refuse_mappings(overrides, groups)
     rows = _expand(hydra, overrides)
     sweep = Composer(name, rows, groups)
     config = sweep.base(tuple(each.first for each in sweep.space), hydra)
     if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
+        if typed := [word for word in overrides if _key(word).split(".")[0] == "sweeper"]:
+            raise ConfigError(f"{typed[0]}: chooses the jobs of a sweep; add -m")
         if sweep.space:
             # A comma without -m is Hydra's to complain about.
             config = _compose(hydra, name, overrides)
@@ -287,6 +290,17 @@ def _compose_all(
     words = [*(f"{k}={v}" for k, v in params.items() if k not in named), *overrides]
     sweep.rows = _expand(hydra, words)
     yield from _points(hydra, sweep, config)
+
+
+def _refuse_mappings(overrides: Sequence[str], groups: set[str]) -> None:
+    """Refuse `head={name: x}`: Hydra would lay it over the option that is chosen anyway."""
+    for word in overrides:
+        key, value = _key(word), word.partition("=")[2].strip()
+        if key in groups and value.startswith("{"):
+            raise ConfigError(
+                f"{word}: {key} is a group: {key}=NAME chooses an option, and its keys are set one "
+                f"by one, {key}.KEY=VALUE"
+            )
 
 
 def _points(hydra: Hydra, sweep: Composer, config: DictConfig) -> Iterator[Composition]:

@@ -16,6 +16,9 @@ from heron.data.config import DataConfig
 from heron.errors import ConfigError
 from heron.schema import Config
 
+# What to say of a value that is no YAML, or not of Hydra's grammar.
+UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
+
 _SCALARS: dict[Any, str] = {
     bool: "true or false is needed",
     int: "a whole number is needed",
@@ -116,8 +119,7 @@ def _parse(word: str) -> DictConfig:
         return OmegaConf.from_dotlist([word.removeprefix("data.")])
     except (OmegaConfBaseException, yaml.YAMLError) as error:
         hint = f"; {needed(key, value)}" if needed(key) else ""
-        what = "its value cannot be read: close brackets and quotes, put signs into quotes"
-        raise ConfigError(f"{word}: {what}{hint}") from error
+        raise ConfigError(f"{word}: {UNREADABLE}{hint}") from error
 
 
 def _merge(value: DictConfig, given: DictConfig, word: str) -> DictConfig:

@@ -70,13 +70,22 @@ class DataError(HeronError):
 def nearest(word: str, choices: Iterable[str]) -> str:
     """Name the closest valid choices, ready to append to an error message.
 
+    A dotted choice is also close when its last part is the word's (`lr`: `optim.lr`), or has the
+    word in it (`epochs`: `trainer.max_epochs`).
+
     Returns:
         ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close.
     """
     choices = sorted(set(choices))
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
-    if close:
-        return " Did you mean " + " or ".join(f"'{choice}'" for choice in close) + "?"
+    last = word.rpartition(".")[2]
+    dotted = [choice for choice in choices if "." in choice]
+    dotted.sort(key=lambda choice: -difflib.SequenceMatcher(None, word, choice).ratio())
+    ends = [choice for choice in dotted if choice.rpartition(".")[2] == last]
+    parts = [choice for choice in dotted if last in choice.rpartition(".")[2].split("_")]
+    found = list(dict.fromkeys([*ends, *close, *parts]))[:3]
+    if found:
+        return " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
     if len(choices) > 30:
         return ""  # a wall of names helps nobody
     return f" Allowed: {', '.join(choices)}." if choices else ""

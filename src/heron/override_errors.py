@@ -6,16 +6,18 @@ import re
 from collections.abc import Sequence
 
 from hydra._internal.hydra import Hydra
+from hydra.errors import OverrideParseException
 from omegaconf.errors import OmegaConfBaseException, ValidationError
 
 from heron.config import all_keys
-from heron.data_words import needed
+from heron.data.config import SPLITS
+from heron.data_words import UNREADABLE, needed
 from heron.errors import nearest
 
 # Mappings whose keys are the user's own.
+_BY_SPLIT = ("data.files.", "data.counts.")
 _OPEN = (
-    "data.files.",
-    "data.counts.",
+    *_BY_SPLIT,
     "data.join.",
     "batching.multipliers.",
     "baseline.hypotheses.",
@@ -42,11 +44,12 @@ def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
             if wrong:
                 return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
         elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
-            hint = nearest(key, [*all_keys(), *groups])
+            hint = nearest(key, _keys(overrides, groups)) or nearest(key, all_keys())
             return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+        elif wrong := [split for split in _splits(key, value) if split not in SPLITS]:
+            return f"{override}: no such split.{nearest(wrong[0], SPLITS)}"
         elif _open(key) and key in str(error) and "FileConfig'" not in str(error.__cause__):
-            entry, _, field = key.rpartition(".")
-            return f"{override}: no such entry here; add it, '+{entry}={{{field}: {value}}}'"
+            return f"{override}: no such entry here; add it, '{_added(key, value)}'"
         elif (
             f"{key}." in _OPEN
             and value.startswith("{")
@@ -57,6 +60,9 @@ def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
             # OmegaConf asserts when an override reaches into a node that is null.
             parent = key.rpartition(".")[0]
             return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
+    if isinstance(error, OverrideParseException):
+        word = error.override
+        return f"{word}: {UNREADABLE}" if "=" in word else f"'{word}' is not of the form key=value"
     if isinstance(error.__cause__, OmegaConfBaseException):
         error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
     where = getattr(error, "full_key", None)
@@ -64,6 +70,30 @@ def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
         return said
     message = str(error).splitlines()[0]
     return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
+
+
+def _keys(overrides: Sequence[str], groups: set[str]) -> list[str]:
+    """List keys and groups; without those that mean nothing while their group is not chosen."""
+    named = {override.lstrip("+~").partition("=")[0].split(".")[0] for override in overrides}
+    idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
+    return [*groups, *(key for key in all_keys() if not key.startswith(idle))]
+
+
+def _splits(key: str, value: str) -> list[str]:
+    """List the splits that `data.files.<split>...` or `data.files={<split>: {...}}` names."""
+    if key.startswith(_BY_SPLIT):
+        return [key.split(".")[2]]
+    return re.findall(r"[{,]\s*(\w+)\s*:\s*{", value) if f"{key}." in _BY_SPLIT else []
+
+
+def _added(key: str, value: str) -> str:
+    """Write the override that adds an entry to a mapping whose keys are the user's."""
+    parent, _, field = key.rpartition(".")
+    value = f"{{{field}: {value}}}"
+    if parent.startswith("data.files."):  # Hydra takes files in whole only
+        parent, _, split = parent.rpartition(".")
+        value = f"{{{split}: {value}}}"
+    return f"+{parent}={value}"
 
 
 def _kind(where: str | None, overrides: Sequence[str]) -> str:

@@ -43,6 +43,13 @@ def train(monkeypatch, tmp_path, capfd):
     ("typed", "meant"),
     [
         ("sed=1", "'seed'"),
+        ("lr=1e-3", "Did you mean 'optim.lr' or 'optim.head_lr'?"),
+        ("epochs=3", "Did you mean 'trainer.max_epochs' or"),
+        ("trainer.lr=1e-3", "Did you mean 'optim.lr'"),
+        ("data.files.tset.path=x", "no such split. Did you mean 'test'?"),
+        ("+data.files.tset={path: x}", "no such split. Did you mean 'test'?"),
+        ("data.files={tset: {path: x}}", "no such split. Did you mean 'test'?"),
+        ("data.counts.trian.A=3", "no such split. Did you mean 'train'?"),
         ("optm.lr=1e-3", "'optim.lr'"),
         ("+optim.weight_decy=1", "'optim.weight_decay'"),
         ("++trainer.max_epoch=1", "'trainer.max_epochs'"),
@@ -78,7 +85,7 @@ def test_a_typo_exits_with_2_and_names_the_nearest(train, typed, meant):
         ("data.no_label=NONE", "data.no_label=NONE: a list is needed: data.no_label=[NONE]"),
         ("data.verify=maybe", "data.verify=maybe: true or false is needed"),
         ("data.join.key=x", "data.join is null here; give it whole, data.join={...}"),
-        ("data.files.validation.path=v", "add it, '+data.files.validation={path: v}'"),
+        ("data.files.validation.path=v", "add it, '+data.files={validation: {path: v}}'"),
         (
             "batching.multipliers.neutral=2",
             "no such entry here; add it, '+batching.multipliers={neutral: 2}'",
@@ -88,6 +95,14 @@ def test_a_typo_exits_with_2_and_names_the_nearest(train, typed, meant):
             "launcher.options={qos: long}",
             "add them with a plus, '+launcher.options={qos: long}'",
         ),
+        ("seed=[1", "seed=[1: its value cannot be read: close brackets and quotes"),
+        ("seed", "'seed' is not of the form key=value"),
+        (
+            "head={name: x}",
+            "head is a group: head=NAME chooses an option, and its keys are set one",
+        ),
+        ("sweeper=optuna", "sweeper=optuna: chooses the jobs of a sweep; add -m"),
+        ("sweeper.trials=3", "sweeper.trials=3: chooses the jobs of a sweep; add -m"),
         ("a=b=c", "unknown key 'a'. heron train --cfg job lists them all."),
     ],
 )
@@ -102,6 +117,11 @@ def test_a_typo_in_a_file_of_ones_own_is_named(train):
     found = train("data=own_relation", "+data.files.train.pth=x")
     assert (found.code, found.jobs) == (2, [])
     assert "Did you mean 'data.files.train.path'" in found.error
+
+
+def test_the_way_to_add_a_split_that_an_error_names_is_taken():
+    files = compose(["data=own_relation", "+data.files={validation: {path: v}}"]).data.files
+    assert (files["validation"].path, files["train"].path) == ("v", "own/train.csv")
 
 
 def test_a_job_gets_its_configuration_and_folder(train, tmp_path):

@@ -10,6 +10,18 @@ from heron.errors import ConfigError, DataError, HeronError, Problem, nearest
     [
         ("optm.lr", ["optim.lr", "seed"], " Did you mean 'optim.lr'?"),
         ("ess", ["seq_cls", "ess", "emp"], " Did you mean 'ess'?"),
+        (
+            "lr",
+            ["optim.lr", "optim.head_lr", "seed"],
+            " Did you mean 'optim.lr' or 'optim.head_lr'?",
+        ),
+        ("epochs", ["trainer.max_epochs", "seed"], " Did you mean 'trainer.max_epochs'?"),
+        ("trainer.lr", ["trainer.x", "optim.lr"], " Did you mean 'optim.lr' or 'trainer.x'?"),
+        (
+            "encodr.name",
+            ["data.name", "encoder.name"],
+            " Did you mean 'encoder.name' or 'data.name'?",
+        ),
         ("xyz", ["b", "a"], " Allowed: a, b."),
         ("xyz", [str(number) for number in range(31)], ""),
         ("xyz", [], ""),
