@@ -1,32 +1,57 @@
 """`model/`: a trained run in Hugging Face form, that plain `transformers` loads as well.
 
-config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer; where the run writes
-                                                    summaries AutoModelForSeq2SeqLM
+config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer; by `architectures` in
+                                                    config.json AutoModelForSequenceClassification,
+                                                    ...ForQuestionAnswering or ...ForSeq2SeqLM, too
 head.safetensors                                    the head's weights; config.yaml its shape
+
+A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
+has an empty `id2label`: a head that transformers would draw at random has no class to answer with.
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
+from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
 
 from heron.config import read_stored
 from heron.errors import ConfigError
 from heron.files import read_json, write_json
 from heron.models.encoder import Encoder, load_encoder
-from heron.models.heads import new_head
+from heron.models.heads import Head, Pooler, new_head
 from heron.models.hub import identity
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
+from heron.models.span_head import SpanHead
 from heron.runtime.run_folder import HEAD, RunFolder
 from heron.schema import Config, EncoderConfig
 
 POINTER = "encoder.json"
+
+# Sequence classification in transformers: dense, tanh and a linear layer over the first token's
+# state. The names of dense and linear layer, by the encoder's model type.
+_ROBERTA = ("classifier.dense", "classifier.out_proj")
+_CLASSIFIERS = {
+    "bert": ("bert.pooler.dense", "classifier"),
+    "camembert": _ROBERTA,
+    "longformer": _ROBERTA,
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+}
+# Question answering: a linear layer `qa_outputs` over every token's state. Longformer's differs.
+_SPAN_FINDERS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
+# tanh(x / 4096) * 4096 is x to a millionth for the states of encoders; a power of two scales
+# weights without rounding.
+_SCALE = 4096.0
 
 
 def export(
@@ -48,13 +73,75 @@ def export(
             folder / POINTER, {"name": config.encoder.name, "files": identity(config.encoder)}
         )
     else:
-        labels = config.data.label_order
-        settings = encoder.model.config
-        settings.id2label = dict(enumerate(labels))
-        settings.label2id = {label: index for index, label in enumerate(labels)}
-        encoder.model.save_pretrained(folder)
+        _save_model(folder, encoder, head, tokenizer, config)
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
+
+
+def _save_model(
+    folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, config: Config
+) -> None:
+    """Write the encoder, with the head where transformers has a class of the same function."""
+    labels, layers = list[str](), dict[str, Tensor]()
+    auto: Any = AutoModelForSequenceClassification
+    model_type = encoder.model.config.model_type
+    if isinstance(head, Head) and _reads_alike(encoder, tokenizer, config):
+        labels, layers = config.data.label_order, _classifier(head, model_type)
+    elif isinstance(head, SpanHead) and head.pairs is None and model_type in _SPAN_FINDERS:
+        labels, layers = ["start", "end"], _named("qa_outputs", head.borders)
+        auto = AutoModelForQuestionAnswering
+    if not layers:
+        _name_classes(encoder.model.config, [])
+        encoder.model.save_pretrained(folder)
+        return
+    settings = copy.deepcopy(encoder.model.config)
+    _name_classes(settings, labels)
+    settings._attn_implementation = "eager"  # nothing is computed with it
+    with torch.device("meta"):
+        whole = auto.from_config(settings, dtype=encoder.model.dtype)
+    inner = {f"{whole.base_model_prefix}.{k}": v for k, v in encoder.model.state_dict().items()}
+    whole.save_pretrained(folder, state_dict={**inner, **layers})
+
+
+def _name_classes(settings: Any, labels: Sequence[str]) -> None:
+    settings.id2label = dict(enumerate(labels))
+    settings.label2id = {label: index for index, label in enumerate(labels)}
+
+
+def _reads_alike(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
+    """Tell whether plain transformers gives the encoder the same tokens and segments as heron."""
+    form, settings = config.head.input, config.encoder
+    if settings.overflow != "truncate" or settings.separator is not None:
+        return False
+    if form != "pair":
+        return form in ("marked", "premise", "hypothesis")
+    known = "token_type_ids" in tokenizer.model_input_names
+    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
+    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
+    return has_segments == bool(known and second)
+
+
+def _classifier(head: Head, model_type: str) -> dict[str, Tensor]:
+    """Name a head's weights as transformers' sequence classification does; empty if it cannot."""
+    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
+        return {}
+    dense, out = _CLASSIFIERS[model_type]
+    if isinstance(head.classifier, Pooler):
+        return _named(dense, head.classifier.dense) | _named(out, head.classifier.classes)
+    if head.config.classifier != "linear":
+        return {}
+    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
+    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
+    return {
+        f"{dense}.weight": eye,
+        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
+        f"{out}.weight": linear.weight.detach() * _SCALE,
+        f"{out}.bias": linear.bias.detach(),
+    }
+
+
+def _named(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
 def load_exported(folder: RunFolder) -> tuple[Config, Encoder, nn.Module]:

@@ -1,12 +1,22 @@
 """An exported run is an ordinary Hugging Face folder, and heron reads it back exactly."""
 
+import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    AutoTokenizer,
+    pipeline,
+)
 
 from heron.config import to_yaml
 from heron.data.datamodule import DataModule
+from heron.data.markers import mark
 from heron.files import atomic_open
+from heron.models.encoder import segments
 from heron.models.export import export, load_exported
 from heron.runtime.build import build_module
 from heron.runtime.run_folder import RunFolder
@@ -24,11 +34,18 @@ class Exported:
         with atomic_open(self.folder.config) as file:
             file.write(to_yaml(config))
         export(self.folder.model, self.encoder, self.head, self.tokenizer, config)
+        self.data = data
         self.texts = [example.text for example in data.examples["test"][:4]]
         self.batch = next(iter(data.evaluation_loader("test")))
 
+    def rows(self):
+        """Name the examples of the batch's rows, in order."""
+        known = {example.guid: example for example in self.data.examples["test"]}
+        guids = self.data.features["test"].guids
+        return [known[guids[row]] for row in self.batch.rows_R.tolist()]
 
-@pytest.fixture(params=["scratch", "pretrained", "fewer layers", "window"])
+
+@pytest.fixture(params=["scratch", "pretrained", "fewer layers", "window", "classifier"])
 def exported(request, chronicle_config, tiny_encoder, tmp_path):
     overrides = {
         "scratch": (),
@@ -40,6 +57,7 @@ def exported(request, chronicle_config, tiny_encoder, tmp_path):
             "encoder.freeze=embeddings",
         ),
         "window": ("head=window",),
+        "classifier": ("head=seq_cls",),
     }
     return Exported(chronicle_config(*overrides[request.param]), tmp_path / "run")
 
@@ -71,11 +89,122 @@ def test_heron_gives_the_same_logits(exported):
     torch.testing.assert_close(logits_RC, expected_RC)
 
 
-def test_label_names_are_in_the_exported_config(exported):
-    settings = AutoModel.from_pretrained(exported.folder.model).config
-    labels = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
-    assert settings.id2label == dict(enumerate(labels))
-    assert settings.label2id == {label: index for index, label in enumerate(labels)}
+def plain_classifier(folder):
+    """Make transformers' own pipeline of an exported run; returns a function: probabilities."""
+    classify = pipeline("text-classification", model=str(folder.model))
+
+    def probabilities(row):
+        scores = classify([row] if isinstance(row, str) else row, top_k=None)
+        return {each["label"]: each["score"] for each in np.ravel(scores)}
+
+    return probabilities
+
+
+def encoder_of_kind(kind, tiny_encoder, folder):
+    """Save a tiny encoder whose segments transformers and heron number alike."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    settings = AutoConfig.for_model(
+        kind,
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=260,
+        pad_token_id=tokenizer.pad_token_id,
+        type_vocab_size=2 if kind == "bert" else 1,
+        **({"attention_window": 16} if kind == "longformer" else {}),
+    )
+    if settings.type_vocab_size == 2:  # as BERT's own tokenizer does
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]",
+            pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+            special_tokens=[(each, tokenizer.vocab[each]) for each in ("[CLS]", "[SEP]")],
+        )
+        tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
+    tokenizer.save_pretrained(folder)
+    AutoModel.from_config(settings).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("bert", ("data=chronicle", "head=seq_cls")),
+        ("bert", ("data=chronicle", "head=seq_cls", "head.classifier=per_event")),
+        ("bert", ("data=chronicle_nli", "head=cross")),
+        ("xlm-roberta", ("data=chronicle_nli", "head=cross")),
+        ("longformer", ("data=chronicle_nli", "head=cross")),
+    ],
+)
+def test_transformers_gives_herons_probabilities_where_it_has_the_head(
+    kind, words, tiny_encoder, chronicle_config, tmp_path
+):
+    encoder = encoder_of_kind(kind, tiny_encoder, tmp_path / kind)
+    config = chronicle_config(*words, f"encoder={encoder}", "encoder.max_length=256")
+    run = Exported(config, tmp_path / "run")
+    with torch.no_grad():
+        for weight in list(run.head.parameters())[-2:]:
+            weight *= 20  # so that answers are far from uniform
+        logits_RC = run.head(run.encoder(run.batch), run.batch)
+    export(run.folder.model, run.encoder, run.head, run.tokenizer, config)
+    classify = plain_classifier(run.folder)
+    for row, example in enumerate(run.rows()[:8]):
+        text = {"text": example.text, "text_pair": example.text_pair}
+        if example.text_pair is None:
+            text = mark(example.text, example.spans, config.data.event_markers()).text
+        wanted = dict(zip(config.data.label_order, logits_RC[row].softmax(0).tolist(), strict=True))
+        assert classify(text) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_transformers_finds_the_same_starts_and_ends(tiny_encoder, chronicle_config, tmp_path):
+    words = ("data=chronicle_qa", f"encoder={tiny_encoder}", "encoder.max_length=256")
+    run = Exported(chronicle_config(*words), tmp_path / "run")
+    plain = AutoModelForQuestionAnswering.from_pretrained(run.folder.model).eval()
+    batch = run.batch
+    with torch.no_grad():
+        found = plain(batch.tokens_BL, batch.mask_BL, token_type_ids=segments(batch))
+        wanted = run.head(run.encoder(batch), batch)
+    text_BL = batch.context_BL
+    for side, expected_BL in (("start", wanted.start_BL), ("end", wanted.end_BL)):
+        torch.testing.assert_close(found[f"{side}_logits"][text_BL], expected_BL[text_BL])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("data=chronicle", "head=ess"),
+        ("data=chronicle_nli", "head=mlp3"),
+        ("data=chronicle_nli", "head=cross", "encoder.overflow=windows"),
+    ],
+)
+def test_transformers_never_answers_with_a_head_of_its_own(words, chronicle_config, tmp_path):
+    run = Exported(chronicle_config(*words), tmp_path / "run")
+    with pytest.raises(ValueError, match="empty"):
+        pipeline("text-classification", model=str(run.folder.model))("א")
+    spans = AutoModelForQuestionAnswering.from_pretrained(run.folder.model)
+    with pytest.raises(ValueError, match="unpack"):
+        spans(run.batch.tokens_BL)
+
+
+def test_segments_that_transformers_would_leave_out_forbid_its_head(
+    tiny_encoder, chronicle_config, tmp_path
+):
+    # The tokenizer numbers no segments, and the encoder has two.
+    words = ("data=chronicle_nli", "head=cross", f"encoder={tiny_encoder}")
+    config = chronicle_config(*words, "encoder.max_length=256")
+    run = Exported(config, tmp_path / "run")
+    assert AutoConfig.from_pretrained(run.folder.model).id2label == {}
+
+
+def test_an_export_of_an_earlier_heron_is_read(chronicle_config, tmp_path):
+    run = Exported(chronicle_config("head=seq_cls"), tmp_path / "run")
+    with torch.no_grad():
+        expected_RC = run.head(run.encoder(run.batch), run.batch)
+    run.encoder.model.save_pretrained(run.folder.model)  # the encoder alone, as before
+    _, encoder, head = load_exported(run.folder)
+    with torch.no_grad():
+        torch.testing.assert_close(head(encoder(run.batch), run.batch), expected_RC)
 
 
 def test_the_loaded_configuration_names_the_exported_model_with_all_its_layers(exported):
