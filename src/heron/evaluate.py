@@ -138,10 +138,11 @@ def _examples(
     trained: Trained, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
     """Read what is to be scored, and what it is called."""
+    from heron.data.tables import table_stem
     from heron.trained_on import read_splits, require_unseen
 
     if options.input is not None:
-        return options.input.stem, _read_file(trained, options.input, words)
+        return table_stem(options.input), _read_file(trained, options.input, words)
     split, splits = options.split, read_splits(trained, words)
     if split not in splits:
         raise ConfigError(f"split={split}: no such split.{nearest(split, splits)}")

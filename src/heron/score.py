@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from heron.data.tables import Table, cell_text, is_missing, read_table
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.data.config import TASKS, Columns, DataConfig
+from heron.data.labels import LabelError, LabelReader
+from heron.data.rows import SIDE, Joined, Rows, read_labels, require_columns
+from heron.data.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.errors import ConfigError, DataError, Problem
 from heron.files import write_json
 from heron.metrics import (
     bootstrap_intervals,
@@ -15,16 +20,17 @@ from heron.metrics import (
     confusion_matrix,
     score_matrix,
 )
-from heron.metrics.calibration import TOLERANCE
+from heron.metrics.calibration import rounding_tolerance
 from heron.metrics.classification import headline
 from heron.metrics.relation import RELATIONS
 from heron.options import parse_options
 from heron.reporting.scored import print_scores
+from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions
 
-GUID_COLUMNS = ("guid", "id")
 # `named_label` first: where a file has it, its `label` is a number.
 GOLD_COLUMNS = ("named_label", "label", "gold")
-PREDICTION_COLUMNS = ("prediction", "label", "pred")
+# `label` last: where a file has another one as well, `label` is the gold one.
+PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 
 @dataclass
@@ -34,13 +40,16 @@ class Options:
     Args:
         task: `relation`, `nli` or `classification`; `qa` and `summarization` have options of
             their own (`heron.score_texts`).
-        gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet).
-        predictions: table of predicted labels. With a column `p/<label>` for every label, such as
-            heron's own predictions have, calibration is scored as well.
-        labels: all labels, in order; averages run over all of them. With it, labels may also be
-            written as their positions in this order, from 0. Default: those of `data`, else the
-            gold labels that occur.
-        data: name of a data set; its labels, and what its files call them (`e`, `1`), are read.
+        gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz).
+        predictions: table of predicted labels, or a JSON object `{guid: label}`. With a column
+            `p/<label>` for every label, such as heron's own predictions have, calibration is
+            scored as well.
+        labels: all labels, in order; averages run over all of them. With it, and only with it,
+            labels may also be written as their positions in this order, from 0, unless one of them
+            is a whole number itself. Default: those of `data`, else the gold labels that occur.
+        data: name of a data set: its labels and what its files call them (`e`, `1`), its columns,
+            and what becomes of rows without a gold label. Keys `data.columns.*`,
+            `data.label_aliases`, `data.no_label` and `data.unlabelled` change it.
         relaxed: what `relaxed_macro_f1` and `relaxed_weighted_f1` stand for: `recode`, `drop` or
             `matres_micro`.
         out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
@@ -74,7 +83,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Scored:
     """Gold labels and predictions, row by row.
 
     Args:
@@ -82,7 +91,7 @@ class Joined:
         prediction: N class names.
         labels: all class names, in order.
         groups: N group names, or None.
-        how: what the rows were joined on, for the reader.
+        notes: what the reader must know: how rows were joined, what labels were read as.
         probabilities: class name to N probabilities, where the predictions have them.
     """
 
@@ -90,7 +99,7 @@ class Joined:
     prediction: list[str]
     labels: list[str]
     groups: list[str] | None
-    how: str
+    notes: list[str]
     probabilities: dict[str, list[float]] = field(default_factory=dict)
 
 
@@ -105,45 +114,47 @@ def run(arguments: Sequence[str]) -> int:
         from heron import score_texts
 
         return score_texts.run(arguments)
-    options = parse_options(Options, arguments)
+    dotted = [word for word in arguments if "." in word.partition("=")[0]]
+    options = parse_options(Options, [word for word in arguments if word not in dotted])
     _check(options)
-    joined = load(options)
-    matrix = confusion_matrix(joined.gold, joined.prediction, joined.labels)
-    scores = score_matrix(options.task, matrix, joined.labels, relaxed=options.relaxed)
-    scores |= _calibration(joined)
+    scored = load(options, dotted)
+    matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
+    scores = score_matrix(options.task, matrix, scored.labels, relaxed=options.relaxed)
+    scores |= _calibration(scored)
     if options.resamples:
         scores |= bootstrap_intervals(
             options.task,
-            joined.gold,
-            joined.prediction,
-            joined.labels,
+            scored.gold,
+            scored.prediction,
+            scored.labels,
             relaxed=options.relaxed,
-            groups=joined.groups,
+            groups=scored.groups,
             resamples=options.resamples,
             seed=options.seed,
         )
-    drawn = f"groups ({options.group_column})" if joined.groups else "rows"
+    drawn = f"groups ({options.group_column})" if scored.groups else "rows"
     print_scores(
-        f"{options.task}, {len(joined.gold)} rows",
+        f"{options.task}, {len(scored.gold)} rows",
         scores,
-        joined.labels,
+        scored.labels,
         matrix.tolist(),
         f"{options.resamples} bootstrap resamples of {drawn}" if options.resamples else "",
     )
-    print(f"rows joined {joined.how}")
+    print(*scored.notes, sep="\n")
     if options.out:
-        write_json(options.out, {options.name or options.predictions.stem: scores})
+        write_json(options.out, {options.name or table_stem(options.predictions): scores})
         print(f"scores written to {options.out}")
     return 0
 
 
-def _calibration(joined: Joined) -> dict[str, float]:
+def _calibration(scored: Scored) -> dict[str, float]:
     """Score the probabilities, if there are any."""
-    if not joined.probabilities:
+    if not scored.probabilities:
         return {}
-    numbers = {name: number for number, name in enumerate(joined.probabilities)}
-    rows = list(zip(*joined.probabilities.values(), strict=True))
-    return calibration_scores(rows, [numbers[label] for label in joined.gold])
+    numbers = {name: number for number, name in enumerate(scored.probabilities)}
+    rows = list(zip(*scored.probabilities.values(), strict=True))
+    gold = [numbers[label] for label in scored.gold]
+    return calibration_scores(rows, gold, tolerance=rounding_tolerance(len(numbers)))
 
 
 def _check(options: Options) -> None:
@@ -152,8 +163,6 @@ def _check(options: Options) -> None:
     headline(options.task, labels, options.relaxed)
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
-    if options.join not in (None, "position"):
-        raise ConfigError(f"join={options.join}.{nearest(options.join, ['position'])}")
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
@@ -161,92 +170,103 @@ def _check(options: Options) -> None:
         raise ConfigError("labels=... or data=..., not both: the data set names its labels")
 
 
-def load(options: Options) -> Joined:
+def load(options: Options, words: Sequence[str] = ()) -> Scored:
     """Read both tables, join them, and turn their labels into class names.
+
+    Args:
+        options: what to read.
+        words: `data.<key>=value`, laid over the data set.
 
     Raises:
         ConfigError: labels that are numbers where a relation needs names.
         DataError: everything wrong with the rows of both files, at once.
     """
+    config = _data_set(options, words)
     gold = read_table(options.gold, bad_rows="report")
-    predictions = read_table(options.predictions, bad_rows="report")
-    if gold.problems or predictions.problems:
-        raise DataError(gold.problems + predictions.problems)
-    gold_column = _column(gold, options.gold_column, GOLD_COLUMNS, "gold_column")
-    prediction_column = _column(
+    predictions = read_predictions(options.predictions, bad_rows="report")
+    if not gold.rows or not predictions.rows or predictions.problems:
+        raise DataError([*gold.problems, *predictions.problems])
+    columns = _columns(options, config, gold)
+    column = _column(
         predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
     )
-    if options.group_column:
-        gold.require(options.group_column)
-    order, how = _join(gold, predictions, options)
-    labels: list[str] = options.labels or []
-    aliases: dict[str, str] = {}
-    if options.data:
-        labels, aliases = _labels_of(options.data)
-    labels = labels or _labels_found(gold, gold_column, options.task)
-    problems: list[Problem] = []
-    gold_names = _names(gold, gold_column, labels, aliases, problems)
-    prediction_names = _names(predictions, prediction_column, labels, aliases, problems)
-    probabilities = _probabilities(predictions, labels, problems)
+    if config is None:
+        config = DataConfig(**_labels(options, gold, columns.label))
+    config = dataclasses.replace(config, columns=columns, label_field={})
+    rows = read_labels(gold, config, _joined(gold, config))
+    found = _read_column(predictions, column, config)
+    if rows.problems:
+        wrong = [one for one in found if isinstance(one, Problem)]
+        raise DataError(_advise([*rows.problems, *wrong], options))
+    if not rows.examples:
+        raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
+    if options.guid_column:
+        predictions.require(options.guid_column)
+    guid = predictions.find((columns.guid, *GUIDS))
+    order, how = match_rows(predictions, guid, rows, gold.path, options.join)
+    chosen = [found[row] for row in order]
+    problems = [one for one in chosen if isinstance(one, Problem)]
+    probabilities = _probabilities(predictions, config.label_order, order, problems)
     if problems:
-        raise DataError(problems)
+        raise DataError(_advise(problems, options))
+    predicted = [str(name) for name in chosen]
     groups = None
     if options.group_column:
-        # A row without a group stands alone; its line is a name that no group has.
-        groups = [
-            f"\0{row}" if is_missing(value) else cell_text(value)
-            for row, value in enumerate(gold.values(options.group_column))
-        ]
-    ordered = {name: [values[row] for row in order] for name, values in probabilities.items()}
-    predicted = [prediction_names[row] for row in order]
-    return Joined(gold_names, predicted, labels, groups, how, ordered)
+        # A row without a group stands alone; its id is a name that no group has.
+        groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+    notes = [
+        f"{gold.path} ({columns.label}), {predictions.path} ({column}): rows joined {how}",
+        *_left_out(gold.path, rows),
+        *_read_as(gold, columns.label, _read_column(gold, columns.label, config)),
+        *_read_as(predictions, column, found),
+        *_contradictions(predicted, probabilities),
+    ]
+    golds = [str(example.label) for example in rows.examples]
+    return Scored(golds, predicted, list(config.label_order), groups, notes, probabilities)
 
 
-def _labels_of(name: str) -> tuple[list[str], dict[str, str]]:
-    """Read a data set's labels, and what else its files may call them."""
-    from heron.config_dir import data_sets
-    from heron.data.config import read_config
-
-    paths = data_sets()
-    if name not in paths:
-        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
-    config = read_config(paths[name])
-    return list(config.label_order), dict(config.label_aliases)
-
-
-def _probabilities(
-    predictions: Table, labels: list[str], problems: list[Problem]
-) -> dict[str, list[float]]:
-    """Read the columns `p/<label>`; what is no number is added to `problems`."""
-    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
-    if names and (absent := [label for label in labels if label not in names]):
-        what = f"has probabilities, but none of {', '.join(absent)}"
-        fix = "add p/<label> for every label, or rename the others"
-        problems.append(Problem(str(predictions.path), what, fix))
-        return {}
-    found: dict[str, list[float]] = {name: [] for name in names}
-    for row, cells in enumerate(predictions.rows):
-        values = {name: _number(cells[f"p/{name}"]) for name in names}
-        total = sum(value or 0.0 for value in values.values())
-        wrong = [
-            f"p/{name} is '{cell_text(cells[f'p/{name}'])}', no number from 0 to 1"
-            for name, value in values.items()
-            if value is None
-        ]
-        if not wrong and names and abs(total - 1) > TOLERANCE:
-            wrong = [f"the probabilities add up to {total:.3f}, not to 1"]
-        problems += [Problem(predictions.where(row), what) for what in wrong]
-        for name, value in values.items():
-            found[name].append(value or 0.0)
-    return found
-
-
-def _number(cell: object) -> float | None:
-    try:
-        value = float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
+    """Read the data set, if one is named, with the words laid over it."""
+    if options.data is None:
+        if words:
+            raise ConfigError(f"{words[0].partition('=')[0]} changes a data set: say data=NAME")
         return None
-    return value if 0 <= value <= 1 else None
+    config = read_data_set(options.data)
+    fitting = (options.task,) if options.task in TASKS else ("relation", "nli")
+    if config.task not in fitting:
+        raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
+    if not words:
+        return config
+    from heron.settings import TAKES, override, sort_words
+
+    return override(config, sort_words(words, TAKES["score"]).data)
+
+
+def _columns(options: Options, config: DataConfig | None, gold: Table) -> Columns:
+    """Find the columns of ids, labels and groups; refuse those that are asked for and absent."""
+    known = config.columns if config else Columns()
+    asked = (options.guid_column, options.group_column, options.gold_column)
+    gold.require(*[column for column in asked if column])
+    require_columns(gold, dict.fromkeys(known.side, SIDE))
+    guid = options.guid_column or gold.find((known.guid, *GUIDS)) or "guid"
+    label = options.gold_column or _gold_column(config, gold)
+    return Columns(known.text, label, guid, options.group_column, known.text_pair)
+
+
+def _gold_column(config: DataConfig | None, gold: Table) -> str:
+    """Find the label column: the data set's for this file, or a usual one."""
+    if config is None:
+        return _column(gold, None, GOLD_COLUMNS, "gold_column")
+    for split, file in config.files.items():
+        column = config.label_field.get(split, config.columns.label)
+        if table_stem(Path(file.path)) == table_stem(gold.path) and column in gold.columns:
+            return column
+    several = dict.fromkeys((config.columns.label, *config.label_field.values()))
+    present = [column for column in several if column in gold.columns]
+    if len(present) > 1:
+        what = f"has several label columns: {', '.join(present)}"
+        raise DataError(Problem(str(gold.path), what, "gold_column=... says which"))
+    return present[0] if present else _column(gold, None, GOLD_COLUMNS, "gold_column")
 
 
 def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
@@ -261,53 +281,25 @@ def _column(table: Table, chosen: str | None, known: Sequence[str], option: str)
     return found
 
 
-def _join(gold: Table, predictions: Table, options: Options) -> tuple[list[int], str]:
-    """Find, for each gold row, the number of its prediction row, and say how."""
-    chosen = options.guid_column
-    if chosen:
-        gold.require(chosen)
-        predictions.require(chosen)
-    columns = [chosen or table.find(GUID_COLUMNS) for table in (gold, predictions)]
-    if columns[0] and columns[1] and options.join != "position":
-        return _join_on_guid(gold, columns[0], predictions, columns[1]), f"on {columns[0]}"
-    if (columns[0] or columns[1]) and options.join != "position":
-        have, lack = (gold, predictions) if columns[0] else (predictions, gold)
-        raise ConfigError(
-            f"{have.path} has the ids '{columns[0] or columns[1]}', {lack.path} has none: add them "
-            "there, name the column with guid_column=..., or say join=position if the rows of "
-            "both files stand in the same order"
-        )
-    if len(gold) != len(predictions):
-        what = f"{len(predictions)} predictions for the {len(gold)} rows of {gold.path}"
-        fix = "without a guid column in both files, rows are joined by position"
-        raise DataError(Problem(str(predictions.path), what, fix))
-    return list(range(len(gold))), "by position"
+def _joined(gold: Table, config: DataConfig) -> Joined | None:
+    """Read the table that adds a data set's ids, where it is at hand and the gold file joins it."""
+    if config.join is None or config.join.key not in gold.columns:
+        return None
+    from heron.data.readers import read_join
+    from heron.data.sources import JOIN, State, default_cache_dir, default_data_dir, inspect
+
+    alone = dataclasses.replace(config, files={})
+    source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
+    at_hand = source.state in (State.VERIFIED, State.UNPINNED)
+    return read_join(source.path, config.join) if at_hand else None
 
 
-def _join_on_guid(
-    gold: Table, gold_column: str, predictions: Table, prediction_column: str
-) -> list[int]:
-    tables = ((gold, gold_column), (predictions, prediction_column))
-    problems = [
-        problem
-        for table, column in tables
-        for problem in (*table.missing_values(column), *table.duplicates(column))
-    ]
-    gold_rows, prediction_rows = (
-        {cell_text(guid): row for row, guid in enumerate(table.values(column))}
-        for table, column in tables
-    )
-    for guid, row in gold_rows.items():
-        if guid not in prediction_rows:
-            what = f"guid '{guid}' has no prediction in {predictions.path}"
-            problems.append(Problem(gold.where(row), what))
-    for guid, row in prediction_rows.items():
-        if guid not in gold_rows:
-            what = f"guid '{guid}' is not in {gold.path}"
-            problems.append(Problem(predictions.where(row), what))
-    if problems:
-        raise DataError(problems)
-    return [prediction_rows[guid] for guid in gold_rows]
+def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
+    """Name the labels where no data set does, and their positions where `labels=` orders them."""
+    labels = options.labels or _labels_found(gold, column, options.task)
+    ordered = options.labels is not None and not any(label.isdecimal() for label in labels)
+    aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
+    return {"label_order": labels, "label_aliases": aliases}
 
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
@@ -325,25 +317,100 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
     return sorted(found)
 
 
-def _names(
-    table: Table,
-    column: str,
-    labels: list[str],
-    aliases: dict[str, str],
-    problems: list[Problem],
-) -> list[str]:
-    """Turn one column into class names; what is none of `labels` is added to `problems`."""
-    problems += table.missing_values(column)
-    names = []
+def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Problem]:
+    """Turn one column of predictions into class names, or what is wrong with a row."""
+    reader = LabelReader(config, column)
+    found: list[str | Problem] = []
     for row, value in enumerate(table.values(column)):
-        name = cell_text(value)
-        if name not in labels and name in aliases:
-            name = aliases[name]
-        if name not in labels and name.isdecimal() and int(name) < len(labels):
-            name = labels[int(name)]
-        if name not in labels and not is_missing(value):
-            what = f"unknown {column} '{name}'.{nearest(name, [*labels, *aliases])}"
-            fix = f"allowed: {', '.join([*labels, *aliases])}; labels=... or data=... sets them"
-            problems.append(Problem(table.where(row), what, fix))
-        names.append(name)
-    return names
+        try:
+            name = reader.read(value)
+        except LabelError as error:
+            found.append(Problem(table.where(row), error.what, error.fix))
+            continue
+        what = "is empty" if is_missing(value) else f"is '{cell_text(value)}', which is no label"
+        found.append(name or Problem(table.where(row), f"'{column}' {what}", "one label a row"))
+    return found
+
+
+def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
+    """Say how unknown labels can be read, by what the command takes."""
+    from heron.settings import TAKES, advise
+
+    if options.data:
+        return advise(problems, TAKES["score"])
+    fix = "labels=A,B,... sets them"
+    if not options.labels:
+        fix = (
+            "labels=A,B,... names all of them, and whole numbers are then positions in it, from 0; "
+            "data=NAME reads what a data set's files call them"
+        )
+    return [
+        dataclasses.replace(one, fix=f"{one.fix}; {fix}") if one.what.startswith("unknown") else one
+        for one in advise(problems, ())
+    ]
+
+
+def _left_out(path: Path, rows: Rows) -> list[str]:
+    left_out = sum(rows.unlabelled.values())
+    return [f"{path}: rows without a gold label, left out: {left_out}"] if left_out else []
+
+
+def _read_as(table: Table, column: str, names: Sequence[str | Problem]) -> list[str]:
+    """Say which cells were read as a class of another name."""
+    cells = map(cell_text, table.values(column))
+    pairs = {(cell, name) for cell, name in zip(cells, names, strict=True) if cell != name}
+    read = sorted(f"{cell} = {name}" for cell, name in pairs if isinstance(name, str))
+    return [f"{table.path}: {column} read as {', '.join(read)}"] if read else []
+
+
+def _probabilities(
+    predictions: Table, labels: list[str], order: Sequence[int], problems: list[Problem]
+) -> dict[str, list[float]]:
+    """Read the columns `p/<label>` in the gold rows' order; what is wrong goes to `problems`."""
+    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
+    if names and (absent := [label for label in labels if label not in names]):
+        what = f"has probabilities, but none of {', '.join(absent)}"
+        fix = "add p/<label> for every label, or rename the others"
+        problems.append(Problem(str(predictions.path), what, fix))
+        return {}
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for row in order if names else ():
+        cells = predictions.rows[row]
+        values = {name: _number(cells[f"p/{name}"]) for name in names}
+        total = sum(value or 0.0 for value in values.values())
+        wrong = [
+            f"p/{name} is '{cell_text(cells[f'p/{name}'])}', no number from 0 to 1"
+            for name, value in values.items()
+            if value is None
+        ]
+        if not wrong and abs(total - 1) > rounding_tolerance(len(names)):
+            wrong = [f"the probabilities add up to {total:.3f}, not to 1"]
+        fix = "two decimals or more are needed" if wrong else ""
+        problems += [Problem(predictions.where(row), what, fix) for what in wrong]
+        for name, value in values.items():
+            found[name].append(value or 0.0)
+    return found
+
+
+def _contradictions(
+    predicted: Sequence[str], probabilities: Mapping[str, Sequence[float]]
+) -> list[str]:
+    """Count predictions whose label is less likely than another, by their own probabilities."""
+    if not probabilities:
+        return []
+    likeliest = [max(row) for row in zip(*probabilities.values(), strict=True)]
+    against = sum(probabilities[name][row] < likeliest[row] for row, name in enumerate(predicted))
+    if not against:
+        return []
+    return [
+        f"{against} of {len(predicted)} predictions are not the label of the largest probability: "
+        "ece, mce and brier judge the probabilities, all other scores the predictions"
+    ]
+
+
+def _number(cell: object) -> float | None:
+    try:
+        value = float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return value if 0 <= value <= 1 else None

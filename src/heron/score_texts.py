@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,20 +11,23 @@ import numpy as np
 
 from heron.bertscore_asked import compute_asked, require_asked, write_scores
 from heron.bertscore_options import BertScoreOptions
-from heron.config_dir import data_sets
-from heron.data.config import Columns, DataConfig, read_config
+from heron.data.articles import read_articles
+from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.qa_options import ANSWER, NO_ANSWER
-from heron.data.tables import cell_text, is_missing, read_table
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.data.questions import REPAIRED, count_mended, read_questions
+from heron.data.rows import Rows
+from heron.data.squad import is_squad
+from heron.data.tables import read_table, table_stem
+from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
 from heron.schema import BertScoreConfig
+from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions
 from heron.settings import TAKES, advising, override, sort_words
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
 
-_GUIDS = ("guid", "id")
 _TAKES = TAKES["score"]
 _Items = dict[str, np.ndarray]
 
@@ -39,12 +41,14 @@ class TextOptions(BertScoreOptions):
         gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
             summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
-            `answer`, `summary`, `text`), and `guid` where rows are not in the order of `gold`. An
-            empty answer is "no answer". Summaries are spelt as `gold` is read (`data.unicode`)
+            `prediction_text`, `answer`, `summary`, `text`) and `guid` or `id`. An empty answer is
+            "no answer". Summaries are spelt as `gold` is read (`data.unicode`)
             before they are scored; answers are scored as they stand.
         data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
             `own_summaries`.
         language: default the data set's.
+        join: `position` joins rows by their order; default: on the guid, by order where neither
+            file has one.
         out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
         name: the name in that file; default: the predictions file's, without its suffix.
         resamples: bootstrap resamples of whole articles; 0 computes no intervals.
@@ -58,6 +62,7 @@ class TextOptions(BertScoreOptions):
     predictions: Path
     data: str | None = None
     language: str | None = None
+    join: str | None = None
     out: Path | None = None
     name: str | None = None
     resamples: int = 1000
@@ -107,6 +112,8 @@ def run(arguments: Sequence[str]) -> int:
     require_asked(by_encoder)
     kind = KINDS[options.task]
     config = override(_data_set(options, kind), words.data)
+    if options.task == "qa":  # any file may have questions without an answer
+        config.label_order = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
     from heron.languages.spelling import speller
     from heron.metrics.span import mean_scores, score_intervals
 
@@ -122,140 +129,85 @@ def run(arguments: Sequence[str]) -> int:
         signature = found.signature
     scores |= rest
     if options.resamples:
-        groups = [example.group or getattr(example, kind.group) for example in examples]
+        groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
     _show(f"{options.task}, {len(examples)} {kind.to}s", scores, options.resamples)
     if signature:
         print(f"BERTScore: {signature}")
     if options.out:
-        write_scores(options.out, options.name or options.predictions.stem, scores, signature)
+        write_scores(
+            options.out, options.name or table_stem(options.predictions), scores, signature
+        )
         print(f"scores written to {options.out}")
     return 0
 
 
 def _read(options: TextOptions, config: DataConfig, kind: Kind) -> tuple[list[Example], list[str]]:
     """Read the gold rows that count and the text for each; says how many are left out."""
-    from heron.data.guids import read_guids
-    from heron.data.readers import read_rows
-
-    rows = read_rows(options.gold, config, "required", "raise")
-    everything = read_guids(options.gold, config)
-    if left_out := len(everything) - len(rows.examples):
+    rows = _read_gold(options.gold, config)
+    if rows.problems:
+        raise DataError(rows.problems)
+    if left_out := len(rows.guids) - len(rows.examples):
         print(f"{options.gold}: rows left out: {left_out}")
     if not rows.examples:
         raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
-    counted = [example.guid for example in rows.examples]
-    return rows.examples, read_texts(options.predictions, options.gold, everything, counted, kind)
+    if away := count_mended(rows.examples).get(REPAIRED):
+        print(
+            f"{options.gold}: {away} questions have a gold answer that is not at its answer_start; "
+            "answers are scored as texts"
+        )
+    return rows.examples, _read_texts(options, config, kind, rows)
 
 
-def read_texts(
-    path: Path, gold: Path, everything: Sequence[str], counted: Sequence[str], kind: Kind
-) -> list[str]:
-    """Read a text for each gold row that counts, joined on the guid where the file has one.
+def _read_gold(path: Path, config: DataConfig) -> Rows:
+    """Read gold texts; answers are texts, as in SQuAD's evaluation, wherever they stand."""
+    if config.task == "qa":
+        placed = config.qa.misaligned == "drop"  # leaves out those that are not in their place
+        return read_questions(path, config, "required", config.columns.side, placed)
+    return read_articles(path, config, "required", config.columns.side)
 
-    A system may have written a text for the other gold rows as well; it is left out with them.
 
-    Args:
-        path: a JSON object, or a table.
-        gold: the gold file, for messages.
-        everything: guids of all gold rows, in the file's order.
-        counted: guids of those that are scored, in the same order.
-        kind: what the texts are called.
+def _read_texts(options: TextOptions, config: DataConfig, kind: Kind, rows: Rows) -> list[str]:
+    """Read the text for each gold row that counts; see `heron.score_rows.match_rows`.
 
     Raises:
-        DataError: guids that are missing, extra or repeated; texts that are none; without a guid,
-            another number of rows than `gold` has, in all or of those that count.
+        ConfigError: ids in the gold file alone.
+        DataError: no column of texts; cells that hold none; rows that do not fit the gold ones.
     """
-    found = _read_object(path, kind) if path.suffix == ".json" else None
-    if found is None:
-        table = read_table(path)
-        guid, column = table.find(_GUIDS), table.find(kind.columns)
-        if column is None:
-            raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
-        texts = ["" if is_missing(row[column]) else cell_text(row[column]) for row in table.rows]
-        if guid is None:
-            by_place = _by_place(texts, everything, counted)
-            if by_place is None:
-                raise DataError(_other_number(path, len(texts), gold, everything, counted, kind))
-            return by_place
-        if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
-            raise DataError(problems)
-        found = {cell_text(row[guid]): text for row, text in zip(table.rows, texts, strict=True)}
-    lacking = [
-        Problem(f"{gold}: {name}", f"no {kind.gives} to it in {path}")
-        for name in counted
-        if name not in found
-    ]
-    extra = [
-        Problem(f"{path}: {name}", f"no such {kind.to} in {gold}")
-        for name in sorted(set(found) - set(everything))
-    ]
-    if lacking or extra:
-        raise DataError([*lacking, *extra])
-    return [found[name] for name in counted]
-
-
-def _by_place(
-    texts: Sequence[str], everything: Sequence[str], counted: Sequence[str]
-) -> list[str] | None:
-    """Give each row that counts the text in its place; None where the numbers do not tell it."""
-    for guids in (everything, counted):
-        if len(texts) == len(guids):
-            by_guid = dict(zip(guids, texts, strict=True))
-            return [by_guid[name] for name in counted]
-    return None
-
-
-def _other_number(
-    path: Path,
-    rows: int,
-    gold: Path,
-    everything: Sequence[str],
-    counted: Sequence[str],
-    kind: Kind,
-) -> Problem:
-    what = f"{rows} rows for {len(everything)} {kind.to}s in {gold}"
-    if len(counted) < len(everything):
-        what += f", or the {len(counted)} of them that are scored"
-    return Problem(str(path), what, "a column guid joins rows by name")
-
-
-def _read_object(path: Path, kind: Kind) -> dict[str, str] | None:
-    """Read `{guid: text}`; None where the file holds a list of rows."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(Problem(str(path), str(error))) from error
-    if not isinstance(found, dict):
-        return None
-    wrong = [guid for guid, text in found.items() if not isinstance(text, str)]
+    path = options.predictions
+    table = read_predictions(path)
+    column = table.find(kind.columns)
+    if column is None:
+        raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
+    guid = table.find((config.columns.guid, *GUIDS))
+    names = kind.gives, kind.to
+    order, how = match_rows(table, guid, rows, options.gold, options.join, names)
+    what = f"its {kind.gives} is no text; an empty one means none"
+    wrong = [row for row in order if not isinstance(table.rows[row][column], str)]
     if wrong:
-        what = f"its {kind.gives} is no text; an empty one means none"
-        raise DataError([Problem(f"{path}: {guid}", what) for guid in wrong])
-    return found
+        cells = [table.rows[row].get(guid or "", table.lines[row]) for row in wrong]
+        raise DataError([Problem(f"{path}: {cell}", what) for cell in cells])
+    print(f"{path} ({column}): rows joined {how}")
+    return [table.rows[row][column].strip() for row in order]
 
 
 def _data_set(options: TextOptions, kind: Kind) -> DataConfig:
-    paths, name = data_sets(), options.data or kind.data
-    if name not in paths:
-        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
-    config = read_config(paths[name])
+    config = read_data_set(options.data or kind.data)
     if config.task != options.task:
-        raise ConfigError(f"data={name} is for task={config.task}, not {options.task}")
+        raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
     config.language = options.language or config.language
-    if options.task == "qa":
-        config.label_order = [ANSWER, NO_ANSWER]
-    else:
+    if not is_squad(options.gold):
         config.columns = _columns(options.gold, config.columns)
     return config
 
 
 def _columns(gold: Path, usual: Columns) -> Columns:
-    """Read a run's own `predictions/<split>.parquet` by the names it has, without a new column."""
-    found = set(read_table(gold).columns) if gold.suffix.lower() == ".parquet" else set()
-    if usual.text in found or not {"text", "gold", "prediction"} <= found:
+    """Find the ids of a table; of a run's own `predictions/<split>.parquet` the texts as well."""
+    table = read_table(gold, bad_rows="report")
+    usual = replace(usual, guid=table.find((usual.guid, *GUIDS)) or usual.guid)
+    if usual.text in table.columns or not {"text", "gold", "prediction"} <= {*table.columns}:
         return usual
-    return replace(usual, text="text", target="gold", group="group" if "group" in found else None)
+    return replace(usual, text="text", target="gold", group=table.find(("group",)))
 
 
 def _show(title: str, scores: Mapping[str, float], resamples: int) -> None:
@@ -303,7 +255,14 @@ def _by_encoder(
 
 
 KINDS = {
-    "qa": Kind("own_qa", "answer", "question", ("prediction", "answer", "text"), "text", _answers),
+    "qa": Kind(
+        "own_qa",
+        "answer",
+        "question",
+        ("prediction", "prediction_text", "answer", "text"),
+        "text",
+        _answers,
+    ),
     "summarization": Kind(
         "own_summaries",
         "summary",

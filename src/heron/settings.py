@@ -42,21 +42,11 @@ LABELS = (
 TEXT_COLUMNS = tuple(
     f"data.columns.{name}" for name in ("text", "text_pair", "guid", "group", "side")
 )
-# Those that hold gold texts, and what becomes of rows whose texts are none.
-GOLD_TEXTS = (
-    "data.columns.answer",
-    "data.columns.answer_start",
-    "data.columns.target",
-    "data.unlabelled",
-    "data.qa.misaligned",
-    "data.qa.no_answer",
-    "data.summaries.empty",
-)
 # What each command takes of the configuration.
 TAKES = {
     "evaluate": (*SETTINGS, *PLACES, *COLUMNS, *LABELS),
     "predict": (*SETTINGS, *PLACES, *TEXT_COLUMNS),
-    "score": (*TEXT_COLUMNS, *GOLD_TEXTS),
+    "score": (*COLUMNS, *LABELS),
 }
 
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")

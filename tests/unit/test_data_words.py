@@ -147,10 +147,9 @@ def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> N
     ("command", "word", "others"),
     [
         ("predict", "data.unlabelled=drop", "heron evaluate and heron score take it"),
-        ("predict", "data.columns.label=a", "heron evaluate takes it"),
+        ("predict", "data.columns.label=a", "heron evaluate and heron score take it"),
         ("predict", "data.columns.answer=a", "heron evaluate and heron score take it"),
         ("score", "encoder.stride=8", "heron evaluate and heron predict take it"),
-        ("score", "data.label_aliases={a: A}", "heron evaluate takes it"),
         ("evaluate", "optim.lr=1", "heron train takes it"),
     ],
 )

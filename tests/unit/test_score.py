@@ -1,5 +1,6 @@
 """`heron score`: any system's files in, scores out; a wrong file gives one clear message."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def test_rows_joined_on_guid_give_the_scores_of_score_task(capsys):
     assert code == 0
     assert written == {"predictions": expected}
     shown = capsys.readouterr().out
-    assert "rows joined on guid" in shown
+    assert "gold.csv (label), predictions.jsonl (prediction): rows joined on id" in shown
     assert f"{expected['relaxed_macro_f1']:.3f}" in shown
 
 
@@ -197,9 +198,9 @@ def refused(capsys, *options, **files):
 def test_missing_extra_and_repeated_guids_are_all_listed(capsys):
     write_table("p.csv", {"guid": [*GUIDS[1:5], "x", "d0.1"], "label": PREDICTED})
     said = refused(capsys, predictions="p.csv")
-    assert "gold.csv:2: guid 'd0.0' has no prediction in p.csv" in said
-    assert "gold.csv:7: guid 'd1.5' has no prediction in p.csv" in said
-    assert "p.csv:6: guid 'x' is not in gold.csv" in said
+    assert "gold.csv: d0.0: no prediction to it in p.csv" in said
+    assert "gold.csv: d1.5: no prediction to it in p.csv" in said
+    assert "p.csv: x: no such row in gold.csv" in said
     assert "p.csv:7: guid 'd0.1' is already on line 2" in said
 
 
@@ -219,14 +220,14 @@ def test_by_position_both_files_need_the_same_length(capsys):
     write_table("g.csv", {"label": GOLD})
     write_table("p.csv", {"prediction": PREDICTED[:4]})
     said = refused(capsys, gold="g.csv", predictions="p.csv")
-    assert "4 predictions for the 6 rows of g.csv" in said
+    assert "p.csv: 4 rows for the 6 rows of g.csv" in said
 
 
 @pytest.mark.usefixtures("files")
 def test_ids_in_one_file_alone_are_no_licence_to_join_by_position(capsys):
     write_table("p.csv", {"prediction": PREDICTED})
     said = refused(capsys, predictions="p.csv")
-    assert "gold.csv has the ids 'guid', p.csv has none" in said
+    assert "gold.csv has ids, p.csv has none" in said
     assert "join=position" in said
 
 
@@ -267,8 +268,167 @@ def test_a_wrong_option_names_what_is_allowed(capsys, options, message):
 def test_a_file_without_a_known_column_lists_those_it_has(capsys):
     write_table("p.csv", {"guid": GUIDS, "answer": PREDICTED})
     said = refused(capsys, predictions="p.csv")
-    assert "none of the columns prediction, label, pred; it has guid, answer" in said
+    assert (
+        "none of the columns prediction, pred, predicted_label, label; it has guid, answer" in said
+    )
     assert "prediction_column=..." in said
+
+
+# RoNLI's ids without a row of class 0, as in a part of its files.
+IDS = [3, 1, 2, 3, 2, 1]
+NAMES = ["contrastive", "entailment", "reasoning", "neutral"]
+
+
+@pytest.fixture
+def ronli(files):
+    """Gold and predictions that differ in one class only: every 1 is predicted as 0."""
+    write_table("g.csv", {"guid": GUIDS, "label": IDS})
+    write_table("p.csv", {"guid": GUIDS, "prediction": [0 if n == 1 else n for n in IDS]})
+    return {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+
+
+def test_positions_are_refused_without_labels(ronli, capsys):
+    said = refused(capsys, **ronli)
+    assert "p.csv:3: unknown prediction '0'" in said
+    assert "labels=A,B,... names all of them" in said
+    assert "data=NAME" in said
+
+
+def test_ids_beside_named_gold_are_refused_whichever_order_is_meant(files, capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": ["e", "n", "c", "e", "n", "c"]})
+    write_table("p.csv", {"guid": GUIDS, "prediction": [0, 1, 2, 0, 1, 2]})
+    names = {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+    assert "unknown prediction '0'" in refused(capsys, **names)
+    # ConTRoL's definition gives no ids either; an alias on the command line does.
+    assert "data.label_aliases" in refused(capsys, "data=control", **names)
+    alias = 'data.label_aliases={"0": entailment, "1": neutral, "2": contradiction}'
+    _, written = score("data=control", alias, "resamples=0", **names)
+    assert written["p"]["accuracy"] == 1
+
+
+def test_explicit_labels_read_positions_and_the_mapping_is_printed(ronli, capsys):
+    ronli |= {"gold": "named.csv"}
+    write_table("named.csv", {"guid": GUIDS, "label": [NAMES[n] for n in IDS]})
+    _, written = score("labels=" + ",".join(NAMES), "resamples=0", **ronli)
+    assert written["p"]["accuracy"] == pytest.approx(4 / 6)
+    said = "p.csv: prediction read as 0 = contrastive, 2 = reasoning, 3 = neutral"
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_labels_that_are_numbers_are_names_and_never_positions(ronli, capsys):
+    assert "unknown prediction '0'" in refused(capsys, "labels=1,2,3", **ronli)
+    _, written = score("labels=0,1,2,3", "resamples=0", **ronli)
+    assert written["p"]["accuracy"] == pytest.approx(4 / 6)
+    assert "read as" not in capsys.readouterr().out
+
+
+def test_ids_that_a_data_set_defines_are_read_and_printed(ronli, capsys):
+    _, written = score("data=ronli", "resamples=0", **ronli)
+    gold, predicted = ([NAMES[n] for n in ids] for ids in (IDS, [0 if n == 1 else n for n in IDS]))
+    assert written["p"] == score_task("nli", gold, predicted, NAMES)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "g.csv: label read as 1 = entailment, 2 = reasoning, 3 = neutral" in shown
+
+
+HEBNLI = {
+    "pairID": ["1n", "2c", "3e", "4e"],
+    "original_label": ["neutral", "contradiction", "-", "entailment"],
+    "hebrew_label": ["Neutral", "neutral", "entailment", "Entailment"],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "accuracy"), [("HebNLI_val.jsonl", 3, 1), ("HebNLI_test.jsonl", 4, 0.75)]
+)
+def test_a_data_set_gives_columns_label_fields_and_rows_without_a_label(
+    files, capsys, file, rows, accuracy
+):
+    write_table(file, HEBNLI)
+    predicted = ["neutral", "contradiction", "entailment", "entailment"]
+    write_table("p.jsonl", {"pairID": HEBNLI["pairID"][::-1], "prediction": predicted[::-1]})
+    names = {"task": "nli", "gold": file, "predictions": "p.jsonl"}
+    _, written = score("data=hebnli", "resamples=0", **names)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert written["p"]["accuracy"] == accuracy
+    assert f"nli, {rows} rows" in shown
+    assert ("without a gold label, left out: 1" in shown) == (rows == 3)
+    # Predictions of the rows that count are enough; without ids, by place.
+    kept = [row for row in range(4) if rows == 4 or HEBNLI["original_label"][row] != "-"]
+    write_table("q.csv", {"prediction": [predicted[row] for row in kept]})
+    _, again = score(
+        "data=hebnli", "resamples=0", "join=position", "name=p", **names | {"predictions": "q.csv"}
+    )
+    assert again == written
+    if rows == 3:
+        said = refused(capsys, "data=hebnli", "data.unlabelled=refuse", **names)
+        assert "is '-', which is no gold label" in said
+
+
+def test_a_file_of_unknown_name_with_two_label_columns_asks_which(files, capsys):
+    write_table("copy.jsonl", HEBNLI)
+    write_table("p.csv", {"pairID": HEBNLI["pairID"], "prediction": ["neutral"] * 4})
+    names = {"task": "nli", "gold": "copy.jsonl", "predictions": "p.csv"}
+    said = refused(capsys, "data=hebnli", **names)
+    assert "several label columns: original_label, hebrew_label" in said
+    assert score("data=hebnli", "gold_column=hebrew_label", **names)[0] == 0
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words", [["data.unlabelled=drop"], ["data=control", "data.seed=1"]])
+def test_keys_of_a_data_set_need_one_and_unknown_ones_are_refused(capsys, words):
+    assert words[-1].partition("=")[0] in refused(capsys, *words, task="nli")
+
+
+def test_a_data_set_of_another_task_is_refused(ronli, capsys):
+    assert "is for task=relation" in refused(capsys, "data=trc", **ronli)
+
+
+def test_a_side_column_that_is_asked_for_and_absent_is_refused(ronli, capsys):
+    said = refused(capsys, "data=ronli", "data.columns.side=[gid]", **ronli)
+    assert "no column 'gid'. Did you mean 'guid'?" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_a_gold_column_beside_the_predictions_is_not_taken_for_them():
+    write_table("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", predictions="p.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("form", ["object", "object with a mark", "packed", "tsv"])
+def test_objects_marks_and_packed_files_score_the_same(form):
+    pairs = dict(zip(GUIDS, PREDICTED, strict=True))
+    rows = "".join(f"{guid}\t{label}\n" for guid, label in pairs.items())
+    name, content = {
+        "object": ("p.json", json.dumps(pairs)),
+        "object with a mark": ("p.json", "\ufeff" + json.dumps(pairs)),
+        "packed": ("p.tsv.gz", f"guid\tprediction\n{rows}"),
+        "tsv": ("p.tsv", f"\ufeffguid\tprediction\r\n{rows}"),
+    }[form]
+    with (gzip.open if name.endswith(".gz") else open)(name, "wb") as file:
+        file.write(content.encode())
+    _, expected = score("name=p")
+    assert score(predictions=name)[1] == expected
+
+
+def test_a_guid_that_an_object_has_twice_is_refused(files, capsys):
+    (files / "p.json").write_text('{"d0.0": "AFTER", "d0.0": "BEFORE"}')
+    assert "p.json: d0.0: is there twice" in refused(capsys, predictions="p.json")
+
+
+def test_probabilities_of_two_decimals_are_accepted_and_contradictions_counted(ronli, capsys):
+    rows = [(0.145, 0.285, 0.285, 0.285)] * 6  # each rounds up: the sums are 1.02
+    columns = {
+        f"p/{name}": [round(row[n] + 1e-9, 2) for row in rows] for n, name in enumerate(NAMES)
+    }
+    predicted = ["contrastive", "contrastive", *["neutral"] * 4]
+    write_table("p.csv", {"guid": GUIDS, "prediction": predicted, **columns})
+    code, written = score("data=ronli", "resamples=0", **ronli)
+    assert code == 0
+    assert written["p"]["brier"] > 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "2 of 6 predictions are not the label of the largest probability" in shown
 
 
 def test_scoring_loads_neither_torch_nor_transformers(files):

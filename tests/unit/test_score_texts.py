@@ -1,12 +1,12 @@
 """`heron score task=qa`: any system's answers in, SQuAD's scores and the language's own out."""
 
+import gzip
 import json
 
 import pytest
 
 from heron.cli import main
 from heron.data.config import Columns, DataConfig
-from heron.data.guids import read_guids
 from heron.data.readers import read_rows
 from heron.data.tables import write_table
 from heron.files import read_json
@@ -117,7 +117,9 @@ def test_texts_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_pat
 def test_another_number_of_texts_is_refused_with_both_numbers(tmp_path, capsys, texts):
     assert score_summaries(tmp_path, texts) == (2, None)
     said = capsys.readouterr().err
-    assert f"{len(texts)} rows for 4 articles in {tmp_path / 'gold.csv'}, or the 2 of them" in said
+    assert (
+        f"{len(texts)} rows for the 4 articles of {tmp_path / 'gold.csv'}, or the 2 of them" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_p
     if len(rows) > 1:
         assert (code, scores["exact_match"]) == (0, 1)
     else:
-        assert "1 rows for 3 questions" in capsys.readouterr().err
+        assert "1 rows for the 3 questions" in capsys.readouterr().err
 
 
 def test_key_of_another_task_is_refused_before_anything_is_read(gold, tmp_path, capsys):
@@ -154,18 +156,125 @@ def test_key_of_another_task_is_refused_before_anything_is_read(gold, tmp_path, 
 
 
 @pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])
-def test_every_row_is_named_as_its_reader_names_it(tmp_path, guids):
+def test_a_reader_lists_the_ids_of_all_rows_and_whose_they_are(tmp_path, guids):
     data = DataConfig(task="summarization", format="article_table", columns=Columns(text="article"))
     path = tmp_path / "gold.csv"
     write_table(path, ({"guid": guids} if guids else {}) | {"article": [ARTICLE] * 3})
-    read = [example.guid for example in read_rows(path, data, "ignored").examples]
-    assert read_guids(path, data) == read
+    rows = read_rows(path, data, "ignored")
+    assert rows.guids == [example.guid for example in rows.examples]
+    assert rows.has_ids == bool(guids)
 
 
-def test_every_question_is_named_as_its_reader_names_it(gold):
+def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     columns = Columns(text_pair="question")
     data = DataConfig(task="qa", format="squad_json", columns=columns, label_order=["answer"])
-    assert read_guids(gold, data) == list(QUESTIONS)
+    data.qa.no_answer = "drop"
+    rows = read_rows(gold, data, "required")
+    assert rows.guids == list(QUESTIONS)
+    assert [example.guid for example in rows.examples] == ["a", "b"]
     gold.write_text(gold.read_text("utf-8").replace('"id"', '"number"'), encoding="utf-8")
-    read = [example.guid for example in read_rows(gold, data, "ignored").examples]
-    assert read_guids(gold, data) == read == ["gold:1", "gold:2", "gold:3"]
+    rows = read_rows(gold, data, "ignored")
+    assert rows.guids == ["gold:1", "gold:2", "gold:3"]
+    assert not rows.has_ids
+
+
+ANSWERS = {"a": "הממשלה", "b": "צה״ל", "c": ""}
+
+
+def test_no_answer_drop_leaves_questions_without_an_answer_out(gold, tmp_path, capsys):
+    code, scores = score(gold, as_json(tmp_path, ANSWERS), "data.qa.no_answer=drop")
+    assert code == 0
+    assert "no_answer_accuracy" not in scores
+    assert scores["f1"] == pytest.approx((2 / 3 + 0) / 2)
+    assert "rows left out: 1" in capsys.readouterr().out
+    table = {"context": [ARTICLE] * 2, "question": ["Cine?"] * 2, "answer": ["Ana", ""]}
+    write_table(tmp_path / "gold.csv", table)
+    write_table(tmp_path / "mine.csv", {"prediction": ["Ana", "Dan"]})
+    words = "language=ro", "data.qa.no_answer=drop"
+    code, scores = score(tmp_path / "gold.csv", tmp_path / "mine.csv", *words)
+    assert (code, scores["exact_match"]) == (0, 1)
+
+
+def test_hugging_face_s_forms_of_answers_and_references_are_read(gold, tmp_path):
+    _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
+    rows = [{"id": guid, "prediction_text": text} for guid, text in ANSWERS.items()]
+    mine, right = tmp_path / "mine.jsonl", tmp_path / "references.json"
+    mine.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert score(gold, mine, "resamples=0") == (0, expected)
+    references = [
+        {"id": guid, "answers": {"text": texts, "answer_start": [0] * len(texts)}}
+        for guid, (_, texts) in QUESTIONS.items()
+    ]
+    right.write_text("\ufeff" + json.dumps(references), encoding="utf-8")
+    assert score(right, mine, "resamples=0") == (0, expected)
+
+
+def test_gold_answers_with_a_wrong_offset_are_scored_as_texts_and_counted(gold, tmp_path, capsys):
+    mine = as_json(tmp_path, ANSWERS)
+    _, expected = score(gold, mine, "resamples=0")
+    content = json.loads(gold.read_text("utf-8"))
+    answers = content["data"][0]["paragraphs"][0]["qas"][0]["answers"]
+    answers[0]["answer_start"] += 1
+    gold.write_text("\ufeff" + json.dumps(content), encoding="utf-8")
+    capsys.readouterr()
+    assert score(gold, mine, "resamples=0") == (0, expected)
+    assert "1 questions have a gold answer that is not at its answer_start" in (
+        capsys.readouterr().out
+    )
+    _, dropped = score(gold, mine, "resamples=0", "data.qa.misaligned=drop")
+    assert dropped["answerable_f1"] == 0
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "NA", "null", "None"])
+def test_a_word_that_looks_like_nothing_is_an_answer(tmp_path, word):
+    context = f"Bunica se numea {word} și locuia la țară."
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    row = {"guid": ["a"], "context": [context], "question": ["Cum se numea?"], "answer": [word]}
+    write_table(gold, row)
+    write_table(mine, {"guid": ["a"], "prediction": [word]})
+    code, scores = score(gold, mine, "language=ro", "resamples=0")
+    assert (code, scores["exact_match"]) == (0, 1)
+    assert "no_answer_accuracy" not in scores
+
+
+def test_an_absent_answer_is_no_empty_one(gold, tmp_path, capsys):
+    mine = tmp_path / "mine.jsonl"
+    rows = [{"guid": guid, "prediction": text or None} for guid, text in ANSWERS.items()]
+    mine.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert score(gold, mine)[0] == 2
+    assert "mine.jsonl: c: its answer is no text" in capsys.readouterr().err
+
+
+def test_answers_without_ids_need_join_position_where_questions_have_ids(gold, tmp_path, capsys):
+    mine = tmp_path / "mine.csv"
+    write_table(mine, {"prediction": list(ANSWERS.values())})
+    assert score(gold, mine)[0] == 2
+    assert "say join=position" in capsys.readouterr().err
+    assert score(gold, mine, "join=position")[0] == 0
+
+
+@pytest.mark.parametrize("packed", ["gold.json.gz", "gold.csv.gz"])
+def test_packed_gold_files_are_read(gold, tmp_path, packed):
+    path = tmp_path / packed
+    content = gold.read_bytes()
+    if ".csv" in packed:
+        asked, right = zip(*QUESTIONS.values(), strict=True)
+        table = {"guid": [*QUESTIONS], "context": [CONTEXT] * 3, "question": asked}
+        write_table(tmp_path / "gold.csv", table | {"answer": ["".join(texts) for texts in right]})
+        content = (tmp_path / "gold.csv").read_bytes()
+    path.write_bytes(gzip.compress(content))
+    _, expected = score(gold, as_json(tmp_path, ANSWERS), "resamples=0")
+    assert score(path, as_json(tmp_path, ANSWERS), "resamples=0") == (0, expected)
+
+
+@pytest.mark.parametrize("task", ["qa", "summarization"])
+def test_a_side_name_that_no_row_has_is_refused(gold, tmp_path, capsys, task):
+    if task == "qa":
+        words, file = [], gold
+    else:
+        words, file = ["task=summarization"], tmp_path / "gold.csv"
+        write_table(file, {"article": [ARTICLE], "summary": [A]})
+    mine = as_json(tmp_path, ANSWERS)
+    words = [f"task={task}", f"gold={file}", f"predictions={mine}", "data.columns.side=[titel]"]
+    assert main(["score", *words]) == 2
+    assert "'titel'" in capsys.readouterr().err

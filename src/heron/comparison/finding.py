@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heron.data.tables import SUFFIXES
+from heron.data.tables import SUFFIXES, table_format, table_stem
 from heron.errors import ConfigError, nearest
 from heron.reporting.collect import RunRecord, collect, is_run
 from heron.reporting.tables import Group, group_runs, is_seed
@@ -160,7 +160,7 @@ def _find(word: str) -> Found:
     pattern += "" if set(text) & set("*?") else "*"
     matches = [Path(match) for match in sorted(glob.glob(pattern))]
     folders = [match for match in matches if match.is_dir()]
-    files = [match for match in matches if match.is_file() and match.suffix in SUFFIXES]
+    files = [match for match in matches if match.is_file() and table_format(match) in SUFFIXES]
     runs = [run for match in folders if is_run(match) for run in collect(match)]
     if not runs and not files and len(folders) == 1:
         runs = collect(folders[0])
@@ -174,7 +174,7 @@ def _find(word: str) -> Found:
 
 
 def _table(path: Path) -> Path:
-    if path.suffix.lower() not in SUFFIXES:
+    if table_format(path) not in SUFFIXES:
         raise ConfigError(f"{path}: not a file of predictions; allowed: {', '.join(SUFFIXES)}")
     return path
 
@@ -239,7 +239,9 @@ def _number(text: str) -> tuple[int, float, str]:
 def _of_files(found: Found) -> System:
     """Make one system of the files that a word names; of several, each is a run."""
     several = len(found.files) > 1
-    sources = [Source(path.stem, path, path.stem if several else "") for path in found.files]
+    sources = [
+        Source(table_stem(path), path, table_stem(path) if several else "") for path in found.files
+    ]
     names = {found.word, *(source.name for source in sources), *map(str, found.files)}
     return System(_stem(found.word), tuple(sources), frozenset(names))
 
@@ -247,7 +249,7 @@ def _of_files(found: Found) -> System:
 def _stem(word: str) -> str:
     """Shorten a path, glob or prefix to a name for a table."""
     path = Path(word)
-    name = path.stem if path.suffix in SUFFIXES else path.name
+    name = table_stem(path) if table_format(path) in SUFFIXES else path.name
     return name.replace("*", "").strip("-_,. ") or path.parent.name or word
 
 

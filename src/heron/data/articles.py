@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from heron.data.config import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import Labels, Rows, require_columns
+from heron.data.rows import SIDE, Labels, Rows, require_columns
 from heron.data.summary_options import SUMMARY
-from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.data.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.errors import Problem
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -21,13 +21,14 @@ from heron.languages.words import words
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 
 
-def read_articles(path: Path, config: DataConfig, labels: Labels) -> Rows:
+def read_articles(path: Path, config: DataConfig, labels: Labels, side: Sequence[str] = ()) -> Rows:
     """Read one table of articles.
 
     Args:
         path: .csv, .tsv, .jsonl, .json or .parquet.
         config: the data set.
         labels: `required`, `optional` (a row without a summary is unlabelled) or `ignored`.
+        side: columns of `data.columns.side` that must be there.
 
     Returns:
         The good rows, what is wrong with the others, and which `data.summaries` left out.
@@ -37,14 +38,15 @@ def read_articles(path: Path, config: DataConfig, labels: Labels) -> Rows:
     """
     table = read_table(path, bad_rows="report")
     columns = config.columns
-    keys = {columns.text: "data.columns.text"}
+    keys = {**dict.fromkeys(side, SIDE), columns.text: "data.columns.text"}
     if labels == "required":
         keys[columns.target] = "data.columns.target"
     require_columns(table, keys)
     reader = ArticleReader(table, config, labels)
     examples = [example for index in range(len(table)) if (example := reader.read(index))]
     problems = [*table.problems, *reader.problems]
-    return Rows(examples, problems, reader.unlabelled, reader.dropped)
+    has_ids = columns.guid in table.columns
+    return Rows(examples, problems, reader.unlabelled, reader.dropped, list(reader.lines), has_ids)
 
 
 def other_script(text: str, alphabet: Container[str]) -> float:
@@ -148,12 +150,13 @@ class ArticleReader:
 
     def _guid(self, row: Mapping[str, Any], line: int) -> str:
         name = self.config.columns.guid
+        value = row.get(name)
         if name not in self.table.columns:
-            return f"{self.table.path.stem}:{line}"
-        if is_missing(row[name]):
+            value = f"{table_stem(self.table.path)}:{line}"
+        if is_missing(value):
             self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
             return ""
-        guid = cell_text(row[name])
+        guid = cell_text(value)
         if guid in self.lines:
             what = f"{name} '{guid}' is already on line {self.lines[guid]}"
             self._problem(line, what, "each id once in a file")

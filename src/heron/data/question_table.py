@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from heron.data.config import DataConfig
 from heron.data.qa_options import NO_ANSWER
-from heron.data.rows import Labels, require_columns
+from heron.data.rows import SIDE, Labels, require_columns
 from heron.data.squad import AnswersError, RawQuestion, read_answers
-from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.data.tables import Table, cell_text, is_blank, is_missing, read_table
 from heron.errors import Problem
 
 
 def read_question_table(
-    path: Path, config: DataConfig, labels: Labels
+    path: Path,
+    config: DataConfig,
+    labels: Labels,
+    side: Sequence[str] = (),
+    contexts: bool = True,
 ) -> tuple[list[RawQuestion], list[Problem]]:
     """Read every row of a table, and what of it is no row.
 
@@ -24,16 +28,20 @@ def read_question_table(
         config: names of its columns. Answers may also be in a column `answers`, in either of the
             two shapes that JSON has them in.
         labels: under `required`, a column of answers must be there.
+        side: columns of `data.columns.side` that must be there.
+        contexts: whether context and question must be there.
 
     Raises:
         DataError: no rows, or columns that are missing.
     """
     table = read_table(path, bad_rows="report")
     columns = config.columns
-    keys = {
-        columns.text: "data.columns.text",
-        str(columns.text_pair): "data.columns.text_pair",
-    }
+    keys = dict.fromkeys(side, SIDE)
+    if contexts:
+        keys |= {
+            columns.text: "data.columns.text",
+            str(columns.text_pair): "data.columns.text_pair",
+        }
     if labels == "required" and "answers" not in table.columns:
         keys[columns.answer] = "data.columns.answer"
     require_columns(table, keys)
@@ -46,7 +54,8 @@ def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) ->
     try:
         if columns.answer in table.columns:
             answers = _cells(row[columns.answer], row.get(columns.answer_start))
-            if answers == [] and NO_ANSWER not in config.label_order:
+            allowed = NO_ANSWER in config.label_order or config.qa.no_answer == "drop"
+            if answers == [] and not allowed:
                 answers = None  # an empty cell: not labelled
         else:
             answers = read_answers(row.get("answers"))
@@ -57,8 +66,8 @@ def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) ->
         # A column that is there needs a value in every row.
         guid=row[columns.guid] if columns.guid in table.columns else None,
         group=row.get(columns.group or ""),
-        context=row[columns.text],
-        question=row[str(columns.text_pair)],
+        context=row.get(columns.text),
+        question=row.get(str(columns.text_pair)),
         answers=answers,
         row=row,
         malformed=malformed,
@@ -76,7 +85,7 @@ def _cells(text: Any, start: Any) -> list[tuple[Any, Any]]:
         if not isinstance(starts, list) or len(starts) != len(text):
             raise AnswersError("as many answer starts as answers are needed")
         return list(zip(text, starts, strict=True))
-    if is_missing(text):
+    if is_blank(text):
         return []
     return [(cell_text(text) if not isinstance(text, str) else text, _whole(start))]
 

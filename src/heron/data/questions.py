@@ -17,10 +17,10 @@ from heron.data.examples import Example, Span
 from heron.data.qa_options import ANSWER, NO_ANSWER
 from heron.data.question_kinds import asks_yes_or_no
 from heron.data.question_table import read_question_table
-from heron.data.rows import Labels, Rows
+from heron.data.rows import SIDE, Labels, Rows
 from heron.data.squad import RawQuestion, is_squad, place_of, read_squad
-from heron.data.tables import cell_text, is_missing
-from heron.errors import Problem
+from heron.data.tables import cell_text, is_missing, table_stem
+from heron.errors import Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -35,7 +35,13 @@ MENDED = "mended"  # the name in `Example.side` of what was done to a question's
 GIVEN = "context as given"
 
 
-def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
+def read_questions(
+    path: Path,
+    config: DataConfig,
+    labels: Labels,
+    side: Sequence[str] = (),
+    placed: bool = True,
+) -> Rows:
     """Read one file of questions.
 
     Args:
@@ -43,6 +49,10 @@ def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
         config: the data set.
         labels: `required`, `optional` (a question without answers in the file is unlabelled) or
             `ignored`.
+        side: names of `data.columns.side` that must be there.
+        placed: whether every answer must stand in its context. Without, answers are texts, as
+            SQuAD's evaluation has them, and neither contexts nor questions are needed; one that is
+            not at its `answer_start` is marked as `REPAIRED`.
 
     Returns:
         The good questions, what is wrong with the others, and which were left out.
@@ -52,12 +62,25 @@ def read_questions(path: Path, config: DataConfig, labels: Labels) -> Rows:
     """
     if is_squad(path):
         questions, problems = read_squad(path)
+        problems += _absent(path, questions, side)
     else:
-        questions, problems = read_question_table(path, config, labels)
-    reader = QuestionReader(path, config, labels)
+        questions, problems = read_question_table(path, config, labels, side, placed)
+    reader = QuestionReader(path, config, labels, placed)
     examples = [example for raw in questions if (example := reader.read(raw)) is not None]
     found = sorted([*problems, *reader.problems], key=lambda each: each.number)
-    return Rows(examples, found, reader.unlabelled, reader.dropped)
+    has_ids = any(raw.guid is not None for raw in questions)
+    return Rows(examples, found, reader.unlabelled, reader.dropped, list(reader.numbers), has_ids)
+
+
+def _absent(path: Path, questions: Sequence[RawQuestion], side: Sequence[str]) -> list[Problem]:
+    """Report names that no question of SQuAD's JSON has."""
+    known = {name for raw in questions for name in raw.row}
+    fix = f"{SIDE}=NAME says which it is"
+    return [
+        Problem(str(path), f"no question has a '{name}'.{nearest(name, known)}", fix)
+        for name in side
+        if questions and name not in known
+    ]
 
 
 def count_mended(examples: Iterable[Example]) -> dict[str, int]:
@@ -72,10 +95,12 @@ class QuestionReader:
         path: the file, for messages.
         config: the data set.
         labels: whether each question needs answers, or a word that it has none.
+        placed: as in `read_questions`.
     """
 
-    def __init__(self, path: Path, config: DataConfig, labels: Labels):
+    def __init__(self, path: Path, config: DataConfig, labels: Labels, placed: bool = True):
         self.path, self.config, self.labels, self.qa = path, config, labels, config.qa
+        self.placed = placed
         self.in_json = is_squad(path)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()
@@ -88,8 +113,11 @@ class QuestionReader:
         """Read one question; None when it cannot be used, with one more problem or count."""
         found = len(self.problems)
         guid = self._guid(raw)
-        context = self._text(raw, guid, "context", raw.context)
-        question = self._text(raw, guid, "question", raw.question)
+        context, question = "", ""
+        if self.placed or raw.context is not None:
+            context = self._text(raw, guid, "context", raw.context)
+        if self.placed or raw.question is not None:
+            question = self._text(raw, guid, "question", raw.question)
         label, gold = self._label(raw, guid)
         if len(self.problems) > found:
             return None
@@ -133,8 +161,9 @@ class QuestionReader:
                 self._problem(
                     raw, "", "its id is empty", "one id for each question, or none at all"
                 )
-            return f"{self.path.stem}:{raw.number}"
-        guid = cell_text(raw.guid)
+            guid = f"{table_stem(self.path)}:{raw.number}"
+        else:
+            guid = cell_text(raw.guid)
         if guid in self.numbers:
             first = self._number(self.numbers[guid])
             self._problem(raw, guid, f"{first} has this id already", "each id once in a file")
@@ -205,6 +234,8 @@ class QuestionReader:
             shown = "an empty answer" if isinstance(text, str) else f"no text: {text!r:.40}"
             self._problem(raw, guid, f"has {shown}", "an answer is a part of the context")
             return None
+        if not self.placed:
+            return text, Span(0, 0), [REPAIRED] if _is_away(raw.context, text, start) else []
         done = []
         place = self._start(raw, guid, text, start)
         if place is None:
@@ -273,7 +304,7 @@ class QuestionReader:
             return MISALIGNED
         if self.labels == "ignored":
             return ""
-        if self.qa.yes_no == "drop" and asks_yes_or_no(question, self.config.language):
+        if self.qa.yes_no == "drop" and asks_yes_or_no(str(question), self.config.language):
             return YES_NO
         if answers and self.qa.answer_words:
             fewest, most = self.qa.answer_words
@@ -287,6 +318,13 @@ class QuestionReader:
     def _problem(self, raw: RawQuestion, guid: str, what: str, fix: str) -> None:
         what = f"{guid}: {what}" if guid else what
         self.problems.append(Problem(place_of(self.path, raw.number), what, fix))
+
+
+def _is_away(context: Any, text: str, start: Any) -> bool:
+    """Tell whether an answer is not where the file says; False where there is no context."""
+    if not isinstance(context, str):
+        return False
+    return text not in context if start is None else not stands_at(context, text, start)
 
 
 def _surrogate(text: str) -> str:

@@ -17,7 +17,7 @@ from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
 from heron.data.phrases import Phrases, read_phrases
 from heron.data.questions import read_questions
-from heron.data.rows import Joined, Labels, RowReader, Rows, require_columns
+from heron.data.rows import SIDE, Joined, Labels, RowReader, Rows, require_columns
 from heron.data.sources import (
     JOIN,
     PHRASES,
@@ -123,7 +123,7 @@ def read_rows(
 
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
     """Read every file; raises all problems of all files at once."""
-    joined = _read_join(paths[JOIN], config.join) if config.join else None
+    joined = read_join(paths[JOIN], config.join) if config.join else None
     phrases = read_phrases(paths[PHRASES], config) if PHRASES in paths else None
     files: dict[str, Rows] = {}
     problems: list[Problem] = []
@@ -172,16 +172,12 @@ def _read(
     joined: Joined | None = None,
     phrases: Phrases | None = None,
 ) -> Rows:
-    if config.task == "qa":
-        return read_questions(path, config, labels)
-    if config.task == "summarization":
-        return read_articles(path, config, labels)
+    if config.task in ("qa", "summarization"):
+        read = read_questions if config.task == "qa" else read_articles
+        return read(path, config, labels, side=[each for each in keys if keys[each] == SIDE])
     table = read_table(path, bad_rows="report")
     require_columns(table, keys)
-    reader = RowReader(table, config, labels, label_column, joined, phrases)
-    examples = [example for index in range(len(table)) if (example := reader.read(index))]
-    problems = sorted([*table.problems, *reader.problems], key=lambda each: each.number)
-    return Rows(examples, problems, reader.unlabelled)
+    return RowReader(table, config, labels, label_column, joined, phrases).read_all()
 
 
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
@@ -197,11 +193,16 @@ def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
         "truth": columns.truth,
     }
     keys = {column: f"data.columns.{field}" for field, column in needed.items() if column}
-    keys |= {column: "data.columns.side" for column in columns.side if column not in keys}
+    keys |= {column: SIDE for column in columns.side if column not in keys}
     return keys | ({config.join.key: "data.join.key"} if config.join else {})
 
 
-def _read_join(path: Path, join: JoinConfig) -> Joined:
+def read_join(path: Path, join: JoinConfig) -> Joined:
+    """Read a second table, row by row under the value of its key.
+
+    Raises:
+        DataError: a column that is missing, or a value of the key that is there twice.
+    """
     table = read_table(path)
     table.require(join.key, *join.take.values())
     if repeated := table.duplicates(join.key):

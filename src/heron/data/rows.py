@@ -13,12 +13,13 @@ from heron.data.examples import Example, Span
 from heron.data.labels import LabelError, LabelReader
 from heron.data.markers import MarkerError, parse_marked
 from heron.data.phrases import Phrases
-from heron.data.tables import Table, cell_text, is_missing
+from heron.data.tables import Table, cell_text, is_missing, table_stem
 from heron.errors import DataError, Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
 Labels = Literal["required", "optional", "ignored"]
+SIDE = "data.columns.side"
 
 # From a value of the joined column to what `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]
@@ -37,12 +38,16 @@ class Rows:
         unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
             holds (an empty one as "").
         dropped: reason and label of each question that `data.qa` left out.
+        guids: ids of all rows that could be read, used or not, in file order.
+        has_ids: whether the ids are the file's own, not `<file stem>:<line>`.
     """
 
     examples: list[Example]
     problems: list[Problem]
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     dropped: Sequence[tuple[str, str]] = ()
+    guids: Sequence[str] = ()
+    has_ids: bool = False
 
 
 def require_columns(table: Table, keys: Mapping[str, str]) -> None:
@@ -69,6 +74,18 @@ def require_columns(table: Table, keys: Mapping[str, str]) -> None:
         )
 
 
+def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
+    """Read ids, labels and groups of a table that may hold no texts; they are empty.
+
+    Args:
+        table: the rows.
+        config: names of the columns, classes, and what becomes of rows without a gold label.
+        joined: what a second table adds, or None.
+    """
+    reader = RowReader(table, config, "required", config.columns.label, joined, texts=False)
+    return reader.read_all()
+
+
 class RowReader:
     """Turns the rows of one table into examples and remembers what was wrong.
 
@@ -79,6 +96,7 @@ class RowReader:
         label_column: which column holds it.
         joined: what a second table adds, or None.
         phrases: what to remove from second texts, or None.
+        texts: whether texts are read; without, they are empty.
     """
 
     def __init__(
@@ -89,9 +107,10 @@ class RowReader:
         label_column: str,
         joined: Joined | None = None,
         phrases: Phrases | None = None,
+        texts: bool = True,
     ):
         self.table, self.config, self.labels = table, config, labels
-        self.joined, self.phrases = joined, phrases
+        self.joined, self.phrases, self.texts = joined, phrases, texts
         self.language = get_language(config.language)
         self.markers = config.event_markers()
         self.label_reader = LabelReader(config, label_column)
@@ -100,19 +119,27 @@ class RowReader:
         self.unlabelled: Counter[str] = Counter()  # rows left out, by what their label cell holds
         self.lines: dict[str, int] = {}  # of each guid
 
+    def read_all(self) -> Rows:
+        """Read every row; problems are those of the table as well, by line."""
+        examples = [one for index in range(len(self.table)) if (one := self.read(index))]
+        problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
+        take = self.config.join.take if self.config.join and self.joined is not None else ()
+        has_ids = self.config.columns.guid in self.table.columns or "guid" in take
+        return Rows(examples, problems, self.unlabelled, guids=list(self.lines), has_ids=has_ids)
+
     def read(self, index: int) -> Example | None:
         """Read one row; None when it cannot be used, with at least one more problem or count."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         value = row.get(self.label_reader.column)
         found = len(self.problems)
         label = None if self.labels == "ignored" else self._label(value, line)
+        joined = self._joined(row, line)
+        named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
+        guid = self._guid(named.pop("guid"), line)
         if self.labels == "required" and label is None and len(self.problems) == found:
             self.unlabelled["" if is_missing(value) else cell_text(value)] += 1
             return None
-        joined = self._joined(row, line)
-        text, text_pair, spans = self._texts(row, line)
-        named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
-        guid = self._guid(named.pop("guid"), line)
+        text, text_pair, spans = self._texts(row, line) if self.texts else ("", None, ())
         group = named.pop("group")
         side = {"file": self.table.path.name, "line": line}
         side |= {column: row.get(column) for column in columns.side} | named
@@ -189,11 +216,11 @@ class RowReader:
     def _guid(self, value: Any, line: int) -> str:
         name = self.config.columns.guid
         if value is None and name not in self.table.columns:
-            return f"{self.table.path.stem}:{line}"
+            value = f"{table_stem(self.table.path)}:{line}"
         if is_missing(value):
             self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
             return ""
-        guid = str(value)
+        guid = cell_text(value)
         if guid in self.lines:
             what = f"{name} '{guid}' is already on line {self.lines[guid]}"
             self._problem(line, what, "each id once in a file")

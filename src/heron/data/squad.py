@@ -6,12 +6,15 @@ list of questions, each with its context and its answers as two parallel lists).
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.data.tables import read_bytes, table_format
 from heron.errors import Problem, nearest
 
 # Texts of the answers and where each begins; None where a row does not say.
@@ -52,12 +55,12 @@ class AnswersError(Exception):
 
 def is_squad(path: Path) -> bool:
     """Tell SQuAD's JSON from a table by its suffix and first character."""
-    if path.suffix.lower() != ".json":
+    if table_format(path) != ".json":
         return False
     try:
-        with open(path, "rb") as file:
+        with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
             return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-    except OSError:
+    except (OSError, EOFError, zlib.error):
         return False
 
 
@@ -69,7 +72,7 @@ def place_of(path: Path, number: int) -> str:
 def read_squad(path: Path) -> tuple[list[RawQuestion], list[Problem]]:
     """Read every question of a file, in file order, and what of it is no question."""
     try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+        content = json.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
         return [], [Problem(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}")]
     except UnicodeDecodeError as error:

@@ -7,10 +7,12 @@ same way everywhere: file, line, what is wrong, what would be right, all bad row
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +38,8 @@ class Table:
         columns: column names in file order; in JSON the union over rows.
         rows: one dictionary per good row, every column present. CSV cells are strings; JSON and
             Parquet values keep their type, and a key that a row leaves out is None.
-        lines: for each row the 1-based line where it begins (in Parquet the row's number).
+        lines: for each row the 1-based line where it begins (in Parquet, and where several rows of
+            JSON share a line, the row's number).
         problems: what could not be read; empty unless `bad_rows="report"`.
     """
 
@@ -101,6 +104,35 @@ class Table:
         return problems
 
 
+def table_format(path: Path) -> str:
+    """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
+    return Path(_without_gz(path)).suffix.lower()
+
+
+def table_stem(path: Path) -> str:
+    """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
+    return Path(_without_gz(path)).stem
+
+
+def _without_gz(path: Path) -> str:
+    return path.stem if path.suffix.lower() == ".gz" else path.name
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file; one that ends in `.gz` is unpacked.
+
+    Raises:
+        OSError: it cannot be read or unpacked.
+    """
+    if path.suffix.lower() != ".gz":
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as file:
+            return file.read()
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"broken gzip: {error}") from error
+
+
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`.
 
@@ -109,6 +141,11 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip() in ("", "nan", "NaN")
     return value is None or (isinstance(value, float) and value != value)
+
+
+def is_blank(value: Any) -> bool:
+    """Tell whether a cell of texts holds nothing: None, NaN or blank. The text `nan` is a text."""
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def cell_text(value: Any) -> str:
@@ -124,8 +161,9 @@ def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise")
     A byte-order mark, CRLF line ends, blank lines and quoted line breaks in CSV are fine.
 
     Args:
-        path: a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, UTF-8. CSV and TSV
-            begin with a header and quote with `"`, doubled inside quotes.
+        path: a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, UTF-8, perhaps
+            packed (.csv.gz). CSV and TSV begin with a header and quote with `"`, doubled inside
+            quotes.
         bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
             ones as `Table.problems`.
 
@@ -203,12 +241,15 @@ _Rows = Iterator[tuple[int, dict[str, Any] | _Bad]]
 
 
 def _read(path: Path) -> _Rows:
-    suffix = path.suffix.lower()
+    suffix = table_format(path)
     if suffix not in SUFFIXES:
-        yield 0, _Bad(f"unknown file type '{path.suffix}'", f"use one of {', '.join(SUFFIXES)}")
+        yield (
+            0,
+            _Bad(f"unknown file type '{path.suffix}'", f"use one of {', '.join(SUFFIXES)}, or .gz"),
+        )
         return
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         yield 0, _Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
         return
@@ -271,6 +312,13 @@ def _read_jsonl(text: str) -> _Rows:
 
 
 def _read_json(text: str) -> _Rows:
+    """Read a JSON list; where several elements share a line, they have numbers instead."""
+    found = list(_read_list(text))
+    shared = len({line for line, _ in found}) < len(found)
+    return ((number if shared else line, row) for number, (line, row) in enumerate(found, 1))
+
+
+def _read_list(text: str) -> _Rows:
     """Read a JSON list one element at a time, to know on which line each one begins."""
     decoder = json.JSONDecoder()
     line, counted = 1, 0

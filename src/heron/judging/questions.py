@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.data.tables import SUFFIXES, is_missing, read_table
+from heron.data.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.judging.wording import Question
 
@@ -32,7 +32,7 @@ def choose_questions(
         ConfigError: an unknown name, or one that is there twice.
         DataError: a table with unusable rows.
     """
-    if len(words) == 1 and Path(words[0]).suffix in SUFFIXES:
+    if len(words) == 1 and table_format(Path(words[0])) in SUFFIXES:
         return _read_questions(Path(words[0]), scale)
     by_name = {question.name: question for question in known}
     for word in words:

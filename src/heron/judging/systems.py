@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heron.data.tables import Table, cell_text, is_missing, read_table
+from heron.data.tables import Table, cell_text, is_missing, read_table, table_format, table_stem
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import sha256_file
 from heron.languages.spelling import Spell, speller
@@ -116,7 +116,7 @@ def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
 
 def _read(name: str, path: Path, split: str) -> System:
     if not path.is_dir():
-        return _from_table(name or path.stem, path)
+        return _from_table(name or table_stem(path), path)
     from heron.analysis.reading import data_of, missing_predictions
     from heron.config import read_stored
     from heron.runtime.run_folder import open_run
@@ -183,7 +183,7 @@ def numbers(table: Table, guid: str, columns: Sequence[str]) -> dict[str, dict[s
     has nothing else.
     """
     found: dict[str, dict[str, float]] = {cell_text(row[guid]): {} for row in table.rows}
-    texts = table.path.suffix.lower() in (".csv", ".tsv")
+    texts = table_format(table.path) in (".csv", ".tsv")
     for column in columns:
         if column in _NO_METRICS:
             continue

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from heron.errors import ConfigError, DataError, Problem
 
-TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up: files round them
+TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
+_ROUNDED = 0.005  # how far from the truth a probability of two decimals may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,16 @@ class ReliabilityBins:
         return self.accuracy - self.confidence
 
 
+def rounding_tolerance(classes: int) -> float:
+    """Say how far from 1 probabilities may add up that a file has rounded to two decimals."""
+    return max(TOLERANCE, _ROUNDED * classes) + 1e-9  # sums of floats miss the border itself
+
+
 def calibration_scores(
-    probabilities_NC: npt.ArrayLike, gold_N: npt.ArrayLike, bins: int = 15
+    probabilities_NC: npt.ArrayLike,
+    gold_N: npt.ArrayLike,
+    bins: int = 15,
+    tolerance: float = TOLERANCE,
 ) -> dict[str, float]:
     """Compute how far probabilities are from what happens.
 
@@ -50,6 +59,7 @@ def calibration_scores(
         probabilities_NC: probabilities of all classes, each row adding up to 1.
         gold_N: class numbers, from 0 to C - 1.
         bins: bins of equal width between 0 and 1.
+        tolerance: how far from 1 a row may add up.
 
     Returns:
         `ece`, the mean gap between confidence and accuracy over rows, and `mce`, the largest gap of
@@ -62,8 +72,8 @@ def calibration_scores(
 
     Source: Guo et al. 2017, section 2 (ECE, MCE); Brier 1950 (the multi-class form).
     """
-    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N)
-    found = reliability_bins(probabilities_NC, gold_N, bins)
+    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N, tolerance)
+    found = reliability_bins(probabilities_NC, gold_N, bins, tolerance)
     used = found.count > 0
     truth_NC = np.eye(probabilities_NC.shape[1])[gold_N]
     squares_N = ((probabilities_NC - truth_NC) ** 2).sum(axis=1)
@@ -76,7 +86,10 @@ def calibration_scores(
 
 
 def reliability_bins(
-    probabilities_NC: npt.ArrayLike, gold_N: npt.ArrayLike, bins: int = 15
+    probabilities_NC: npt.ArrayLike,
+    gold_N: npt.ArrayLike,
+    bins: int = 15,
+    tolerance: float = TOLERANCE,
 ) -> ReliabilityBins:
     """Put rows into bins by the probability of their predicted class.
 
@@ -84,6 +97,7 @@ def reliability_bins(
         probabilities_NC: as in `calibration_scores`, like `gold_N` and `bins`.
         gold_N: class numbers.
         bins: bins of equal width between 0 and 1.
+        tolerance: as in `calibration_scores`.
 
     Raises:
         ConfigError: fewer than one bin.
@@ -94,7 +108,7 @@ def reliability_bins(
     """
     if bins < 1:
         raise ConfigError(f"bins={bins}: expected 1 or more")
-    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N)
+    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N, tolerance)
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N = probabilities_NC.max(axis=1)
     right_N = (probabilities_NC.argmax(axis=1) == gold_N).astype(np.float64)
@@ -108,7 +122,7 @@ def reliability_bins(
 
 
 def _checked(
-    probabilities: npt.ArrayLike, gold: npt.ArrayLike
+    probabilities: npt.ArrayLike, gold: npt.ArrayLike, tolerance: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Take both as arrays; all that is wrong with them is reported at once."""
     probabilities_NC = np.asarray(probabilities, dtype=np.float64)
@@ -120,7 +134,7 @@ def _checked(
     off_N = (gold_N < 0) | (gold_N >= classes)
     # Written so that NaN is refused too.
     sum_N = probabilities_NC.sum(axis=1)
-    whole_N = (probabilities_NC >= -TOLERANCE).all(axis=1) & (np.abs(sum_N - 1) <= TOLERANCE)
+    whole_N = (probabilities_NC >= -TOLERANCE).all(axis=1) & (np.abs(sum_N - 1) <= tolerance)
     problems = [
         Problem(f"row {row + 1}", f"gold class {gold_N[row]}", f"allowed: 0 to {classes - 1}")
         for row in np.flatnonzero(off_N)

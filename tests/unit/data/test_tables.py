@@ -1,5 +1,6 @@
 """What heron promises about files of rows."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -53,6 +54,21 @@ def test_byte_order_mark_and_crlf_change_nothing(tmp_path, name):
     dressed = read_table(save(tmp_path, name, "\ufeff" + plain.replace("\n", "\r\n")))
     assert dressed.rows == expected.rows
     assert dressed.lines == expected.lines
+
+
+def test_rows_of_json_that_share_a_line_are_numbered(tmp_path):
+    table = read_table(save(tmp_path, "t.json", json.dumps([*ROWS, *ROWS])))
+    assert table.lines == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+def test_packed_files_are_read_and_broken_ones_reported(tmp_path, name):
+    plain = {"t.csv": "guid,text\na,x\n", "t.jsonl": '{"guid": "a", "text": "x"}'}
+    content = gzip.compress(plain.get(name, '[{"guid": "a", "text": "x"}]').encode())
+    assert read_table(save(tmp_path, f"{name}.gz", content)).rows == [{"guid": "a", "text": "x"}]
+    for broken in (content[:-9], b"no gzip", b"\x1f\x8b" + content[5:]):
+        with pytest.raises(DataError, match=r"\.gz: cannot be read"):
+            read_table(save(tmp_path, f"{name}.gz", broken))
 
 
 def test_a_row_with_quoted_line_breaks_has_the_line_where_it_begins(tmp_path):

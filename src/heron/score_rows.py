@@ -1,0 +1,136 @@
+"""Somebody's predictions, read and put beside the gold rows that they are for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from heron.config_dir import data_sets
+from heron.data.config import DataConfig, read_config
+from heron.data.rows import Rows
+from heron.data.squad import is_squad
+from heron.data.tables import Table, cell_text, read_bytes, read_table
+from heron.errors import ConfigError, DataError, Problem, nearest
+
+GUIDS = ("guid", "id")
+
+
+def read_data_set(name: str) -> DataConfig:
+    """Read a data set's definition; its side columns are left out, for nothing here needs them.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
+    config = read_config(paths[name])
+    config.columns.side = []
+    return config
+
+
+def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise") -> Table:
+    """Read a table, or a JSON object `{guid: prediction}` as one with these two columns.
+
+    Raises:
+        DataError: as `heron.data.tables.read_table`; a guid that the object has twice.
+    """
+    if not is_squad(path):
+        return read_table(path, bad_rows)
+    pairs: list[tuple[str, Any]] = []
+
+    def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs[:] = found  # the outermost object is the last to be read
+        return dict(found)
+
+    try:
+        json.loads(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=keep)
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
+    rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
+    table = Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
+    if repeated := sorted({guid for guid, _ in pairs if [g for g, _ in pairs].count(guid) > 1}):
+        raise DataError([Problem(f"{path}: {guid}", "is there twice") for guid in repeated])
+    return table
+
+
+def match_rows(
+    table: Table,
+    guid: str | None,
+    rows: Rows,
+    gold: Path,
+    join: str | None = None,
+    names: tuple[str, str] = ("prediction", "row"),
+) -> tuple[list[int], str]:
+    """Find the prediction of each gold row that counts.
+
+    There may be predictions for rows that do not count as well; they are left out with them.
+
+    Args:
+        table: the predictions.
+        guid: its column of ids, or None.
+        rows: of the gold file.
+        gold: the gold file, for messages.
+        join: `position` joins by order; None on the ids, by order where neither file has any.
+        names: what is predicted, and what for: an answer, a question.
+
+    Returns:
+        For each of `rows.examples` a row of the table, and what they were joined on.
+
+    Raises:
+        ConfigError: another `join`; ids in the gold file alone.
+        DataError: ids that are missing, extra or repeated; another number of rows than the gold
+            file has, in all or of those that count.
+    """
+    to = names[1]
+    counted = [example.guid for example in rows.examples]
+    if join not in (None, "position"):
+        raise ConfigError(f"join={join}.{nearest(str(join), ['position'])}")
+    if guid is not None and join is None:
+        return _on_guid(table, guid, rows, gold, names), f"on {guid}"
+    if rows.has_ids and join is None:
+        raise ConfigError(
+            f"{gold} has ids, {table.path} has none: add a column guid there, or say join=position "
+            "if the rows of both files stand in the same order"
+        )
+    places = _by_position(len(table), rows.guids, counted)
+    if places is None:
+        what = f"{len(table)} rows for the {len(rows.guids)} {to}s of {gold}"
+        if len(counted) < len(rows.guids):
+            what += f", or the {len(counted)} of them that are scored"
+        raise DataError(Problem(str(table.path), what, "a column guid joins rows by name"))
+    return places, "by position"
+
+
+def _on_guid(table: Table, guid: str, rows: Rows, gold: Path, names: tuple[str, str]) -> list[int]:
+    gives, to = names
+    problems = [*table.missing_values(guid), *table.duplicates(guid)]
+    places = {cell_text(value): row for row, value in enumerate(table.values(guid))}
+    fix = ""
+    if not rows.has_ids and rows.guids:
+        fix = (
+            f"{gold} has no ids: its {to}s are called {rows.guids[0]} and so on; "
+            "join=position joins them by order"
+        )
+    for example in rows.examples:
+        if example.guid not in places:
+            what = f"no {gives} to it in {table.path}"
+            problems.append(Problem(f"{gold}: {example.guid}", what, fix))
+    for name in sorted(places.keys() - set(rows.guids)):
+        problems.append(Problem(f"{table.path}: {name}", f"no such {to} in {gold}", fix))
+    if problems:
+        raise DataError(problems)
+    return [places[example.guid] for example in rows.examples]
+
+
+def _by_position(
+    length: int, everything: Sequence[str], counted: Sequence[str]
+) -> list[int] | None:
+    """Give each row that counts the prediction in its place; None for another number of rows."""
+    for guids in (everything, counted):
+        if length == len(guids):
+            places = {name: row for row, name in enumerate(guids)}
+            return [places[name] for name in counted]
+    return None
