@@ -82,6 +82,7 @@ CHOICES = {
     "batching.oversample": ("none", "balanced", "multipliers"),
     "dynamics.mode": ("train", "evaluation"),
     "curriculum.difficulty": DIFFICULTIES,
+    "curriculum.order": ("difficulty", "groups"),
     "curriculum.grouping": ("allenai", "tercile_partition"),
     "curriculum.pacing": ("stages", *GROWING, "self_paced"),
     "curriculum.sampling": ("plain", "stratified"),

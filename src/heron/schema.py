@@ -355,11 +355,18 @@ class CurriculumConfig:
             unlike each other), `external` (a column of `scores`), `random`, or a statistic of an
             earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
         reverse: hardest first.
-        grouping: how `groups` of stages are made: `allenai` (the examples with the highest
+        order: in which `unlock` and pacings that grow unlock: by `difficulty`, or by `groups`: the
+            easy group, then the ambiguous one, then the hard one, each example once (the most
+            confident, most variable, least confident ones first), as in the file that RoNLI's code
+            reads for Cart-CL. Examples in no group are then never unlocked, and shares are of the
+            others.
+        grouping: how groups are made: `allenai` (the examples with the highest
             confidence, the highest variability, the lowest confidence; they overlap) or
             `tercile_partition` (disjoint thirds by difficulty).
-        fraction: size of each group under `allenai`.
-        exact: with the published tool's off-by-one, a row more than the fraction.
+        fraction: size of each group under `allenai`; the shipped curricula have the published
+            tool's third, .3319.
+        exact: with the published tool's off-by-one: int(fraction x N) + 1 examples, as `heron map`
+            and the shipped curricula have it; else the nearest whole number.
         pacing: `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with
             the steps), or `self_paced` (the examples with the lowest loss so far, a growing share).
         stages: mappings with `share` (of all steps), and either `unlock` (the easiest share of the
@@ -386,6 +393,7 @@ class CurriculumConfig:
     name: str = "none"
     difficulty: str = "eq1_swapped"
     reverse: bool = False
+    order: str = "difficulty"
     grouping: str = "allenai"
     fraction: float = 0.33
     exact: bool = False

@@ -211,7 +211,9 @@ def test_every_experiment_works_with_them_under_every_protocol(experiment, run_a
 
 
 def test_every_paper_s_task_has_its_protocols():
-    published = {f"{task}_{protocol}" for task in ("nli", "qa", "relation") for protocol in PROTOCOLS}
+    published = {
+        f"{task}_{protocol}" for task in ("nli", "qa", "relation") for protocol in PROTOCOLS
+    }
     # HeSum publishes no setting beside its experiments'; `fixed` is what conf/ says elsewhere.
     assert published - set(options("deviations")) == {"nli_fixed", "qa_fixed", "relation_fixed"}
 

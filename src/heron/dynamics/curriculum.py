@@ -58,7 +58,8 @@ class Ranking:
     """How hard each unit is.
 
     Args:
-        order_U: units from easy to hard, ties by guid.
+        order_U: units in the order of unlocking, from easy to hard, ties by guid; without those
+            that are never unlocked.
         groups: bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
     """
 

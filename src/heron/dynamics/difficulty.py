@@ -16,8 +16,8 @@ from heron.data.features import Features, Units
 from heron.data.tables import cell_text, is_missing, read_table
 from heron.dynamics.cartography import Statistics, difficulty
 from heron.dynamics.curriculum import Ranking, mean_of_units
-from heron.dynamics.groups import allenai, rank, tercile_partition
-from heron.dynamics.settings import names_groups
+from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
+from heron.dynamics.settings import uses_groups
 from heron.errors import DataError, Problem
 from heron.schema import CurriculumConfig
 
@@ -35,7 +35,8 @@ def rank_units(
     """Order the units of a train split from easy to hard, and group them.
 
     Args:
-        config: `difficulty`, `reverse`, `grouping`, `fraction`, `exact`, `scores`, `column`.
+        config: `difficulty`, `reverse`, `order`, `grouping`, `fraction`, `exact`, `scores`,
+            `column`.
         features: the train split.
         units: its units. A unit of many rows is as hard as they are on average.
         seed: for `random`.
@@ -63,12 +64,21 @@ def rank_units(
         assert of_units is not None
         score_U = difficulty(config.difficulty, of_units)
     order_U = rank(-score_U if config.reverse else score_U, guids_U)
-    if not names_groups(config):
+    if not uses_groups(config):
         return Ranking(order_U, {})
     if config.grouping == "tercile_partition":
-        return Ranking(order_U, tercile_partition(score_U, guids_U))
+        groups = tercile_partition(score_U, guids_U)
+        if config.order == "groups":  # they follow the difficulty; who has none is in no group
+            order_U = order_U[~np.isnan(score_U[order_U])]
+        return Ranking(order_U, groups)
     assert of_units is not None
-    return Ranking(order_U, allenai(of_units, config.fraction, config.exact))
+    groups = allenai(of_units, config.fraction, config.exact)
+    if config.order == "groups":
+        selected = select(of_units, config.fraction, config.exact)
+        one_after_another = np.concatenate([selected[group] for group in GROUPS])
+        _, first = np.unique(one_after_another, return_index=True)
+        order_U = one_after_another[np.sort(first)]
+    return Ranking(order_U, groups)
 
 
 def unit_statistics(statistics: Statistics, features: Features, units: Units) -> Statistics:

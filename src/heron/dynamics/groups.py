@@ -67,6 +67,18 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
 
     Source: Swayamdipta et al. (2020), section 3 and the code released with it.
     """
+    selected = select(statistics, fraction, exact)
+    return {name: _mask(positions, len(statistics)) for name, positions in selected.items()}
+
+
+def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
+    """List the members of each of `allenai`'s groups, in the order in which they are selected.
+
+    Args, Raises, Source: see `allenai`.
+
+    Returns:
+        For each of `GROUPS` int64 positions: the most of a kind first.
+    """
     if not 0 < fraction <= 1:
         raise ConfigError(f"fraction={fraction}: a group is a share of the data, above 0, up to 1")
     graded = int(np.count_nonzero(statistics.visits_N))
@@ -77,7 +89,7 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
         HARD: statistics.confidence_N,
     }
     return {
-        name: _mask(rank(score_N, statistics.guids)[: min(size, graded)], len(statistics))
+        name: rank(score_N, statistics.guids)[: min(size, graded)]
         for name, score_N in scores.items()
     }
 

@@ -27,14 +27,14 @@ DIFFICULTIES = ("length", "sts", "external", "random", *LEARNT)
 _KEYS = ("name", "share", "steps", "unlock", "groups")
 
 
-def names_groups(config: CurriculumConfig) -> bool:
-    """Tell whether a stage draws from groups."""
-    return any(stage.get("groups") for stage in config.stages)
+def uses_groups(config: CurriculumConfig) -> bool:
+    """Tell whether a curriculum goes by groups, in a stage or in its order."""
+    return config.order == "groups" or any(stage.get("groups") for stage in config.stages)
 
 
 def needs_dynamics(config: CurriculumConfig) -> bool:
     """Tell whether a curriculum asks what an earlier run has learnt."""
-    if names_groups(config) and config.grouping == "allenai":
+    if uses_groups(config) and config.grouping == "allenai":
         return True
     return config.difficulty in LEARNT
 
@@ -126,10 +126,10 @@ def _check_difficulty(config: Config) -> None:
             f"curriculum.difficulty=sts compares two texts of a kind: it needs task=nli, not "
             f"{config.task.name}. Use length, or a statistic of a run's dynamics"
         )
-    if names_groups(curriculum) and curriculum.reverse:
+    if uses_groups(curriculum) and curriculum.reverse:
         raise ConfigError(
-            "curriculum.reverse turns the order of unlocking; stages that name groups say their "
-            "own order"
+            "curriculum.reverse turns the order by difficulty; stages that name groups, and "
+            "curriculum.order=groups, say their own order"
         )
 
 

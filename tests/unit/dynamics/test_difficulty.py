@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from heron.config_dir import conf_dir
 from heron.data.features import Features
 from heron.data.tables import write_table
 from heron.dynamics.cartography import difficulty, statistics
@@ -14,6 +15,7 @@ from heron.dynamics.groups import allenai, tercile_partition
 from heron.dynamics.settings import LEARNT
 from heron.errors import ConfigError, DataError
 from heron.schema import CurriculumConfig
+from heron.yaml_files import read_yaml
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]
 LENGTHS = [9, 4, 7, 4, 12, 1]
@@ -189,6 +191,45 @@ def test_groups_are_made_of_the_dynamics_or_of_thirds_of_the_score():
         name: mask.tolist() for name, mask in expected.items()
     }
     assert [GUIDS[unit] for unit in np.flatnonzero(found["easy"])] == ["a", "f"]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_order_by_groups_is_that_of_the_released_file_each_example_once(exact):
+    """The released script writes a file, then what another has besides; so do these lines."""
+    features, known = features_of(), learnt(seed=3)
+    size = 2 if exact else 1  # int(0.2 * 6) + 1, round(0.2 * 6)
+    confidence, variability = known.confidence_N, known.variability_N
+    kinds = (-confidence, -variability, confidence)
+    expected: list[str] = []
+    for kind in kinds:
+        selected = [GUIDS[place] for place in np.argsort(kind, kind="stable")[:size]]
+        expected += [guid for guid in selected if guid not in expected]
+    config = CurriculumConfig(
+        name="mine", order="groups", fraction=0.2, exact=exact, stages=[{"share": 1.0}]
+    )
+    ranking = rank_units(config, features, features.units(), 0, known)
+    assert [GUIDS[unit] for unit in ranking.order_U] == expected
+    assert len(expected) < len(GUIDS), "who is in no group is never unlocked"
+
+
+@pytest.mark.parametrize("name", ["e2l", "a", "h2l", "e2l_a", "cart_cl"])
+def test_groups_of_a_shipped_curriculum_are_those_of_the_map(name):
+    guids = [f"g{place}" for place in range(40)]
+    features, known = features_of([5] * 40, guids), learnt(guids)
+    values = read_yaml(conf_dir() / "curriculum" / f"{name}.yaml")
+    found = rank_units(CurriculumConfig(**values), features, features.units(), 0, known).groups
+    assert {mask.sum() for mask in found.values()} == {int(0.3319 * 40) + 1}
+    for group, mask in allenai(known).items():  # as `heron map` calls it
+        assert found[group].tolist() == mask.tolist()
+
+
+def test_thirds_of_a_difficulty_stand_in_its_order():
+    features = features_of()
+    config = CurriculumConfig(
+        name="mine", order="groups", grouping="tercile_partition", difficulty="length"
+    )
+    order_U = rank_units(config, features, features.units(), 0).order_U
+    assert [GUIDS[unit] for unit in order_U] == order(features, difficulty="length")
 
 
 def test_no_groups_are_made_where_no_stage_asks_for_them():

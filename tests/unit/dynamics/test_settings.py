@@ -25,6 +25,7 @@ def test_statistics_and_groups_are_those_of_the_dynamics():
         ({"difficulty": "eq1_swapped"}, True),
         ({"difficulty": "length"}, False),
         ({"difficulty": "length", "stages": [{"share": 1, "groups": ["hard"]}]}, True),
+        ({"difficulty": "length", "order": "groups"}, True),
         (
             {
                 "difficulty": "length",
@@ -34,7 +35,13 @@ def test_statistics_and_groups_are_those_of_the_dynamics():
             False,
         ),
     ],
-    ids=["a statistic", "length", "groups of the dynamics", "thirds of lengths"],
+    ids=[
+        "a statistic",
+        "length",
+        "groups of the dynamics",
+        "an order by groups",
+        "thirds of lengths",
+    ],
 )
 def test_dynamics_are_asked_for_where_a_statistic_is(changes, wanted):
     assert settings.needs_dynamics(CurriculumConfig(**changes)) == wanted
@@ -107,6 +114,10 @@ WRONG = {
     "similarity of one text": (
         {"pacing": "linear", "difficulty": "sts", "task": "relation"},
         r"difficulty=sts compares two texts of a kind: it needs task=nli, not relation",
+    ),
+    "reverse of an order by groups": (
+        {"reverse": True, "order": "groups", "stages": [STAGE]},
+        r"curriculum\.order=groups",
     ),
     "reverse of what is said in order": (
         {"reverse": True, "stages": [{"share": 1, "groups": ["easy"]}]},
