@@ -11,6 +11,7 @@ from typing import NamedTuple
 from heron import __version__
 from heron.errors import ConfigError, HeronError, nearest
 from heron.secrets import redact
+from heron.signals import exit_code, interruptible, terminable
 
 # oneDNN keeps its last 1,024 kernels, each with its memory, and batches of texts have ever new
 # shapes: with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
@@ -300,7 +301,11 @@ heron demo [out=DIR]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (0 done, 2 a user's mistake, 130 interrupted)."""
+    """Run one command.
+
+    Returns:
+        The exit code: 0 done, 2 a user's mistake, 130 interrupted by Ctrl+C, 143 by SIGTERM.
+    """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_help())
@@ -316,7 +321,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "-h" in rest or "--help" in rest:
             print(f"{COMMANDS[name].summary}\n\nusage: {COMMANDS[name].usage}")
             return 0
-        return importlib.import_module(COMMANDS[name].module).run(rest) or 0
+        with terminable(), interruptible():
+            return importlib.import_module(COMMANDS[name].module).run(rest) or 0
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
@@ -325,9 +331,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"heron {name}: {redact(str(error))}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print(f"\nheron {name}: interrupted; the same command goes on from here", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        then = "goes on from here" if name == "train" else "begins again"
+        print(f"\nheron {name}: interrupted; the same command {then}", file=sys.stderr)
+        return exit_code(error)
 
 
 def _help() -> str:

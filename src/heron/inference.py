@@ -28,6 +28,7 @@ from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 from heron.settings import changed
+from heron.signals import leave_signals_alone
 from heron.tasks.base import Predictions
 from heron.tasks.several import Mean, UnderEach
 
@@ -254,7 +255,7 @@ def _predict(
 
 def _trainer(config: Config) -> pl.Trainer:
     bars = progress_bar(config.trainer.progress)
-    return pl.Trainer(
+    trainer = pl.Trainer(
         accelerator=config.trainer.accelerator,
         devices=1,
         precision=precision(config.trainer.precision),  # type: ignore[arg-type]
@@ -266,6 +267,7 @@ def _trainer(config: Config) -> pl.Trainer:
         use_distributed_sampler=False,
         default_root_dir=Path(config.paths.cache),
     )
+    return leave_signals_alone(trainer)
 
 
 class TrainedBaseline:

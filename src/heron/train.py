@@ -20,6 +20,7 @@ from heron.runtime.run_folder import RunFolder, run_path
 from heron.runtime.sweep import Sweep
 from heron.schema import Config
 from heron.secrets import redact
+from heron.signals import TERMINATED
 
 _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
@@ -97,9 +98,9 @@ def _run_by_hand(plan: Plan) -> int:
 
     (job,) = plan.jobs
     code = run_by_hand(job)
-    if code == DONE and ranks.is_first():
+    if code == 0 and ranks.is_first():
         _report(job.folder.path)
-    leave_at_once(0 if code == DONE else 2)
+    leave_at_once(code)
     raise AssertionError
 
 
@@ -165,7 +166,14 @@ def _run_sweep(
     if failed:
         jobs = len(outcomes) + len(refused) + len(queue.refused())
         _say_what_failed(failed, jobs, outcomes)
-    return 2 if failed else 0
+        return 2
+    if cut := sum(each.state == "interrupted" for each in outcomes):
+        print(
+            f"heron train: {cut} of {len(outcomes)} jobs interrupted; the same command goes on "
+            "with them",
+            file=sys.stderr,
+        )
+    return TERMINATED if cut else 0
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:

@@ -20,8 +20,10 @@ from heron.files import atomic_open
 from heron.metrics.names import is_minimised
 from heron.runtime.history import History
 from heron.runtime.notices import say
+from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.schema import TrainerConfig
+from heron.signals import Deferred, Terminated
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
@@ -52,11 +54,11 @@ class WholeFiles(TorchCheckpointIO):
 
 
 class LastCheckpoint(Checkpoint):
-    """Saves at the end of every epoch, and within one by the clock or by steps.
+    """Saves at the end of every epoch, within one by the clock or by steps, and at SIGTERM.
 
     Lightning stores model, optimizer, schedule and loops; this adds the random states and the
     rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
-    processes, the random states of all are in it.
+    processes, the random states of all are in it, and SIGTERM to any ends all.
 
     Args:
         folder: the run folder.
@@ -71,6 +73,7 @@ class LastCheckpoint(Checkpoint):
         self._saved_at = time.monotonic()
         self._saved_step = 0
         self._random: dict[str, Any] | None = None
+        self._sigterm = Deferred()
 
     def state_dict(self) -> dict[str, Any]:
         """Capture the random states and the history."""
@@ -92,6 +95,27 @@ class LastCheckpoint(Checkpoint):
     ) -> None:
         """A run that had stopped early trains no further epoch."""
         trainer.should_stop = checkpoint["should_stop"]
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """From now on SIGTERM waits for a checkpoint."""
+        self._sigterm.begin()
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """End where SIGTERM has come: the epoch before is saved, and the search has heard of it."""
+        if self._is_asked_to_end():
+            raise Terminated
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """End where SIGTERM has come, unless the run is over with the training."""
+        self._sigterm.end()
+        if self._sigterm.asked and not pruned(trainer):
+            raise Terminated
+
+    def on_exception(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, exception: BaseException
+    ) -> None:
+        """Handle SIGTERM as before the training."""
+        self._sigterm.end()
 
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
@@ -115,12 +139,21 @@ class LastCheckpoint(Checkpoint):
         whole_step = (batch_idx + 1) % trainer.accumulate_grad_batches == 0
         # Lightning logs a step after this hook: a checkpoint now would miss that row for good.
         logged_next = step % LOG_EVERY == 0
-        if whole_step and not last_batch and not logged_next and self._is_due(step):
+        if not whole_step or last_batch or logged_next:
+            return
+        ends = self._is_asked_to_end()
+        if ends or self._is_due(step):
             self._save(trainer)
+        if ends:
+            raise Terminated
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Save when the epoch, its validation and its best checkpoint are done."""
         self._save(trainer)
+
+    def _is_asked_to_end(self) -> bool:
+        """Tell whether SIGTERM has come, to this process or another one of the training."""
+        return ranks.sum_over_ranks(torch.tensor(int(self._sigterm.asked))).item() > 0
 
     def _is_due(self, step: int) -> bool:
         if self.config.checkpoint_steps is not None:
@@ -131,9 +164,11 @@ class LastCheckpoint(Checkpoint):
         return ranks.from_first(due)
 
     def _save(self, trainer: pl.Trainer) -> None:
+        self._sigterm.saving = True
         if ranks.is_first():
             self.history.write()
         trainer.save_checkpoint(self.path)
+        self._sigterm.saving = False
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step
 

@@ -19,7 +19,7 @@ import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,10 @@ from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, note_failure
 from heron.schema import Config
 from heron.secrets import redact
+from heron.signals import INTERRUPTED, held_back, raise_at_sigterm, take
 
 # Exit codes of a job's process.
-DONE, FAILED, BUSY, INTERRUPTED = 0, 1, 75, 130
+DONE, FAILED, BUSY = 0, 1, 75  # and INTERRUPTED, whatever has interrupted it
 
 _context = multiprocessing.get_context("forkserver")
 
@@ -61,7 +62,9 @@ def start_server(further: Sequence[str] = ()) -> None:
         further: modules that the jobs need besides their own.
     """
     _context.set_forkserver_preload(["heron.runtime.preload", *further])
-    with _no_main():
+    resource_tracker.ensure_running()  # it lets SIGTERM through
+    # A SIGTERM to a whole group is for jobs to hear: without the server nobody learns how they end.
+    with _no_main(), held_back():
         forkserver.ensure_running()
 
 
@@ -142,9 +145,9 @@ class JobProcess:
         self._replies.close()
 
     def interrupt(self) -> None:
-        """Ask the job to end, as Ctrl+C would."""
+        """Ask the job to end; a training saves first."""
         if self.exit_code is None:
-            os.kill(self.pid, signal.SIGINT)
+            os.kill(self.pid, signal.SIGTERM)
 
     def end(self, seconds: float) -> None:
         """Wait for the job's end; make it end after `seconds`."""
@@ -186,6 +189,7 @@ def _work(
     # Ctrl+C in a terminal reaches a whole group of processes: the parent alone decides.
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    raise_at_sigterm()
     os.chdir(folder)
     print_to(job.folder.log)
     remember_hashes(known[0])
@@ -208,6 +212,7 @@ def _run(job: Job, n_jobs: int) -> int:
     print(f"heron train: {job.folder.path}", flush=True)
     clock = Clock()
     try:
+        take()  # SIGTERM: the server holds it back
         _end_with_parent()
         run_job(config, job.folder, job.overrides)
     except BusyError:

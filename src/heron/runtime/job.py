@@ -38,13 +38,9 @@ from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
 from heron.runtime.states import Clock, beating, failure, heartbeat, is_settled, try_update
-from heron.runtime.trainer import (
-    build_trainer,
-    interruptible,
-    prediction_trainer,
-    wandb_run,
-)
+from heron.runtime.trainer import build_trainer, prediction_trainer, wandb_run
 from heron.schema import Config
+from heron.signals import interruptible
 from heron.tasks.base import Predictions, TaskModule
 
 Scores = dict[str, dict[str, float]]

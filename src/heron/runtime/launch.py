@@ -22,13 +22,15 @@ from typing import Any
 from heron.config import to_yaml
 from heron.errors import ConfigError
 from heron.files import locked, read_json
-from heron.runtime.isolation import BUSY, DONE, FAILED, INTERRUPTED, Job, JobProcess
+from heron.runtime.isolation import BUSY, DONE, FAILED, Job, JobProcess
 from heron.runtime.states import killed, try_update
 from heron.schema import Config
+from heron.signals import INTERRUPTED
 
 JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
 ALIVE, SAID = "alive.lock", "launcher.txt"  # in the scratch folder
 _KILLED = {"state": "failed", "retry": True}
+_ENDED = "Terminated: by SIGTERM"
 _SECONDS = 5.0  # for processes that are told to end at once
 # What a process says whose neighbour is gone: seldom the cause of anything.
 _LEFT_ALONE = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
@@ -148,7 +150,7 @@ class RanksProcess(JobProcess):
             return None
         if code == 0:
             return DONE
-        if self._asked_to_end:
+        if self._was_interrupted():
             return INTERRUPTED
         return BUSY if any(each["code"] == BUSY for each in self._ends()) else FAILED
 
@@ -156,7 +158,7 @@ class RanksProcess(JobProcess):
         """Do nothing: processes that were not forked have learnt nothing that is worth telling."""
 
     def interrupt(self) -> None:
-        """Ask the job to end, as Ctrl+C would."""
+        """Ask the job to end; a training saves first."""
         self._asked_to_end = True
         super().interrupt()
 
@@ -189,6 +191,16 @@ class RanksProcess(JobProcess):
             return []
         return sorted(found, key=lambda end: float(end["time"]))
 
+    def _said(self) -> str:
+        """Read what the launcher has printed."""
+        return (self._scratch / SAID).read_text("utf-8", errors="replace")
+
+    def _was_interrupted(self) -> bool:
+        """Tell whether somebody has asked the job, its launcher or a process of it to end."""
+        if self._asked_to_end or any(each["code"] == INTERRUPTED for each in self._ends()):
+            return True
+        return "got signal: 15" in self._said()  # SignalException
+
     def _note(self, cause: dict[str, Any]) -> None:
         folder, until = self.job.folder, time.monotonic() + _SECONDS
         while True:
@@ -206,11 +218,11 @@ class RanksProcess(JobProcess):
         """Describe for `status.json` what ended the job."""
         ends = self._ends()
         told: dict[str, Any] = ends[0]["failure"] if ends else {}
-        if self._asked_to_end:
-            return {**told, "state": "interrupted", "error": "KeyboardInterrupt: ", "retry": True}
+        if self._was_interrupted():
+            return {**told, "state": "interrupted", "error": _ENDED, "retry": True}
         if told and not was_left_alone(told["error"]):
             return told
-        said = (self._scratch / SAID).read_text("utf-8", errors="replace")
+        said = self._said()
         codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", said)]
         codes.append(self._launcher.returncode)
         # By the launcher itself where one has failed: SIGTERM.

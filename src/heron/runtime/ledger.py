@@ -23,7 +23,8 @@ class Outcome:
 
     Args:
         job: the job.
-        state: `done`, `pruned` (ended early by its search) or `failed`.
+        state: `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (asked to
+            end by somebody else than the command).
         error: first line of what went wrong; empty when nothing did.
         seconds: spent on it in this command.
         kept: nothing was run: the state is an earlier command's or another one's.
@@ -108,8 +109,9 @@ def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: B
     how = "by another command" if last.kept else f"in {last.seconds:.1f} s"
     what = f"{last.state} {how}" + (f": {last.error}" if last.error else "")
     counts = [f"{states.count('done')} done", f"{states.count('failed')} failed"]
-    if "pruned" in states:
-        counts.insert(1, f"{states.count('pruned')} pruned")
+    for state in ("interrupted", "pruned"):
+        if state in states:
+            counts.insert(1, f"{states.count(state)} {state}")
     counted = ", ".join([*counts, f"{left} left"])
     time_left = f", about {duration(about)}" if left else ""
     name = last.job.folder.path.name

@@ -32,6 +32,9 @@ class Queue(Protocol):
     def put_back(self, jobs: Iterable[Job]) -> None:
         """Let jobs be taken, before all others."""
 
+    def take_back(self, job: Job) -> bool:
+        """Put back a job that was cut, if it has to be done before the jobs after it."""
+
     def ended(self, outcome: Outcome) -> None:
         """Hear how a job ended; more than once does no harm."""
 
@@ -69,6 +72,10 @@ class JobList:
     def put_back(self, jobs: Iterable[Job]) -> None:
         """Let jobs be taken; those that are left of all, to begin with."""
         self._waiting.extend(jobs)
+
+    def take_back(self, job: Job) -> bool:
+        """Refuse: no job waits for another one, and the next command goes on with it."""
+        return False
 
     def ended(self, outcome: Outcome) -> None:
         """Do nothing: the jobs' folders say how they ended."""

@@ -17,16 +17,18 @@ from heron.config import from_yaml
 from heron.errors import ConfigError, HeronError
 from heron.files import locked, write_json
 from heron.runtime.claim import BusyError
-from heron.runtime.isolation import BUSY, DONE, FAILED, INTERRUPTED, Job, print_to
+from heron.runtime.isolation import BUSY, DONE, FAILED, Job, print_to
 from heron.runtime.launch import ALIVE, JOB, count_ranks, was_left_alone
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import Clock, failure
 from heron.secrets import redact, redacted
+from heron.signals import INTERRUPTED, exit_code, raise_at_sigterm
 
 
 def main() -> int:
     """Run this process's part of the job that the environment describes; returns the exit code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    raise_at_sigterm()
     job, scratch = read_job(os.environ.pop(JOB))
     _end_with_parent(scratch)
     print_to(job.folder.log)
@@ -42,7 +44,10 @@ def main() -> int:
 
 
 def run_by_hand(job: Job) -> int:
-    """Run a job in the processes that somebody has started with `torchrun`; returns the exit code.
+    """Run a job in the processes that somebody has started with `torchrun`.
+
+    Returns:
+        The command's exit code.
 
     Raises:
         ConfigError: there are not as many as the configuration says.
@@ -56,8 +61,11 @@ def run_by_hand(job: Job) -> int:
         )
     if int(os.environ["RANK"]):
         _mute()
-    code, _ = run_part(job)
-    return code
+    code, error = run_part(job)
+    if isinstance(error, KeyboardInterrupt):
+        print("heron train: interrupted; the same command goes on from here", flush=True)
+        return exit_code(error)
+    return 0 if code == DONE else 2
 
 
 def run_part(job: Job) -> tuple[int, BaseException | None]:

@@ -8,7 +8,7 @@ study is told of it by whoever looks first. A trial that was cut goes on when it
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import optuna
     from optuna.trial import FrozenTrial
 
+_MOST_CUTS = 3  # of one job in one command; then the search goes on without it
 _MOST_REPEATS = 100  # trials in a row that turn out to be jobs that there are already
 
 
@@ -62,6 +63,7 @@ class Search:
         self.preload: tuple[str, ...] = ("optuna",) if self.settings.pruner != "none" else ()
         self._resumes = first.run.resume
         self._waiting = deque[Job]()
+        self._cuts = Counter[str]()
         self._jobs: dict[int, Job] = {}
         self._exhausted = False
 
@@ -108,6 +110,17 @@ class Search:
                 if job is not None:
                     return job
         return None
+
+    def take_back(self, job: Job) -> bool:
+        """Put a job back that was cut: the points after it depend on its score.
+
+        One that is cut three times (its memory does not suffice) is left to the next command.
+        """
+        self._cuts[job.folder.path.name] += 1
+        if self._cuts[job.folder.path.name] >= _MOST_CUTS:
+            return False
+        self._waiting.appendleft(job)
+        return True
 
     def ended(self, outcome: Outcome) -> None:
         """Tell the study how a job ended; what the same command would try again stays open."""

@@ -20,7 +20,6 @@ from heron.runtime.isolation import (
     BUSY,
     DONE,
     FAILED,
-    INTERRUPTED,
     Job,
     JobProcess,
     start_server,
@@ -37,6 +36,7 @@ from heron.runtime.ledger import (
 )
 from heron.runtime.queue import Queue
 from heron.runtime.states import STALE, is_settled, killed, try_update
+from heron.signals import INTERRUPTED
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -127,8 +127,10 @@ class Sweep:
             time.sleep(_LOOK)
         for job in self._waited_for():
             # The queue is not told: nothing has ended, the next command goes on with it.
-            error = f"no worker has ended it (it is {job.folder.state()})"
-            self.outcomes.append(Outcome(job, "failed", error))
+            left = job.folder.state()
+            error = f"no worker has ended it (it is {left})"
+            was_asked = left == "interrupted"
+            self.outcomes.append(Outcome(job, left if was_asked else "failed", error))
         return self.outcomes
 
     def _see_who_has_ended(self) -> int:
@@ -280,6 +282,13 @@ class Sweep:
         state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
         if code == DONE:
             state, error = "pruned" if status.get("state") == "pruned" else "done", ""
+        elif code == INTERRUPTED:
+            state, error = "interrupted", ""
+        was_cut = state == "interrupted" or (state == "failed" and status.get("retry") is True)
+        if was_cut and self.queue.take_back(job):
+            print(f"heron train: {job.folder.path.name}: {error or state}; it goes on", flush=True)
+            self._planned.discard(job.folder.path)
+            return True
         self._add(Outcome(job, state, error, seconds))
         if self.isolate or self.queue.searches:
             print(self._line(), flush=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import pytorch_lightning as pl
@@ -31,6 +29,7 @@ from heron.runtime.pruning import pruning
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.strategy import ShardedPrecision, build_strategy
 from heron.schema import Config
+from heron.signals import leave_signals_alone
 
 
 def build_trainer(
@@ -55,7 +54,7 @@ def build_trainer(
         callbacks.append(Restart(data))
     callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
     callbacks += pruning(config, folder, data)
-    return pl.Trainer(
+    trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
         **_devices(config),
@@ -73,12 +72,13 @@ def build_trainer(
         reload_dataloaders_every_n_epochs=1,
         use_distributed_sampler=False,
     )
+    return leave_signals_alone(trainer)
 
 
 def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
     """Assemble a Trainer that only predicts; every device has the whole model."""
     bars = progress_bar(config.trainer.progress)
-    return pl.Trainer(
+    trainer = pl.Trainer(
         accelerator=config.trainer.accelerator,
         **_devices(config, sharded=False),
         deterministic=config.trainer.deterministic,
@@ -90,6 +90,7 @@ def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
         use_distributed_sampler=False,
         default_root_dir=folder.path,
     )
+    return leave_signals_alone(trainer)
 
 
 def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
@@ -130,19 +131,6 @@ class StopEarly(EarlyStopping):
         curriculum = self.data.curriculum
         if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
             super().on_train_epoch_end(trainer, pl_module)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl+C through: Lightning makes it `sys.exit(1)` and is deaf to the next one."""
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    except SystemExit as error:
-        if not isinstance(error.__context__, KeyboardInterrupt):
-            raise
-        signal.signal(signal.SIGINT, handler)
-        raise KeyboardInterrupt from error
 
 
 def wandb_run(config: Config, folder: RunFolder) -> AbstractContextManager[None]:

@@ -103,16 +103,19 @@ def test_a_killed_command_leaves_no_process_and_goes_on(
 
 
 @pytest.mark.real
-def test_ctrl_c_interrupts_all_processes_and_the_same_command_goes_on(
-    unbroken: RunFolder, tmp_path: Path
+@pytest.mark.parametrize("victim", ["first", "second", "launcher", "command", "ctrl+c"])
+def test_a_signal_to_any_process_interrupts_all_and_the_same_command_goes_on(
+    victim: str, unbroken: RunFolder, tmp_path: Path
 ) -> None:
     process = train_in_two(tmp_path)
     processes = family(tmp_path)
-    process.send_signal(signal.SIGINT)
+    sent = signal.SIGINT if victim == "ctrl+c" else signal.SIGTERM
+    os.kill(processes.get(victim, process.pid), sent)
     process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert not any(map(alive, processes.values()))
-    assert run_of(tmp_path).state() == "interrupted"
+    assert process.returncode == 128 + sent
+    wait_until(lambda: not any(map(alive, processes.values())), 10)
+    status = read_json(run_of(tmp_path).status)
+    assert (status["state"], status["retry"]) == ("interrupted", True)
     assert_goes_on(tmp_path, unbroken)
 
 

@@ -21,8 +21,9 @@ from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import build_trainer, interruptible
+from heron.runtime.trainer import build_trainer
 from heron.schema import Config
+from heron.signals import interruptible
 
 ComposeConfig = Callable[..., Config]
 

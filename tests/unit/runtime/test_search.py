@@ -185,18 +185,31 @@ def test_a_search_that_is_cut_goes_on_as_if_nothing_had_happened(
     assert len(trials()) == 6
 
 
+def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(
+    ran: Trainings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran.fail = {3: MemoryError("killed"), 4: MemoryError("killed")}
+    assert again(LR, sweeper__trials=5) == 0
+    chosen = [*ran.lrs[:3], *ran.lrs[5:]]
+    assert ran.lrs[3] == ran.lrs[4] == ran.lrs[5]
+    assert chosen == optuna_alone(ran.score, 5)
+    assert "MemoryError: killed; it goes on" in capsys.readouterr().out
+
+
 @pytest.mark.real  # takes too long for every change
 def test_failures_are_told_counted_and_tried_again_when_asked(
     ran: Trainings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran.fail = {1: ValueError("a bug"), 2: OSError(28, "No space left on device")}
+    full = OSError(28, "No space left on device")
+    ran.fail = {1: ValueError("a bug"), 2: full, 3: full, 4: full}
     assert again(LR, sweeper__trials=4) == 2
+    assert ran.lrs[2] == ran.lrs[3] == ran.lrs[4] != ran.lrs[5]
     told = [trial.state.name for trial in trials()]
     assert told == ["COMPLETE", "FAIL", "RUNNING", "COMPLETE"]
     assert again(LR, sweeper__trials=4) == 2
-    assert ran.lrs[4:] == [ran.lrs[2]], "the machine's failure is tried again, the bug is not"
+    assert ran.lrs[6:] == [ran.lrs[2]], "the machine's failure is tried again, the bug is not"
     assert again(LR, sweeper__trials=4, run__retry="failed") == 0
-    assert ran.lrs[5:] == [ran.lrs[1]]
+    assert ran.lrs[7:] == [ran.lrs[1]]
     assert states(Path()) == ["done"] * 4
     assert again(LR, sweeper__trials=4) == 0
     values = {trial.params["optim.lr"] for trial in trials() if trial.value is not None}

@@ -15,6 +15,7 @@ from typing import Any
 from heron.runtime.isolation import Redacting, start_server
 from heron.runtime.queue import Queue
 from heron.runtime.sweep import Sweep
+from heron.signals import TERMINATED, Terminated, terminable
 
 OVER = ".over"  # ends the names of files that workers leave when they are over
 
@@ -60,9 +61,12 @@ class Worker:
                 _start_server(self.queue.preload)
             sweep = Sweep(self.queue, self.isolate, self.n_jobs, stopped=self._is_stopped)
             try:
-                sweep.take_part(number, self.of)
-            except KeyboardInterrupt:
+                with terminable():  # libraries let jobs die of it, or go on
+                    sweep.take_part(number, self.of)
+            except KeyboardInterrupt as error:
                 print("interrupted; the same command goes on from here", flush=True)
+                if isinstance(error, Terminated):  # perhaps to be started again
+                    raise SystemExit(TERMINATED) from error
             except Exception:
                 self._leave(number)
                 raise

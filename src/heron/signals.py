@@ -1,0 +1,147 @@
+"""SIGTERM, by which clusters and people ask a process to end, handled as Ctrl+C is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+INTERRUPTED, TERMINATED = 130, 143  # exit codes, as a shell has them: 128 + the signal's number
+
+_GRACE = 20.0  # seconds that a training has to reach a checkpoint; clusters give 30
+_AGAIN = 30.0  # seconds in which the signal says nothing new: it may come to a whole group
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has asked this process to end; whatever handles Ctrl+C handles this, too."""
+
+    def __init__(self) -> None:
+        super().__init__("by SIGTERM")
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """Choose the exit code of a command that was interrupted."""
+    return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+
+
+def raise_at_sigterm() -> None:
+    """Raise `Terminated` in this process's main thread whenever SIGTERM comes."""
+    _set(_Raise())
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Raise `Terminated` in the block when SIGTERM comes; outside it ends the process at once."""
+    before = _set(_Raise())
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let SIGTERM wait until the block is over.
+
+    Processes that are started in it wait, too, until they call `take`.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        take()
+
+
+def take() -> None:
+    """Let SIGTERM through again, one that has come meanwhile included."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl+C and SIGTERM through: Lightning exits with 1 and is deaf to the next Ctrl+C."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit as error:
+        cause = error.__context__
+        if not isinstance(cause, KeyboardInterrupt):
+            raise
+        signal.signal(signal.SIGINT, handler)
+        raise type(cause)() from error
+
+
+def leave_signals_alone(trainer: Any) -> Any:
+    """Keep one of Lightning's trainers from handling signals; returns it.
+
+    At SIGTERM, Lightning ends a training without a checkpoint and with exit code 0, predicts on,
+    and lets the first of several processes wait for ever.
+    """
+    trainer._signal_connector.register_signal_handlers = lambda: None
+    return trainer
+
+
+class Deferred:
+    """SIGTERM is noted from `begin` to `end`, so that a training can save before it ends.
+
+    A training that finds no time to save within 20 seconds is ended where it is.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False  # to end
+        self.saving = False  # nothing is raised meanwhile
+        self._asked_at = 0.0
+        self._before: Any = None
+        self._timer: threading.Timer | None = None
+
+    def begin(self) -> None:
+        """Note SIGTERM from now on."""
+        self._before = _set(self._note)
+
+    def end(self) -> None:
+        """Handle SIGTERM as before; one that was noted is the caller's to raise."""
+        if self._timer is not None:
+            self._timer.cancel()
+        _set(self._before)
+        self._before = None
+
+    def _note(self, *_: Any) -> None:
+        if not self.asked:
+            self.asked, self._asked_at = True, time.monotonic()
+            self._timer = threading.Timer(_GRACE, os.kill, (os.getpid(), signal.SIGTERM))
+            self._timer.daemon = True
+            self._timer.start()
+        elif not self.saving and time.monotonic() - self._asked_at >= _GRACE:
+            raise Terminated
+
+
+class _Raise:
+    """A handler that raises `Terminated`, in the process that it was made in."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._raised_at = -_AGAIN
+
+    def __call__(self, *_: Any) -> None:
+        if os.getpid() != self._process:  # a fork of it, with nothing to save
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
+        elif time.monotonic() - self._raised_at >= _AGAIN:
+            self._raised_at = time.monotonic()
+            raise Terminated
+
+
+def _set(handler: Callable[..., Any] | int | None) -> Any:
+    """Handle SIGTERM so; returns the handler before, None where nothing was changed.
+
+    Only the main thread can, and a process that was started deaf to SIGTERM stays so.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    is_main = threading.current_thread() is threading.main_thread()
+    if handler is None or not is_main or before == signal.SIG_IGN:
+        return None
+    return signal.signal(signal.SIGTERM, handler)
