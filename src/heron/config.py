@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -256,6 +256,28 @@ def select(config: Any, key: str) -> Any:
     for part in key.split("."):
         config = getattr(config, part)
     return config
+
+
+def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
+    """Set dotted keys of a configuration; the caller checks the result.
+
+    Args:
+        config: changed in place.
+        changes: `{"optim.lr": 1e-4}`.
+        name: of the mapping, for messages.
+
+    Raises:
+        ConfigError: there is no such key.
+    """
+    for key, value in changes.items():
+        parent, _, field = key.rpartition(".")
+        try:
+            part = select(config, parent) if parent else config
+            getattr(part, field)
+        except AttributeError as error:
+            hint = nearest(key, all_keys())
+            raise ConfigError(f"{name}: there is no key '{key}'.{hint}") from error
+        setattr(part, field, value)
 
 
 def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:

@@ -600,6 +600,8 @@ class StageConfig:
         head_lr: peak learning rate of the head.
         freeze: as `encoder.freeze`; `all` trains a probe.
         keep_head: begin with the head of the stage before, not with a new one.
+        changes: dotted keys that this stage has otherwise than the run, such as
+            `{batching.size: 8, optim.warmup_steps: 500, head.classifier: linear}`.
     """
 
     data: str
@@ -608,6 +610,7 @@ class StageConfig:
     head_lr: float | None = None
     freeze: str | None = None
     keep_head: bool = True
+    changes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from heron.config import all_keys, from_yaml, select, to_yaml
+from heron.config import from_yaml, set_keys, to_yaml
 from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
@@ -19,7 +19,7 @@ from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics, record_paths
 from heron.dynamics.settings import compares_trained, needs_dynamics
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError
 from heron.files import fingerprint, sha256_file
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import trained_encoder
@@ -82,15 +82,7 @@ def without_curriculum(config: Config) -> Config:
         resume=True,  # other curricula learn from it: starting over is for this run alone
         export=config.run.export or compares_trained(config.curriculum),
     )
-    for key, value in config.curriculum.changes.items():
-        parent, _, name = key.rpartition(".")
-        try:
-            part = select(first, parent) if parent else first
-            getattr(part, name)
-        except AttributeError as error:
-            hint = nearest(key, all_keys())
-            raise ConfigError(f"curriculum.changes: there is no key '{key}'.{hint}") from error
-        setattr(part, name, value)
+    set_keys(first, config.curriculum.changes, "curriculum.changes")
     try:
         return from_yaml(to_yaml(first))
     except ConfigError as error:

@@ -13,18 +13,19 @@ import copy
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from heron import ranks
-from heron.config import from_yaml, resolve_stages, to_yaml
+from heron.config import from_yaml, resolve_stages, set_keys, to_yaml
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.errors import ConfigError
 from heron.files import write_json
 from heron.models.export import trained_encoder
 from heron.runtime.run_folder import RunFolder
-from heron.schema import Config, StageConfig
+from heron.schema import Config, HeadConfig, StageConfig
 
 Scores = dict[str, dict[str, float]]
 RunJob = Callable[[Config, RunFolder], Scores]
@@ -46,24 +47,32 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
             there; before any training.
     """
     stages = resolve_stages(config)
+    head: HeadConfig | None = None
     for number, stage in enumerate(stages, 1):
-        _check(stage_config(config, stages, stage, None), f"stage {number} ({stage.data})")
+        try:
+            before, head = head, _layers(stage_config(config, stages, stage, None))
+            if stage.keep_head and before not in (None, head):
+                raise ConfigError(
+                    "its head has other layers than that of the stage before: set keep_head: false"
+                )
+        except ConfigError as error:
+            raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
     for stage in stages:
         locate(data_set(config, stage.data), Path(config.paths.data), Path(config.paths.cache))
     every: Scores = {}
     last: Scores = {}
-    before: RunFolder | None = None
+    done: RunFolder | None = None
     for number, stage in enumerate(stages, 1):
         name = f"{number}-{stage.data}"
         inner = RunFolder(folder.stages / name)
         inner.path.mkdir(parents=True, exist_ok=True)
         print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
-        last = run_job(stage_config(config, stages, stage, before), inner)
+        last = run_job(stage_config(config, stages, stage, done), inner)
         every |= {f"{name}/{split}": scores for split, scores in last.items()}
-        before = inner
-    assert before is not None
+        done = inner
+    assert done is not None
     if ranks.is_first():
-        _take_over(before, folder)
+        _take_over(done, folder)
         write_json(folder.scores, {**last, **every})
     return {**last, **every}
 
@@ -78,6 +87,9 @@ def stage_config(
         stages: all of them; every stage is tested on each one's data.
         stage: this one.
         before: the finished stage before it, or None for the first.
+
+    Raises:
+        ConfigError: a key that is not there, or a value that is refused.
     """
     inner = copy.deepcopy(config)
     inner.stages = []
@@ -97,20 +109,18 @@ def stage_config(
             setattr(part, key, value)
     if stage.max_epochs is not None:
         inner.trainer.max_steps = None  # the run's; this stage says otherwise
+    set_keys(inner, stage.changes, "changes")
     inner.run.export = True  # the next stage begins with it
     if before is not None:
         before.require_model()
         inner.encoder = trained_encoder(inner.encoder, before.model)
         inner.head.start = str(before.model) if stage.keep_head else None
-    return inner
+    return from_yaml(to_yaml(inner))
 
 
-def _check(config: Config, stage: str) -> None:
-    """Refuse a stage's values now, not after the stages before it have trained."""
-    try:
-        from_yaml(to_yaml(config))
-    except ConfigError as error:
-        raise ConfigError(f"{stage}: {error}") from error
+def _layers(config: Config) -> HeadConfig:
+    """Take what decides the shapes of a head's weights."""
+    return replace(config.head, name="", dropout=0.0, start=None, over_windows="")
 
 
 def _take_over(last: RunFolder, folder: RunFolder) -> None:

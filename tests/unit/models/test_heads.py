@@ -7,6 +7,7 @@ import torch
 import yaml
 from torch import nn
 
+from heron.composition import compose
 from heron.config_dir import conf_dir
 from heron.models.heads import (
     Head,
@@ -311,6 +312,16 @@ def shape(classifier):
         else:
             described.append(type(layer).__name__)
     return described
+
+
+@pytest.mark.parametrize("protocol", ["fixed", "paper", "repo"])
+def test_every_protocol_builds_its_own_lchaim_head(protocol):
+    words = ["data=hebnli", "task=nli", "head=mlp3", f"protocol={protocol}"]
+    layers = shape(Head(compose(words).head, 768, 3).classifier)
+    assert layers.count("Dropout 0.3") == (2 if protocol == "repo" else 1)
+    assert [each for each in layers if each.startswith("LayerNorm")] == [
+        *("LayerNorm 300", "LayerNorm 100", "LayerNorm 50"),
+    ]
 
 
 # Section 3.1: "Each hidden layer includes ReLU activation and layer normalization"; dropout stands

@@ -4,8 +4,9 @@ import copy
 import json
 
 import pytest
+from safetensors.torch import load_file
 
-from heron.config import resolve_stages
+from heron.config import from_yaml, resolve_stages
 from heron.data.tables import read_table
 from heron.errors import ConfigError, DataError, HeronError
 from heron.files import read_json
@@ -101,6 +102,38 @@ def test_a_stage_begins_with_encoder_and_head_of_the_one_before(
     assert stage_config(config, stages, stages[1], before).head.start == str(before.model)
 
 
+def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
+    chronicle_config, village, tmp_path
+):
+    """A classifier is fine-tuned with a schedule; a head of three layers learns on its states."""
+    tuned = {
+        "optim.warmup_steps": 2, "batching.plan": "shuffle", "batching.size": 8,
+        "head.classifier": "linear", "head.dropout": 0.1,
+    }  # fmt: skip
+    probe = {"optim.schedule": "constant", "optim.warmup": 0, "optim.weight_decay": 0}
+    stages = [
+        {"data": "village", "max_epochs": 1, "lr": 1e-5, "changes": tuned},
+        {"data": "village", "freeze": "all", "keep_head": False, "changes": probe},
+    ]
+    folder = RunFolder(tmp_path / "run")
+    job.run_job(composed(chronicle_config, stages), folder)
+    first, second = (
+        from_yaml((folder.stages / name / "config.yaml").read_text(encoding="utf-8"))
+        for name in ("1-village", "2-village")
+    )
+    assert (first.optim.warmup_steps, second.optim.warmup_steps) == (2, None)
+    assert (first.batching.size, first.head.classifier) == (8, "linear")
+    assert (second.optim.schedule, second.optim.weight_decay) == ("constant", 0.0)
+    shapes = {
+        name: [tuple(value.shape) for value in load_file(path).values() if value.ndim == 2]
+        for name in ("1-village", "2-village")
+        for path in (folder.stages / name / "model").glob("head.safetensors")
+    }
+    width = first.encoder.scratch.hidden
+    assert shapes.get("1-village", [(3, width)]) == [(3, width)]
+    assert set(shapes["2-village"]) == {(300, width), (100, 300), (50, 100), (3, 50)}
+
+
 def test_the_run_predicts_with_its_last_stage(chronicle_config, village, tmp_path):
     folder = RunFolder(tmp_path / "run")
     job.run_job(composed(chronicle_config, ["village", "chronicle_nli"]), folder)
@@ -178,7 +211,13 @@ def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
         ([{"data": "village", "max_epochs": "many"}], "many"),
         ([{"data": "village", "freeze": "most"}], r"stage 2 \(village\): encoder.freeze=most"),
         ([{"data": "village", "max_epochs": 0}], "trainer.max_epochs=0: must be at least 1"),
-        ([{"data": "village", "lr": -1.0}], "optim.lr=-1.0: must be at least 0"),
+        ([{"data": "village", "lr": -1.0}], "lr=-1.0: must be above 0"),
+        ([{"data": "village", "changes": {"optim.lt": 1}}], "there is no key 'optim.lt'"),
+        ([{"data": "village", "changes": {"batching.size": 0}}], "batching.size=0: must be"),
+        (
+            [{"data": "village", "changes": {"head.classifier": "linear"}}],
+            r"stage 2 \(village\): its head has other layers .* keep_head: false",
+        ),
         ([3], "neither a data set's name nor a mapping"),
     ],
 )
