@@ -11,7 +11,7 @@ import numpy as np
 
 from heron.bertscore_asked import compute_asked, require_asked, write_scores
 from heron.bertscore_options import BertScoreOptions
-from heron.data.articles import read_articles
+from heron.data.articles import as_given, read_articles
 from heron.data.config import Columns, DataConfig
 from heron.data.examples import Example
 from heron.data.qa_options import ANSWER, NO_ANSWER
@@ -42,8 +42,9 @@ class TextOptions(BertScoreOptions):
             summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
         predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
             `prediction_text`, `answer`, `summary`, `text`) and `guid` or `id`. An empty answer is
-            "no answer". Summaries are spelt as `gold` is read (`data.unicode`)
-            before they are scored; answers are scored as they stand.
+            "no answer". All texts are scored as they stand; `*_heron` and the scores of a language
+            read Unicode variants as one, and what summaries are like is counted in texts spelt as
+            `data.unicode` reads them.
         data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
             `own_summaries`.
         language: default the data set's.
@@ -81,8 +82,6 @@ class Kind:
         group: what stays whole in a draw where a row names no group: its `text`, or its `guid`.
         score: makes of examples, texts and data set the values of each item, and what else is
             scored of the whole.
-        as_read: texts are spelt as `gold` is read before they are scored; see
-            `heron.languages.spelling`.
     """
 
     data: str
@@ -93,7 +92,6 @@ class Kind:
     score: Callable[
         [Sequence[Example], Sequence[str], DataConfig], tuple[_Items, Mapping[str, float]]
     ]
-    as_read: bool = False
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -114,13 +112,10 @@ def run(arguments: Sequence[str]) -> int:
     config = override(_data_set(options, kind), words.data)
     if options.task == "qa":  # any file may have questions without an answer
         config.label_order = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
-    from heron.languages.spelling import speller
     from heron.metrics.span import mean_scores, score_intervals
 
     with advising(_TAKES):
         examples, texts = _read(options, config, kind)
-    if kind.as_read:
-        texts = list(map(speller(config.language, config.unicode), texts))
     items, rest = kind.score(examples, texts, config)
     scores, signature = mean_scores(items), None
     if by_encoder:
@@ -235,6 +230,7 @@ def _summaries(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> tuple[_Items, Mapping[str, float]]:
     from heron.languages import get_language
+    from heron.languages.spelling import speller
     from heron.metrics.summary import (
         describe_summaries,
         exchanged_scores,
@@ -242,16 +238,32 @@ def _summaries(
         item_rouge,
     )
 
-    language = get_language(config.language)
-    articles, golds = [e.text for e in examples], [str(e.target) for e in examples]
-    rest = describe_summaries(articles, texts, golds) | exchanged_scores(texts, golds, language)
+    language, spell = get_language(config.language), speller(config.language, config.unicode)
+    articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
+    spelt = [[spell(text) for text in each] for each in (articles, texts, golds)]
+    rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
+    _say_respelt(spelt, (articles, texts, golds))
     return item_rouge(texts, golds, language), rest | extractive_scores(articles, golds, language)
+
+
+def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> None:
+    """Count the texts in which `data.unicode` unifies anything."""
+    articles, texts, golds = (
+        sum(one != other.strip() for one, other in zip(*pair, strict=True))
+        for pair in zip(spelt, given, strict=True)
+    )
+    if articles or texts or golds:
+        print(
+            f"Unicode variants (data.unicode) in {articles} articles, {golds} gold summaries, "
+            f"{texts} summaries: rouge1, rouge2, rougeL and BERTScore compare them as given, "
+            "rouge1_heron and so on as one"
+        )
 
 
 def _by_encoder(
     examples: Sequence[Example], texts: Sequence[str], config: BertScoreConfig
 ) -> BertScores:
-    return compute_asked(texts, [str(e.target) for e in examples], config)
+    return compute_asked(texts, [str(as_given(e)[1]) for e in examples], config)
 
 
 KINDS = {
@@ -270,6 +282,5 @@ KINDS = {
         ("prediction", "summary", "text"),
         "guid",
         _summaries,
-        as_read=True,
     ),
 }

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import unicodedata
 
 import pytest
 
@@ -10,6 +11,8 @@ from heron.data.config import Columns, DataConfig
 from heron.data.readers import read_rows
 from heron.data.tables import write_table
 from heron.files import read_json
+from heron.schema import Config
+from heron.tasks.summaries import SummaryPredictions
 
 CONTEXT = 'ראש הממשלה נאם בצה"ל ביום שני.'
 QUESTIONS = {"a": ("מי נאם?", ["ראש הממשלה"]), "b": ("היכן נאם?", ['צה"ל']), "c": ("למה?", [])}
@@ -176,6 +179,49 @@ def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     rows = read_rows(gold, data, "ignored")
     assert rows.guids == ["gold:1", "gold:2", "gold:3"]
     assert not rows.has_ids
+
+
+CEDILLA = {"guid": ["a", "b"], "article": ["Şoferul a oprit maşina în faţa şcolii.", ARTICLE]}
+CEDILLA["summary"] = ["Şoferul a oprit maşina.", "Ana cântă."]
+PLAIN = ["Șoferul a oprit mașina.", unicodedata.normalize("NFD", "Ana cântă.")]
+
+
+def test_rouge_is_the_fork_s_on_texts_as_given_and_heron_s_in_one_spelling(tmp_path, capsys):
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    write_table(gold, CEDILLA)
+    write_table(mine, {"guid": ["a", "b"], "prediction": PLAIN})
+    words = ["task=summarization", f"gold={gold}", f"predictions={mine}", "language=ro"]
+    out = tmp_path / "scores.json"
+    assert main(["score", *words, f"out={out}", "resamples=0"]) == 0
+    scores = read_json(out)["mine"]
+    # By hand: a, oprit of four words; Ana of two, for the fork cuts no mark off its letter.
+    assert scores["rouge1"] == pytest.approx((2 / 4 + 1 / 2) / 2)
+    assert scores["rouge1_heron"] == scores["rougeL_heron"] == 1
+    said = "in 1 articles, 1 gold summaries, 1 summaries: rouge1, rouge2, rougeL"
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_gives_every_score_of_summaries_the_same_name_and_value(tmp_path):
+    gold, mine, out = (tmp_path / name for name in ("gold.csv", "mine.csv", "scores.json"))
+    write_table(gold, CEDILLA)
+    write_table(mine, {"guid": ["a", "b"], "prediction": PLAIN})
+    words = ["task=summarization", f"gold={gold}", f"predictions={mine}", "language=ro"]
+    assert main(["score", *words, f"out={out}", "resamples=0"]) == 0
+    columns = Columns(text="article")
+    data = DataConfig(task="summarization", format="article_table", columns=columns, language="ro")
+    config = Config(data=data)
+    config.paths.cache = str(tmp_path / "cache")
+    config.task.bootstrap = 0
+    examples = read_rows(gold, data, "required").examples
+    assert examples[0].target == PLAIN[0]  # what a model learns is in one spelling
+    predictions = SummaryPredictions.of(examples, PLAIN)
+    assert predictions.scores(config) == pytest.approx(read_json(out)["mine"])
+    # And from the table that the run leaves behind.
+    written = predictions.columns(examples, config)
+    write_table(tmp_path / "test.parquet", written)
+    words = [f"gold={tmp_path}/test.parquet", f"predictions={tmp_path}/test.parquet", f"out={out}"]
+    assert main(["score", "task=summarization", *words, "language=ro", "resamples=0"]) == 0
+    assert predictions.scores(config) == pytest.approx(read_json(out)["test"])
 
 
 ANSWERS = {"a": "הממשלה", "b": "צה״ל", "c": ""}

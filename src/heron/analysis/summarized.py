@@ -1,8 +1,7 @@
 """Summaries of several systems beside their articles, scored one by one.
 
-The run's own predictions hold the articles and the gold summaries, so its data is not needed. They
-are stored as the run has read them; all summaries are read the same way before they are scored and
-shown (`heron.languages.spelling`), so that no system gains or loses by Unicode variants.
+The run's own predictions hold the articles and the gold summaries, so its data is not needed. All
+texts are scored and shown as they stand; `rouge1_heron` and so on read Unicode variants as one.
 
 Legend: N articles.
 """
@@ -94,7 +93,7 @@ class Written(NamedTuple):
         groups: N names of what intervals draw: groups of articles, or each article.
         articles: N texts.
         golds: N gold summaries.
-        texts: N summaries, spelt as the articles are; empty where there is none.
+        texts: N summaries; empty where there is none.
         unlabelled: summaries without a gold summary, which are left out.
     """
 
@@ -106,12 +105,11 @@ class Written(NamedTuple):
     unlabelled: int
 
 
-def read_written(path: Path, spell: Spell) -> Written:
+def read_written(path: Path) -> Written:
     """Read one split's summaries, those without a gold summary left out.
 
     Args:
         path: the run's predictions, Parquet.
-        spell: how the run has read articles and gold summaries.
 
     Raises:
         ConfigError: there are no such predictions, or no gold summary.
@@ -129,8 +127,7 @@ def read_written(path: Path, spell: Spell) -> Written:
         for column in ("guid", "text", "gold", "prediction")
     )
     left_out = len(table) - len(rows)
-    own = list(map(spell, texts))
-    return Written(guids, _groups(rows, guids), articles, golds, own, left_out)
+    return Written(guids, _groups(rows, guids), articles, golds, texts, left_out)
 
 
 def read_summarized(
@@ -156,13 +153,12 @@ def read_summarized(
         DataError: files that cannot be read; other systems whose gold summaries are others.
     """
     spell = speller(language, unicode)
-    guids, groups, articles, golds, texts, unlabelled = read_written(path, spell)
+    guids, groups, articles, golds, texts, unlabelled = read_written(path)
     written: dict[str, Sequence[str | None]] = {name: texts}
     others = read_systems(beside, split, "beside") if beside else []
     _check(path, others, dict(zip(guids, golds, strict=True)), language, spell)
     for other in others:
-        own = {guid: spell(text) for guid, text in other.summaries.items()}
-        written[_unlike(other.name, written)] = [own.get(guid) for guid in guids]
+        written[_unlike(other.name, written)] = [other.summaries.get(guid) for guid in guids]
     known = get_language(language)
     systems = [_score(one, found, golds, known) for one, found in written.items()]
     for copy, copied in extractive_texts(articles, golds, known).items():

@@ -215,14 +215,15 @@ def _profiles(sets: Mapping[str, Sequence[Pair]], morphology: Morphology) -> dic
 
 
 def _predicted(folder: Path, split: str, spell: Spell) -> tuple[list[Pair], list[Pair]]:
-    """Read a run's articles with their gold summaries, and with the run's own."""
+    """Read a run's articles with their gold summaries, and with the run's own, spelt alike."""
     from heron.analysis.summarized import read_written
     from heron.analysis.summary_profile import Pair
     from heron.runtime.run_folder import RunFolder
 
-    found = read_written(RunFolder(folder).predictions(split), spell)
+    found = read_written(RunFolder(folder).predictions(split))
+    articles = list(map(spell, found.articles))
     gold, system = (
-        [Pair(*each) for each in zip(found.articles, texts, found.groups, strict=True)]
+        [Pair(*each) for each in zip(articles, map(spell, texts), found.groups, strict=True)]
         for texts in (found.golds, found.texts)
     )
     return gold, system

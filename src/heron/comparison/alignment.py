@@ -121,8 +121,7 @@ def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[st
     read = read_rows
     if task := TEXT_TASKS.get(settings.task):
         may_be_empty = task.may_be_empty and can_be_empty(labels) is not False
-        spell: Spell = settings.spell() if task.as_read else str
-        read = partial(read_rows, texts=True, may_be_empty=may_be_empty, spell=spell)
+        read = partial(read_rows, texts=True, may_be_empty=may_be_empty)
     problems: list[Problem] = []
     files = [read(source, problems) for system in systems for source in system.sources]
     if problems:

@@ -12,7 +12,6 @@ from typing import Any
 from heron.comparison.finding import Source
 from heron.data.tables import cell_text, is_missing, read_table
 from heron.errors import DataError, Problem, nearest
-from heron.languages.spelling import Spell
 
 _REQUIRED = ("guid", "gold", "prediction")
 _GOLDS = "golds"
@@ -47,7 +46,6 @@ def read_rows(
     *,
     texts: bool = False,
     may_be_empty: bool = False,
-    spell: Spell = str,
 ) -> Rows:
     """Read one file; rows without a gold are left out.
 
@@ -57,7 +55,6 @@ def read_rows(
         texts: golds and predictions are texts, not labels. Right texts are those of the column
             `golds`, a JSON list, or else the one in `gold`.
         may_be_empty: an empty gold text says that "no answer" is right, not that nothing is known.
-        spell: how texts are spelt here; default as they are.
     """
     path = str(source.path)
     try:
@@ -69,8 +66,8 @@ def read_rows(
     repeated = [guid for guid, count in Counter(guids).items() if count > 1]
     problems += [Problem(path, f"guid '{guid}' is there twice") for guid in repeated]
     if texts:
-        golds = _right_texts(path, guids, columns, may_be_empty, spell, problems)
-        predictions = [_text(cell, spell) or "" for cell in columns["prediction"]]
+        golds = _right_texts(path, guids, columns, may_be_empty, problems)
+        predictions = [_text(cell) or "" for cell in columns["prediction"]]
     else:
         labels = zip(guids, columns["gold"], strict=True)
         golds = {guid: (cell_text(gold),) for guid, gold in labels if not is_missing(gold)}
@@ -92,29 +89,28 @@ def _right_texts(
     guids: Sequence[str],
     columns: Mapping[str, list[Any]],
     may_be_empty: bool,
-    spell: Spell,
     problems: list[Problem],
 ) -> Golds:
     golds: Golds = {}
     lists = columns.get(_GOLDS, [None] * len(guids))
     for guid, cell, all_of_it in zip(guids, columns["gold"], lists, strict=True):
-        text = _text(cell, spell)
+        text = _text(cell)
         if text is None or not (text or may_be_empty):
             continue
         try:
-            golds[guid] = _text_list(all_of_it, spell) or ((text,) if text else ())
+            golds[guid] = _text_list(all_of_it) or ((text,) if text else ())
         except ValueError:
             what = f"golds is '{cell_text(all_of_it):.60}', no list of texts"
             problems.append(Problem(f"{path}, {guid}", what, 'a JSON list: ["one", "another"]'))
     return golds
 
 
-def _text(cell: Any, spell: Spell) -> str | None:
+def _text(cell: Any) -> str | None:
     """Read a cell as text; None where there is none, which an empty text is not."""
-    return None if cell is None or cell != cell else spell(cell_text(cell))
+    return None if cell is None or cell != cell else cell_text(cell)
 
 
-def _text_list(cell: Any, spell: Spell) -> tuple[str, ...]:
+def _text_list(cell: Any) -> tuple[str, ...]:
     """Read a list of texts, or JSON that holds one.
 
     Raises:
@@ -123,7 +119,7 @@ def _text_list(cell: Any, spell: Spell) -> tuple[str, ...]:
     found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise ValueError(cell)
-    return tuple(spell(text.strip()) for text in found)
+    return tuple(text.strip() for text in found)
 
 
 def _read_columns(path: Path) -> dict[str, list[Any]]:

@@ -217,7 +217,7 @@ def _spelling_notes(files: Sequence[Rows], guids: Sequence[str], golds: Golds) -
         return []
     return [
         f"{apart} of {len(guids)} rows have golds that the files spell otherwise (data.unicode "
-        "takes them for one): every system is scored by all spellings, so exact_match and f1 can "
+        "takes them for one): every system is scored by all spellings, so a score can "
         "be higher than by a system's own golds alone."
     ]
 

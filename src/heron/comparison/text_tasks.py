@@ -32,15 +32,12 @@ class TextTask:
         metric: what is compared where nobody says.
         right: the score that is 1 where a row is right; None where rows are not right or wrong.
         may_be_empty: whether "no answer" can be right.
-        as_read: golds are stored as `data.unicode` has them read, so texts of any system are spelt
-            that way before they are scored; otherwise they are scored as they stand.
     """
 
     items: ItemScores
     metric: str
     right: str | None = None
     may_be_empty: bool = False
-    as_read: bool = False
 
 
 def _answers(
@@ -69,7 +66,7 @@ def _summaries(
 
 TEXT_TASKS = {
     "qa": TextTask(_answers, "f1", right="exact_match", may_be_empty=True),
-    "summarization": TextTask(_summaries, "rouge1", as_read=True),
+    "summarization": TextTask(_summaries, "rouge1"),
 }
 
 

@@ -19,6 +19,9 @@ from heron.languages.unicode import normalise
 from heron.languages.words import words
 
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
+# The name in `Example.side` of article and summary as the file has them, where `data.unicode` has
+# changed either.
+GIVEN = "texts as given"
 
 
 def read_articles(path: Path, config: DataConfig, labels: Labels, side: Sequence[str] = ()) -> Rows:
@@ -47,6 +50,12 @@ def read_articles(path: Path, config: DataConfig, labels: Labels, side: Sequence
     problems = [*table.problems, *reader.problems]
     has_ids = columns.guid in table.columns
     return Rows(examples, problems, reader.unlabelled, reader.dropped, list(reader.lines), has_ids)
+
+
+def as_given(example: Example) -> tuple[str, str | None]:
+    """Return an article and its summary as the file has them, which ROUGE compares."""
+    given: tuple[str, str | None] = example.side.get(GIVEN, (example.text, example.target))
+    return given
 
 
 def other_script(text: str, alphabet: Container[str]) -> float:
@@ -99,6 +108,8 @@ class ArticleReader:
             self.dropped.append((reason, SUMMARY))
             return None
         group = row.get(columns.group or "")
+        given = row[columns.text].strip(), target and row[columns.target].strip()
+        changed = {GIVEN: given} if given != (text, target) else {}
         return Example(
             guid,
             text,
@@ -109,6 +120,7 @@ class ArticleReader:
                 "file": self.table.path.name,
                 "line": line,
                 **{column: row.get(column) for column in columns.side},
+                **changed,
             },
         )
 

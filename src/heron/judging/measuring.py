@@ -1,7 +1,7 @@
 """Automatic scores of the summaries that are judged, to be correlated with people's.
 
-Summaries and references are spelt alike first (`heron.languages.spelling`); raters read them as
-they were written.
+Summaries and references are compared as they were written, as raters read them; `rouge1_heron`
+and so on read Unicode variants as one.
 
 Source: HeSum, section 4.2 (ROUGE beside human scores).
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heron.bertscore_asked import compute_asked, sign_asked
-from heron.judging.systems import System, shared_speller
+from heron.judging.systems import System
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge
 from heron.schema import BertScoreConfig
@@ -45,8 +45,8 @@ def measure(
         `rouge1_heron` and so on where there is a reference; `words`; `bertscore_f1` and so on, but
         not for pairs that it leaves out. A file's own column wins.
     """
-    spell, read = shared_speller(systems, code), _references(systems, guids, code)
-    written = {s.name: {guid: spell(s.summaries[guid]) for guid in guids} for s in systems}
+    read = _references(systems, guids)
+    written = {s.name: {guid: s.summaries[guid] for guid in guids} for s in systems}
     like = _by_encoder(written, read, by_encoder) if by_encoder else {}
     found: dict[str, dict[str, Mapping[str, float]]] = {}
     for system in systems:
@@ -76,7 +76,7 @@ def sign_measures(
         `{"bertscore": signature}`; signatures by system where they are not all the same, because
         idf has counted other references. Nothing without scores.
     """
-    golds = _references(systems, guids, code)
+    golds = _references(systems, guids)
     found = {name: sign_asked(by_encoder, list(mine.values())) for name, mine in golds.items()}
     signed = {name: signature for name, signature in found.items() if signature}
     if not signed:
@@ -85,14 +85,12 @@ def sign_measures(
     return {"bertscore": next(iter(signed.values())) if same else signed}
 
 
-def _references(
-    systems: Sequence[System], guids: Sequence[str], code: str
-) -> dict[str, dict[str, str]]:
+def _references(systems: Sequence[System], guids: Sequence[str]) -> dict[str, dict[str, str]]:
     """Find the reference of each summary that has one, by system and guid: its own file's first."""
-    spell, known = shared_speller(systems, code), references(systems)
+    known = references(systems)
     own = {system.name: {**known, **system.references} for system in systems}
     return {
-        name: {guid: spell(by_guid[guid]) for guid in guids if guid in by_guid}
+        name: {guid: by_guid[guid] for guid in guids if guid in by_guid}
         for name, by_guid in own.items()
     }
 

@@ -4,10 +4,9 @@ A run's data is read through `heron.languages.unicode.normalise`. Another system
 kept what that reading unifies: direction marks, the order of Hebrew points, cedilla letters. Two
 texts are the same where the reading makes them the same; a difference that is left is a real one.
 
-What is scored is spelt as its gold is. Articles and gold summaries are stored as they were read,
-so every summary is read the same way before ROUGE and BERTScore see it, the runs' own as well.
-Gold answers stay as the data set spells them, because exact match and F1 are those of SQuAD's
-script; so answers stay too, and `he_f1` and the like take variants for one.
+What is scored stays as it is given, golds as the data set spells them: exact match, F1 and ROUGE
+are then those of SQuAD's script and of XL-Sum's fork. Scores with a language's name or heron's
+(`he_f1`, `rouge1_heron`) take variants for one.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from heron.data.articles import as_given
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.files import fingerprint, read_json, write_json
@@ -49,6 +50,8 @@ class Written(NamedTuple):
 class SummaryPredictions:
     """A split's summaries, in the order of its file; rows that were not summarized are absent.
 
+    Articles and references are as the file has them.
+
     Args:
         guids: one per row.
         texts: what was written.
@@ -69,8 +72,8 @@ class SummaryPredictions:
         return cls(
             guids=[example.guid for example in examples],
             texts=list(texts),
-            golds=[example.target for example in examples],
-            articles=[example.text for example in examples],
+            golds=[as_given(example)[1] for example in examples],
+            articles=[as_given(example)[0] for example in examples],
             groups=[example.group or example.guid for example in examples],
         )
 
@@ -79,7 +82,7 @@ class SummaryPredictions:
         return [gold for gold in self.golds if gold is not None]
 
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
-        """Score the rows that have a reference, summaries spelt as the data has been read.
+        """Score the rows that have a reference.
 
         Args:
             config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
@@ -87,14 +90,14 @@ class SummaryPredictions:
                 after every epoch.
 
         Returns:
-            ROUGE, BERTScore where `task.bertscore` asks for it, and their intervals; what the
-            summaries are like, and what copying sentences reaches (`heron.metrics.summary`).
+            ROUGE and what copying sentences reaches (`heron.metrics.summary`), BERTScore where
+            `task.bertscore` asks for it, and their intervals, of the texts as they stand; what the
+            summaries are like, all texts spelt as `data.unicode` reads them.
         """
         rows = [row for row, gold in enumerate(self.golds) if gold is not None]
         if not rows:
             return {}
-        spell = speller(config.data.language, config.data.unicode)
-        texts, golds = [spell(self.texts[row]) for row in rows], self.references()
+        texts, golds = [self.texts[row] for row in rows], self.references()
         language = get_language(config.data.language)
         values = item_rouge(texts, golds, language)
         articles = [self.articles[row] for row in rows]
@@ -106,7 +109,9 @@ class SummaryPredictions:
             found = score_by_encoder(texts, golds, config)
             values |= found.known()
             scores |= found.means()
-        scores |= describe_summaries(articles, texts, golds)
+        spell = speller(config.data.language, config.data.unicode)
+        spelt = (list(map(spell, each)) for each in (articles, texts, golds))
+        scores |= describe_summaries(*spelt)
         scores |= exchanged_scores(texts, golds, language) | copied
         scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
         return scores

@@ -219,7 +219,7 @@ def test_a_gold_summary_written_scores_1(built):
     assert scores["lead3_rouge1"] < scores["oracle_rouge1"] < 1
 
 
-def test_what_is_written_is_scored_as_its_article_and_gold_were_read(built):
+def test_rouge_compares_texts_as_given_and_heron_s_scores_compare_them_in_one_spelling(built):
     _, data, _ = built()
     examples = [
         dataclasses.replace(example, target=f"ש\u05b8\u05c1 {example.target}")
@@ -231,8 +231,11 @@ def test_what_is_written_is_scored_as_its_article_and_gold_were_read(built):
     )
     assert written.texts != golds
     expected = SummaryPredictions.of(examples, golds).scores(data.config)
-    assert written.scores(data.config) == expected
-    assert expected["rouge1"] == 1
+    found = written.scores(data.config)
+    assert expected["rouge1"] == expected["rouge1_heron"] == found["rouge1_heron"] == 1
+    assert found["rouge1"] < 1  # as by XL-Sum's fork, to which the points stand in another order
+    described = {name for name in found if "rouge" not in name}
+    assert {name: found[name] for name in described} == {n: expected[n] for n in described}
 
 
 def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, monkeypatch):
