@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -21,7 +21,7 @@ from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
 from heron.schema import Config, EncoderConfig, StageConfig
-from heron.yaml_files import dump_yaml
+from heron.yaml_files import dump_yaml, parse_yaml
 
 # What a value may be, where the type alone does not say it.
 CHOICES = {
@@ -156,6 +156,11 @@ _AT_LEAST = {
 _ABOVE_ZERO = ("optim.lr", "optim.head_lr")
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
+# Groups that every version of heron has written, `run` among the last: a file without is cut.
+_ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
+# Folders in a cache; a folder without any of them is no cache of heron's.
+_CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
+
 # Keys that say where things lie or how they look, and so cannot change a result.
 NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
 # Nor can an experiment's name: what it stands for is in the other keys.
@@ -216,26 +221,81 @@ def to_yaml(config: Config) -> str:
 
 
 def from_yaml(text: str) -> Config:
-    """Read what `to_yaml` wrote."""
-    config = OmegaConf.create(text)
-    if not isinstance(config, DictConfig):
+    """Read what `to_yaml` wrote.
+
+    Raises:
+        ConfigError: it is no mapping, lacks keys that every version has written, or holds `${...}`,
+            which `to_yaml` never leaves: nothing in it is looked up in the environment.
+    """
+    return _from_values(_whole_values(text))
+
+
+def _whole_values(text: str) -> dict[str, Any]:
+    values = parse_yaml(text)
+    if not isinstance(values, dict):
         raise ConfigError("config.yaml is not a mapping of keys to values")
+    if missing := [key for key in _ALWAYS if key not in values]:
+        raise ConfigError(f"it has no {', '.join(missing)}")
+    return values
+
+
+def _from_values(values: dict[str, Any]) -> Config:
+    for key, value in _flatten(values):
+        if "${" in f"{key} {value}":
+            raise ConfigError(f"{key}={value}: a stored configuration has no ${{...}}.")
+    try:
+        config = OmegaConf.create(values)
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error).splitlines()[0]) from error
     return resolve(config)
 
 
-def read_stored(path: Path) -> Config:
-    """Read a run's `config.yaml`.
+def read_stored(path: Path, run_code: bool = False) -> Config:
+    """Read a run's `config.yaml`, which somebody else may have written.
+
+    It can name what to read, but it cannot make heron run code, fetch a file of unknown content, or
+    write to a folder that is no cache of heron's: `trust_remote_code` is off, files without a hash
+    have no address, and such a cache is replaced by the default one.
+
+    Args:
+        path: the file.
+        run_code: whether the user has said that code which comes with the weights may run.
 
     Raises:
         ConfigError: names the file, and what in it this version of heron cannot use.
     """
+    config = read_own(path)
+    config.encoder.trust_remote_code = run_code
+    for data in (config.data, *config.others.values()):
+        joined = [data.join.file] if data.join else []
+        listed = [data.phrases.file] if data.phrases.file else []
+        for file in (*data.files.values(), *joined, *listed):
+            file.url = file.url if file.sha256 else None
+    cache = Path(config.paths.cache)
+    if not any(os.access(cache / name, os.W_OK) for name in _CACHED):
+        # Here, because it brings what downloads need.
+        from heron.data.sources import default_cache_dir
+
+        config.paths.cache = str(default_cache_dir())
+    return config
+
+
+def read_own(path: Path) -> Config:
+    """Read the `config.yaml` of a run that is this command's own, as it is.
+
+    Raises:
+        ConfigError: as for `read_stored`.
+    """
     try:
-        return from_yaml(path.read_text(encoding="utf-8"))
+        values = _whole_values(path.read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
+        what = f"{path} is damaged: {error}; copy it again from where the run was trained"
+        raise ConfigError(what) from error
+    try:
+        return _from_values(values)
     except ConfigError as error:
         fix = "If another version of heron wrote this file, correct it, or use that version."
         raise ConfigError(f"{path}: {error} {fix}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is damaged: {error}") from error
 
 
 def decisive(config: Config) -> dict[str, Any]:

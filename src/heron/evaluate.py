@@ -17,6 +17,7 @@ from heron.runtime.run_folder import RunFolder, open_run
 from heron.schema import BertScoreConfig
 from heron.settings import (
     PLACES,
+    RUN_CODE,
     SETTINGS,
     TAKES,
     advising,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 Scores = dict[str, float]
 
 # What a run's own splits can be scored under, and what a file can.
-_OF_SPLITS = (*SETTINGS, *PLACES)
+_OF_SPLITS = (*SETTINGS, RUN_CODE, *PLACES)
 _OF_FILES = TAKES["evaluate"]
 
 
@@ -71,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     folders = [open_run(path) for path in options.run]
     with advising(_OF_SPLITS if options.input is None else _OF_FILES):
-        systems = _open(folders, options, asked, points)
+        systems = _open(folders, options, asked, points, words.run_code)
         require_asked(systems[0].config.task.bertscore)  # what is missing is missing now
         split, examples = _examples(systems[0], options, words.data)
         found, signature = _score(systems, examples)
@@ -104,11 +105,13 @@ def _open(
     options: EvaluateOptions,
     asked: BertScoreConfig | None,
     points: Sequence[Mapping[str, int]],
+    run_code: bool,
 ) -> list[Trained]:
     """Open the runs once, as one system for each setting."""
     from heron.inference import open_under
 
-    systems = open_under(folders, {"data": str(options.data)} if options.data else None, points)
+    paths = {"data": str(options.data)} if options.data else None
+    systems = open_under(folders, paths, points, run_code)
     if asked:
         for config in (system.config for system in systems):
             if config.task.name != "summarization":

@@ -65,6 +65,7 @@ def open_trained(
     folders: RunFolder | Sequence[RunFolder],
     paths: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
+    run_code: bool = False,
 ) -> Trained:
     """Open a finished run, or several as one: the mean of their logits decides.
 
@@ -72,6 +73,7 @@ def open_trained(
         folders: the run, or the runs.
         paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
         settings: values of keys such as `task.max_answer_tokens`, other than in training.
+        run_code: whether code that comes with the weights may run, whatever the run itself says.
 
     Raises:
         ConfigError: a run has left no model, or one that this version of heron cannot open; the
@@ -79,7 +81,7 @@ def open_trained(
     """
     quiet()
     if not isinstance(folders, RunFolder):
-        opened = [open_trained(folder, paths, settings) for folder in folders]
+        opened = [open_trained(folder, paths, settings, run_code) for folder in folders]
         return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
     folder = folders
     config = read_stored(folder.config)
@@ -87,21 +89,22 @@ def open_trained(
         folder.require_model(MARK)
         return TrainedBaseline(folder, _moved(config, paths)).under(settings or {})
     folder.require_model()
-    return TrainedEncoder(folder, paths, settings)
+    return TrainedEncoder(folder, paths, settings, run_code)
 
 
 def open_under(
     folders: Sequence[RunFolder],
     paths: Mapping[str, str] | None,
     points: Sequence[Mapping[str, Any]],
+    run_code: bool = False,
 ) -> list[Trained]:
     """Open finished runs once, as a system for each of several settings.
 
     Args:
-        folders, paths: as for `open_trained`.
+        folders, paths, run_code: as for `open_trained`.
         points: at least one setting; all of the same keys.
     """
-    first = open_trained(folders, paths, points[0])
+    first = open_trained(folders, paths, points[0], run_code)
     return [first, *(first.under(point) for point in points[1:])]
 
 
@@ -132,7 +135,7 @@ class TrainedEncoder:
 
     Args:
         folder: a finished run.
-        paths, settings: as for `open_trained`.
+        paths, settings, run_code: as for `open_trained`.
     """
 
     def __init__(
@@ -140,8 +143,9 @@ class TrainedEncoder:
         folder: RunFolder,
         paths: Mapping[str, str] | None = None,
         settings: Mapping[str, Any] | None = None,
+        run_code: bool = False,
     ):
-        config, encoder, head = load_exported(folder)
+        config, encoder, head = load_exported(folder, run_code)
         config = changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)

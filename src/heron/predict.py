@@ -76,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
 
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}
-    trained = open_trained(folders, paths, points[0])
+    trained = open_trained(folders, paths, points[0], words.run_code)
     with advising(_TAKES):
         data = override(trained.config.data, words.data)
         if options.input is not None:

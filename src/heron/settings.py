@@ -26,6 +26,8 @@ from heron.schema import Config
 SETTINGS = ("task.max_answer_tokens", "encoder.stride")
 # Where a data set lies, and whether it may be another revision of it.
 PLACES = ("paths.data", "data.verify")
+# Whether code that comes with a run's weights may run: only where this command says so.
+RUN_CODE = "encoder.trust_remote_code"
 # What a file's columns are called; the key stands for all that begin with it.
 COLUMNS = ("data.columns",)
 # What a file's labels are called, and what becomes of rows that have none or wrong ones.
@@ -44,8 +46,8 @@ TEXT_COLUMNS = tuple(
 )
 # What each command takes of the configuration.
 TAKES = {
-    "evaluate": (*SETTINGS, *PLACES, *COLUMNS, *LABELS),
-    "predict": (*SETTINGS, *PLACES, *TEXT_COLUMNS),
+    "evaluate": (*SETTINGS, RUN_CODE, *PLACES, *COLUMNS, *LABELS),
+    "predict": (*SETTINGS, RUN_CODE, *PLACES, *TEXT_COLUMNS),
     "score": (*COLUMNS, *LABELS),
 }
 
@@ -60,11 +62,13 @@ class Words(NamedTuple):
         options: the command's own; `paths.data=DIR` is among them as `data=DIR`.
         settings: those on keys in `SETTINGS`.
         data: those on keys of the data set.
+        run_code: whether `encoder.trust_remote_code=true` is among them.
     """
 
     options: list[str]
     settings: list[str]
     data: list[str]
+    run_code: bool = False
 
 
 def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
@@ -84,6 +88,10 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
             found.options.append(word)
         elif not _takes(key, takes):
             raise ConfigError(f"{key}: cannot be set here{_elsewhere(key, takes)}")
+        elif key == RUN_CODE:
+            if value not in ("true", "false"):
+                raise ConfigError(f"{word}: true or false is needed")
+            found = found._replace(run_code=value == "true")
         elif key == "paths.data":
             found.options.append(f"data={value}")
         else:

@@ -10,6 +10,7 @@ import yaml
 
 from heron.errors import ConfigError
 
+_DEEPEST = 100
 _EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
 
 
@@ -35,13 +36,31 @@ def dump_yaml(value: Any) -> str:
     return text
 
 
+def parse_yaml(text: str) -> Any:
+    """Read YAML as plain dictionaries, lists, texts and numbers.
+
+    Raises:
+        ConfigError: it is not valid YAML, or nested too deeply.
+    """
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:  # libyaml would end the whole process somewhere beyond 10,000
+                raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
+        return yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error
+
+
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file as plain dictionaries, lists, texts and numbers.
+    """Read a YAML file, as `parse_yaml` does.
 
     Raises:
         ConfigError: the file is not valid YAML.
     """
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
-    except yaml.YAMLError as error:
+        return parse_yaml(Path(path).read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error

@@ -115,7 +115,9 @@ def _verify(part: Path, file: FileConfig) -> None:
 def _checked(url: str | None) -> str:
     """Refuse addresses whose content could be changed on the way; this computer's own are fine."""
     if not url:
-        raise DownloadError("no address is known for it")
+        raise DownloadError(
+            "no address is known for it; of a stored run's config.yaml, one without sha256 is none"
+        )
     if urllib.parse.urlsplit(url).scheme != "https" and _host(url) != "127.0.0.1":
         raise DownloadError(f"{url} is not https")
     return url

@@ -145,6 +145,10 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True)) as progress:
         for source in missing:
+            if not _stays_inside(source.file.path):
+                reason = f"it is not fetched: its path leads out of {folder}"
+                problems.append(_missing(source, reason))
+                continue
             if unreachable:
                 problems.append(_missing(source, unreachable))
                 continue
@@ -156,6 +160,11 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
             except OSError as error:
                 problems.append(_missing(source, f"cannot write into {folder}: {error.strerror}"))
     return problems
+
+
+def _stays_inside(path: str) -> bool:
+    """Tell whether a path is relative and has no `..`: it then stays in the folder it begins in."""
+    return not Path(path).is_absolute() and ".." not in Path(path).parts
 
 
 def _fetch_one(source: Source, folder: Path, progress: Progress) -> None:

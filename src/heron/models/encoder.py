@@ -23,7 +23,7 @@ from transformers import (
 from heron.data.collate import Batch
 from heron.errors import ConfigError
 from heron.models.dropout import use_fast_dropout
-from heron.models.hub import origin, unreachable
+from heron.models.hub import loading, origin
 from heron.schema import EncoderConfig
 
 
@@ -169,10 +169,8 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
 
 def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     source = origin(config)
-    try:
+    with loading(config.name):
         settings = AutoConfig.from_pretrained(config.name, **source)
-    except (OSError, ValueError) as error:
-        raise unreachable(config.name, error) from error
     if config.num_layers is not None:
         if config.num_layers > settings.num_hidden_layers:
             raise ConfigError(
@@ -199,9 +197,8 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
-    except (OSError, ValueError) as error:
-        raise unreachable(config.name, error) from error
+        with loading(config.name):
+            model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
     finally:
         logger.setLevel(level)
     return model

@@ -4,6 +4,7 @@ config.json model.safetensors tokenizer.json ...   AutoModel, AutoTokenizer; by 
                                                     config.json AutoModelForSequenceClassification,
                                                     ...ForQuestionAnswering or ...ForSeq2SeqLM, too
 head.safetensors                                    the head's weights; config.yaml its shape
+checksums.json                                      SHA-256 of each of these files
 
 A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
 has an empty `id2label`: a head that transformers would draw at random has no class to answer with.
@@ -20,19 +21,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
 
 from heron.config import read_stored
 from heron.errors import ConfigError
-from heron.files import read_json, write_json
+from heron.files import read_json, seal, write_json
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head, Pooler, new_head
 from heron.models.hub import identity
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
 from heron.models.span_head import SpanHead
-from heron.runtime.run_folder import HEAD, RunFolder
+from heron.runtime.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 from heron.schema import Config, EncoderConfig
 
 POINTER = "encoder.json"
@@ -76,6 +78,7 @@ def export(
         _save_model(folder, encoder, head, tokenizer, config)
         tokenizer.save_pretrained(folder)
     save_file({k: v.contiguous() for k, v in head.state_dict().items()}, folder / HEAD)
+    seal(folder)
 
 
 def _save_model(
@@ -144,17 +147,21 @@ def _named(name: str, layer: nn.Module) -> dict[str, Tensor]:
     return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
-def load_exported(folder: RunFolder) -> tuple[Config, Encoder, nn.Module]:
+def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
     """Load a run's configuration, encoder and head, in eval mode.
+
+    Args:
+        folder: a finished run.
+        run_code: whether code that comes with the weights may run.
 
     Returns:
         The configuration now names the encoder that `trained_encoder` does.
 
     Raises:
-        ConfigError: the weights do not fit this version of heron, or the encoder that the run
-            points to has changed.
+        ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
+            that the run points to has changed.
     """
-    config = read_stored(folder.config)
+    config = read_stored(folder.config, run_code)
     exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
@@ -179,7 +186,11 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
     Returns:
         The one in `model/`, with all layers it holds, or the frozen one that the run points to. In
         sequential fine-tuning that can be the encoder an earlier stage has trained.
+
+    Raises:
+        ConfigError: a file of `model/` is damaged.
     """
+    require_whole(model)
     pointer = model / POINTER
     name = read_json(pointer)["name"] if pointer.is_file() else str(model)
     if name == config.name:
@@ -195,13 +206,16 @@ def load_head(head: nn.Module, model: Path) -> None:
         model: `RunFolder.model` of the run that exported it.
 
     Raises:
-        ConfigError: there are none, or they do not fit.
+        ConfigError: there are none, they are damaged, or they do not fit.
     """
     path = model / HEAD
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; is {model} the model/ folder of a finished run?")
+    require_whole(model)
     try:
         head.load_state_dict(load_file(path))
+    except SafetensorError as error:
+        raise ConfigError(f"{path}: {DAMAGED} ({error})") from error
     except RuntimeError as error:
         raise ConfigError(
             f"{path}: holds another head than the one that is built here: other widths, other "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -58,8 +60,27 @@ def identity(config: EncoderConfig) -> dict[str, str]:
     return {"commit": str(commit)}
 
 
+@contextmanager
+def loading(name: str) -> Iterator[None]:
+    """Turn what the libraries raise of a model that cannot be loaded into `unreachable`.
+
+    Damaged files make each of them raise another kind, some a bare `Exception`.
+    """
+    try:
+        yield
+    except (ConfigError, MemoryError):
+        raise
+    except Exception as error:
+        raise unreachable(name, error) from error
+
+
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:
     """Say why a model or tokenizer could not be loaded, and what to do."""
+    if "trust_remote_code" in str(error):
+        return ConfigError(
+            f"encoder.name={name}: brings code of its own (*.py), which does not run unasked; read "
+            "it, then say encoder.trust_remote_code=true in this command"
+        )
     if Path(name).is_dir():
         return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
     return ConfigError(

@@ -38,7 +38,7 @@ from heron.models.encoder import (
     freeze_below,
     load_encoder,
 )
-from heron.models.hub import origin, unreachable
+from heron.models.hub import loading, origin
 from heron.schema import Config, EncoderConfig
 from heron.schema import GenerationConfig as Generation
 
@@ -273,10 +273,8 @@ def _bert_decoder(
 
 
 def _settings(config: EncoderConfig) -> PretrainedConfig:
-    try:
+    with loading(config.name):
         settings: PretrainedConfig = AutoConfig.from_pretrained(config.name, **origin(config))
-    except (OSError, ValueError) as error:
-        raise unreachable(config.name, error) from error
     return settings
 
 
@@ -286,17 +284,14 @@ def _from_pretrained(
     if config.dropout is not None:
         _set_dropout(config.dropout, settings)
     kind = AutoModelForSeq2SeqLM._model_mapping.get(type(settings), None)
-    try:
-        with _without_load_report():
-            model: Any = AutoModelForSeq2SeqLM.from_pretrained(
-                config.name,
-                config=settings,
-                attn_implementation=choose_attention(config, kind),
-                dtype=torch.float32,
-                **origin(config),
-            )
-    except (OSError, ValueError) as error:
-        raise unreachable(config.name, error) from error
+    with loading(config.name), _without_load_report():
+        model: Any = AutoModelForSeq2SeqLM.from_pretrained(
+            config.name,
+            config=settings,
+            attn_implementation=choose_attention(config, kind),
+            dtype=torch.float32,
+            **origin(config),
+        )
     parts = [model]
     if settings.model_type == _PAIR:
         parts = [model.encoder, model.decoder]

@@ -10,7 +10,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from heron.errors import ConfigError
 from heron.files import atomic_folder, damaged_files, fingerprint, locked
-from heron.models.hub import origin, unreachable
+from heron.models.hub import loading, origin
 from heron.schema import EncoderConfig
 
 
@@ -41,10 +41,8 @@ def load_tokenizer(
 
 def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
     source = origin(config)
-    try:
+    with loading(config.name):
         tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)
-    except (OSError, ValueError) as error:
-        raise unreachable(config.name, error) from error
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
     if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:

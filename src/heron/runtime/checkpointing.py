@@ -16,6 +16,7 @@ from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from heron import ranks
+from heron.errors import ConfigError
 from heron.files import atomic_open
 from heron.metrics.names import is_minimised
 from heron.runtime.history import History
@@ -208,26 +209,48 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
 def resume_from(folder: RunFolder) -> Path | None:
     """Find the checkpoint to go on from; None to begin at the start.
 
-    One that cannot be read is put aside: a run without it takes longer and ends the same.
+    Where it or the best one is damaged, both are put aside: a run without them takes longer and
+    ends the same.
     """
     if not folder.last.is_file():
         return None
-    try:
-        # torch reads changed bytes without a word; the file is a zip with a checksum for each part.
-        with zipfile.ZipFile(folder.last) as file:
-            damaged = file.testzip()
-    except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        damaged = str(error)
-    if not damaged:
+    checkpoints = [path for path in (folder.last, folder.best) if path.is_file()]
+    found = {path: what for path in checkpoints if (what := damage(path))}
+    if not found:
         return folder.last
-    aside = folder.last.with_suffix(".corrupt")
-    os.replace(folder.last, aside)
-    say(f"{folder.last} is damaged ({damaged}); put aside as {aside.name}, starting over")
+    for path in checkpoints:
+        aside = path.with_suffix(".corrupt" if path in found else ".aside")
+        os.replace(path, aside)
+        if path in found:
+            say(f"{path} is damaged ({found[path]}); put aside as {aside.name}, starting over")
     return None
 
 
+def damage(path: Path) -> str | None:
+    """Say what is wrong with a checkpoint; None where it is whole.
+
+    torch reads changed bytes without a word; the file is a zip with a checksum for each part.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            part = file.testzip()
+    except Exception as error:  # zipfile raises many kinds for what it cannot read
+        return str(error) or type(error).__name__
+    return f"{part} has another checksum" if part else None
+
+
 def load_weights(module: pl.LightningModule, path: Path) -> None:
-    """Load a checkpoint's weights, tensors only."""
+    """Load a checkpoint's weights, tensors only.
+
+    Raises:
+        ConfigError: it is missing or damaged; the run then starts over when asked again.
+    """
+    what = damage(path)
+    if what:
+        raise ConfigError(
+            f"{path} is damaged ({what}): nothing was scored. Give the same command again; the run "
+            "starts over (run.resume=false does so in any case)"
+        )
     module.load_state_dict(torch.load(path, weights_only=True)["state_dict"])
 
 

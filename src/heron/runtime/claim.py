@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heron.config import as_dict, decisive, read_stored, resolve_stages
+from heron.config import as_dict, decisive, read_own, resolve_stages
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.errors import ConfigError, nearest
@@ -39,7 +39,7 @@ def claim(config: Config, folder: RunFolder) -> None:
         found = folder.config.read_text(encoding="utf-8")
         if found == text:
             return
-        _check_same(read_stored(folder.config), config, folder)
+        _check_same(read_own(folder.config), config, folder)
         text = _without_secrets(config)
     with atomic_open(folder.config) as file:
         file.write(text)

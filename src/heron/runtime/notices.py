@@ -11,15 +11,16 @@ from heron.secrets import redact
 _said: set[str] = set()
 
 
-def say(what: str, about: str | None = None) -> None:
+def say(what: str, about: str | None = None, who: str = "heron train") -> None:
     """Print a warning on standard error, unless this command has said it before.
 
     Args:
         what: the warning.
         about: what makes two warnings the same, where it is not their text.
+        who: the command that warns.
     """
     if not has_said(about or what) and ranks.is_first():
-        print(f"heron train: warning: {redact(what)}", file=sys.stderr, flush=True)
+        print(f"{who}: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(about or what)
 
 

@@ -21,11 +21,16 @@ from typing import Any
 
 from heron.config import NEUTRAL, decisive
 from heron.errors import ConfigError
-from heron.files import fingerprint, read_json, write_json
+from heron.files import SEAL, damaged_files, fingerprint, read_json, write_json
+from heron.runtime.notices import say
 from heron.schema import Config
 from heron.secrets import redact, redacted
 
 HEAD = "head.safetensors"
+DAMAGED = (
+    "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
+    "was trained, or train the run again (run.resume=false)"
+)
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -145,6 +150,25 @@ class RunFolder:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def require_whole(model: Path) -> None:
+    """Make sure that an exported model is what its run wrote; `checksums.json` beside it says so.
+
+    Args:
+        model: `RunFolder.model`. One that an older version of heron has written cannot be checked.
+
+    Raises:
+        ConfigError: names the files that are missing or have changed, and what to do.
+    """
+    damaged = damaged_files(model)
+    if damaged is None:
+        say(f"{model} has no {SEAL}: that its files are whole cannot be checked", who="heron")
+    elif damaged:
+        raise ConfigError(
+            f"{model}: {', '.join(damaged)}: {DAMAGED}. If you have changed it "
+            f"yourself, remove {SEAL}"
+        )
+
+
 def open_run(path: Path) -> RunFolder:
     """Open an existing run folder.
 
@@ -189,8 +213,8 @@ def _check_names(config: Config) -> None:
             raise ConfigError(f"run.{key}={name}: a name inside paths.runs is needed; {where}")
     if config.run.job and len(Path(config.run.job).parts) > 1:
         raise ConfigError(
-            f"run.job={config.run.job}: one folder's name is needed, without '/'; run.sweep=DIR/DIR "
-            "may have several"
+            f"run.job={config.run.job}: one folder's name is needed, without '/'; "
+            "run.sweep=DIR/DIR may have several"
         )
 
 

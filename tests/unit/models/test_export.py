@@ -15,7 +15,7 @@ from transformers import (
 from heron.config import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.markers import mark
-from heron.files import atomic_open
+from heron.files import SEAL, atomic_open
 from heron.models.encoder import segments
 from heron.models.export import export, load_exported
 from heron.runtime.build import build_module
@@ -202,6 +202,7 @@ def test_an_export_of_an_earlier_heron_is_read(chronicle_config, tmp_path):
     with torch.no_grad():
         expected_RC = run.head(run.encoder(run.batch), run.batch)
     run.encoder.model.save_pretrained(run.folder.model)  # the encoder alone, as before
+    (run.folder.model / SEAL).unlink()
     _, encoder, head = load_exported(run.folder)
     with torch.no_grad():
         torch.testing.assert_close(head(encoder(run.batch), run.batch), expected_RC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 import pytorch_lightning as pl
 import torch
 
-from heron.runtime.checkpointing import _random_state, _restore_random_state
+from heron.errors import ConfigError
+from heron.runtime.checkpointing import _random_state, _restore_random_state, load_weights
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -158,6 +160,27 @@ class TestResume:
         assert len(saves) == 5
         torch.load(folder.last, weights_only=True)  # still whole
         run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_a_damaged_best_checkpoint_is_never_scored(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        shutil.copytree(expected.path, folder.path)
+        folder.scores.unlink()
+        folder.update_status(state="interrupted")
+        content = bytearray(folder.best.read_bytes())
+        for place in range(len(content) // 2, len(content) // 2 + 4):
+            content[place] ^= 0xFF
+        folder.best.write_bytes(content)
+        with pytest.raises(ConfigError, match=r"best\.ckpt is damaged .* the run starts over"):
+            load_weights(torch.nn.Linear(1, 1), folder.best)
+        run_job(config, folder)
+        assert "best.corrupt, starting over" in capsys.readouterr().err
         assert_same_run(folder, expected)
 
     def test_checkpoint_holds_no_pickled_code(self, unbroken: Callable[[str], Unbroken]) -> None:

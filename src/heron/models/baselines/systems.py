@@ -10,8 +10,9 @@ import numpy as np
 
 from heron.data.examples import Example
 from heron.errors import ConfigError
-from heron.files import read_json, write_json
+from heron.files import read_json, seal, write_json
 from heron.models.baselines.extractive import EXTRACTIVE, ExtractiveBaseline
+from heron.runtime.run_folder import require_whole
 from heron.schema import Config
 
 MARK = "baseline.json"
@@ -53,6 +54,7 @@ def save_baseline(baseline: Baseline | ExtractiveBaseline, config: Config, folde
     """Write a fitted baseline to `folder`; the mark comes last, so that it stands for all."""
     baseline.save(folder)
     write_json(folder / MARK, {"baseline": config.baseline.name})
+    seal(folder)
 
 
 def load_baseline(config: Config, folder: Path) -> Baseline | ExtractiveBaseline:
@@ -60,8 +62,9 @@ def load_baseline(config: Config, folder: Path) -> Baseline | ExtractiveBaseline
 
     Raises:
         ConfigError: what the run points to (word vectors, a model) is gone or has changed, or it
-            was written by another version of heron.
+            was written by another version of heron, or is damaged.
     """
+    require_whole(folder)
     if read_json(folder / MARK)["baseline"] != config.baseline.name:
         raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
     if config.baseline.name in EXTRACTIVE:

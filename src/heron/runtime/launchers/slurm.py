@@ -72,7 +72,7 @@ def make_executor(settings: LauncherConfig, folder: Path) -> Any:
     """
     from heron.runtime.launchers import require
 
-    require("submitit", "launcher=slurm")
+    require("submitit", "slurm")
     import submitit
 
     try:
