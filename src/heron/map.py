@@ -186,14 +186,23 @@ def build(
 
 
 def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str, Any]:
-    """List each example's statistics, as `map.csv` and `map.parquet` hold them."""
+    """List each example's statistics, as `map.csv` and `map.parquet` hold them.
+
+    Beside heron's own stand those of the published tool that mean something else: correctness as a
+    count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
+    """
+    from heron.dynamics.cartography import NEVER_LEARNT, forgetting
     from heron.dynamics.map_sources import group_names, labels_of, shown_statistics
 
-    label, guids = labels_of(mapped), mapped.dynamics.guids
+    label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
+    correct_EN = mapped.dynamics.correct_EN[: mapped.records]
     return {
         "guid": guids,
         "label": [label.name_at(row) if label else "" for row in range(len(guids))],
-        **shown_statistics(mapped.statistics),
+        **shown_statistics(of),
+        "correctness_count": of.correctness_N,
+        "forgetfulness": forgetting(correct_EN, NEVER_LEARNT),
+        "threshold_closeness": of.closeness_N,
         "groups": group_names(groups, len(guids)),
     }
 

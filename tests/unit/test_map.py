@@ -87,6 +87,33 @@ def test_the_table_holds_the_statistics_of_the_dynamics(tmp_path):
     assert [float(row["loss"]) for row in rows] == table["loss"]
 
 
+def _forgetfulness(trend):
+    """As the published tool counts it, a loop over one example's records."""
+    if not any(trend):
+        return 1000
+    learnt, forgotten = False, 0
+    for right in trend:
+        forgotten += learnt and not right
+        learnt = right
+    return forgotten
+
+
+@pytest.mark.usefixtures("fast_figures")
+@pytest.mark.parametrize("burn_out", [4, 3])
+def test_the_table_has_the_published_tool_s_columns_beside_heron_s(tmp_path, burn_out):
+    folder = make_run(tmp_path)
+    dynamics = read_dynamics(folder)
+    run_map([f"run={folder}", f"burn_out={burn_out}"])
+    rows = read_table(folder / "map" / "map.csv").rows
+    trends = dynamics.correct_EN[:burn_out].T > 0.5
+    assert [float(row["correctness_count"]) for row in rows] == trends.sum(1).tolist()
+    assert [float(row["forgetfulness"]) for row in rows] == [*map(_forgetfulness, trends.tolist())]
+    confidence = dynamics.p_gold_EN[:burn_out].mean(0, dtype=np.float64)
+    found = [float(row["threshold_closeness"]) for row in rows]
+    np.testing.assert_allclose(found, confidence * (1 - confidence))
+    assert "1000.0" in {row["forgetfulness"] for row in rows}
+
+
 @pytest.mark.usefixtures("fast_figures")
 def test_the_page_holds_each_rows_texts_and_predicted_label(tmp_path):
     folder = make_run(tmp_path, rows=24)
