@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from heron.errors import ConfigError, nearest
+from heron.metrics.names import signed
 from heron.reporting.cells import Cell, Formatted, Summary, Table
 from heron.reporting.choosing import Rule, choose, chosen_table
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import COPIED_NOTE, copied_scores
-from heron.reporting.tables import Group, group_runs
+from heron.reporting.tables import Group, group_runs, vector_notes, vectors_of
 from heron.yaml_files import read_yaml
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
@@ -206,6 +207,7 @@ def _score_table(
     printed = dict(_flat_rows(table["rows"]))
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]
     ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
+    best = table.get("best_run")
     rows: list[tuple[Cell, ...]] = []
     copied: dict[str, None] = {}
     for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
@@ -217,17 +219,33 @@ def _score_table(
             split = _split(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
             copied |= _copied(group, split, metrics)
-            pairs = [
-                _pair(value, group, split, metric, table.get("decimals", 2))
-                for value, metric in zip(published, metrics, strict=True)
-            ]
-            names = (f"{key[0]} {others}".strip(), *key[1:])
-            rows.append((*names, *(cell for pair in pairs for cell in pair)))
+            own_vectors = "(other vectors)" if group and vectors_of(group.runs[0]) else ""
+            chosen = _best_run(group, best) if group and best else None
+            cells: list[Cell] = []
+            for value, metric in zip(published, metrics, strict=True):
+                paper, ours_mean, change = _pair(
+                    value, group, split, metric, table.get("decimals", 2)
+                )
+                single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
+                cells += [paper, ours_mean, *(single if best else []), change]
+            names = (" ".join(filter(None, (key[0], others, own_vectors))), *key[1:])
+            rows.append((*names, *cells))
     headings = [place.column for place in places] + (["class"] if classes else [])
-    columns = [column for title in scores for column in (f"{title}, paper", "heron", "Δ")]
+    ours_too = ("heron", "best run") if best else ("heron",)
+    columns = [column for title in scores for column in (f"{title}, paper", *ours_too, "Δ")]
     said = f"On the same articles: {', '.join(copied)}. {COPIED_NOTE}" if copied else ""
+    shown = [group for _, group in placed]
+    said = " ".join([said, *vector_notes(run for group in shown for run in group.runs)])
     caption = _caption(table, printed, f"{said} {note}".strip())
     return Table(table["title"], (*headings, *columns), tuple(rows), caption)
+
+
+def _best_run(group: Group, metric: str) -> RunRecord | None:
+    """Choose the finished run of a group that has the best score on validation; None without."""
+    scored = [run for run in group.runs if run.done and metric in run.scores.get("validation", {})]
+    return max(
+        scored, key=lambda run: signed(metric, run.scores["validation"][metric]), default=None
+    )
 
 
 def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str, None]:
@@ -259,6 +277,8 @@ def _split(group: Group, table: Mapping[str, Any]) -> str:
 def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
     """Say what the columns are, and which published numbers are not as printed, or doubtful."""
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
+    if best := table.get("best_run"):
+        parts.append(f"best run: the one of them with the best {best} on validation.")
     marked = [
         (f"{' '.join(key)} {title}", score)
         for key, scores in printed.items()

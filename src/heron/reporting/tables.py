@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.config import NEUTRAL
+from heron.models.baselines.settings import other_vectors
 from heron.reporting.cells import Cell, Interval, Summary, Table, summarize
 from heron.reporting.collect import RunRecord
 from heron.reporting.copied import COPIED_NOTE, is_copied, with_copied
@@ -45,6 +46,22 @@ class Group:
     def summary(self, split: str, metric: str) -> Summary | None:
         """Mean, sample standard deviation and n over the finished runs."""
         return summarize(self.values(split, metric))
+
+
+def vector_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """Say of each kind of CBOW run that has other word vectors than fastText's which ones, once."""
+    notes = {
+        f"{run.setting('baseline.name')}: {others}.": None
+        for run in runs
+        if (others := vectors_of(run))
+    }
+    return list(notes)
+
+
+def vectors_of(run: RunRecord) -> str:
+    """Say which word vectors a run has, where they are not fastText's published ones."""
+    keys = ("baseline.name", "baseline.vectors", "data.language")
+    return other_vectors(*(str(run.setting(key, "")) for key in keys))
 
 
 def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
@@ -149,6 +166,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     ]
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    notes += vector_notes(runs)
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")
     return Table(f"{split}: scores", (*keys, "runs", *metrics), tuple(rows), " ".join(notes))
@@ -199,6 +217,7 @@ def score_table(run: RunRecord) -> Table:
     rows = tuple((metric, *(_score(run, split, metric) for split in splits)) for metric in metrics)
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    notes += vector_notes([run])
     if any(isinstance(cell, Interval) for row in rows for cell in row):
         drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")

@@ -12,6 +12,7 @@ from heron.data.other_sets import load_run_data
 from heron.data.tables import write_table
 from heron.files import write_json
 from heron.models.baselines.extractive import ExtractiveBaseline
+from heron.models.baselines.settings import CBOW
 from heron.models.baselines.shallow import label_ids
 from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
 from heron.runtime.describe import describe
@@ -76,7 +77,7 @@ def predict_examples(
 def baseline_sources(config: Config) -> dict[str, Path]:
     """Name the files besides the data that a baseline's result depends on, for `status.json`."""
     baseline = config.baseline
-    if baseline.name in ("cbow_svm", "cbow_softmax") and baseline.vectors != "train":
+    if baseline.name in CBOW and baseline.vectors != "train":
         return {"vectors": Path(baseline.vectors).expanduser()}
     weights = Path(baseline.model) / "model.safetensors"
     return {"model": weights} if baseline.name == "zero_shot" and weights.is_file() else {}

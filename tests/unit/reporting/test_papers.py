@@ -8,6 +8,7 @@ from heron.errors import ConfigError
 from heron.reporting.cells import Formatted
 from heron.reporting.collect import collect
 from heron.reporting.papers import _flat_rows, find_published, paper_view, published_groups
+from heron.reporting.tables import group_table, score_table
 from heron.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -133,9 +134,50 @@ def test_a_ronli_system_is_found_by_its_experiment(make_system):
     assert [len(table.rows) for table in tables.values()] == [18 * 4, 19]
     micro = _row(tables["table5"], "Ro-BERT, oversampled")
     assert (micro[0].value, micro[1].mean) == (0.73, 0.74)
-    assert micro[2].value == pytest.approx(0.01)
-    recall = _row(tables["table4"], "Ro-BERT, oversampled", "contrastive")[3:6]
+    assert micro[3].value == pytest.approx(0.01)
+    recall = _row(tables["table4"], "Ro-BERT, oversampled", "contrastive")[4:7]
     assert (recall[0].value, recall[1].mean) == (0.80, 0.6)
+
+
+def test_the_best_run_on_validation_stands_beside_the_mean_as_in_ronlis_tables(make_system):
+    """Section 5: of five runs the best on validation is evaluated on test."""
+    for seed, (validation, test) in enumerate([(0.4, 0.9), (0.7, 0.5), (0.6, 0.8)]):
+        splits = {
+            split: {"micro_f1": score, "macro_f1": score, "recall/neutral": score / 2}
+            for split, score in (("validation", validation), ("test", test))
+        }
+        config = {"data.name": "ronli", "experiment": "ronli/siamese", "seed": seed}
+        folder = make_system(f"seed={seed}", config, {}, splits)
+        (folder / f"seed={seed}" / "status.json").write_text(
+            json.dumps({"state": "done", "overrides": [f"seed={seed}"]})
+        )
+    tables = paper_view("ronli/table4", collect(folder), RONLI).tables
+    assert tables["table5"].columns[1:5] == ("micro F1, paper", "heron", "best run", "Δ")
+    _, mean, best, change = _row(tables["table5"], "Ro-BERT")[:4]
+    assert (mean.n, best) == (3, 0.5)
+    assert mean.mean == pytest.approx(2.2 / 3)
+    assert change.value == pytest.approx(mean.mean - 0.72)
+    assert _row(tables["table4"], "Ro-BERT", "neutral")[6] == 0.25
+    assert "best run: the one of them with the best macro_f1 on validation" in tables["table5"].note
+
+
+@pytest.mark.parametrize(
+    ("vectors", "said"),
+    [
+        ("train", "trained on the train split, not fastText's published cc.ro.300"),
+        ("/data/cc.en.300.bin", "cc.en.300.bin, not fastText's published cc.ro.300"),
+        ("/data/cc.ro.300.vec.gz", None),
+    ],
+)
+def test_a_cbow_row_says_when_its_vectors_are_not_the_papers(make_system, vectors, said):
+    config = {"data.name": "ronli", "data.language": "ro", "experiment": "ronli/cbow_svm"}
+    config |= {"baseline.name": "cbow_svm", "baseline.vectors": vectors}
+    runs = collect(make_system("a", config, {"micro_f1": 0.6, "macro_f1": 0.4}))
+    table = paper_view("ronli/table4", runs, RONLI).tables["table5"]
+    (row,) = [row for row in table.rows if row[2] is not None]
+    assert row[0] == "CBOW + SVM" + (" (other vectors)" if said else "")
+    for note in (table.note, group_table(runs).note, score_table(runs[0]).note):
+        assert (said in note) if said else ("word vectors" not in note)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +220,7 @@ def test_a_corrected_number_is_compared_and_the_printed_one_named():
     assert _row(table, "AlephBERT", "LCHAIM", "neutral")[3].value == 0.0127
     assert "AlephBERT LCHAIM neutral R 0.0127 (printed 0.01)" in table.note
     doubtful = paper_view("ronli/table5", [], RONLI).tables["table5"]
-    assert _row(doubtful, "RoGPT2")[3].value == 0.30
+    assert _row(doubtful, "RoGPT2")[4].value == 0.30
     assert "In conflict with the paper's other numbers: RoGPT2 macro F1;" in doubtful.note
 
 
@@ -277,11 +319,12 @@ def test_ronlis_curricula_stand_beside_the_papers_under_its_names(table4_runs):
     tables = paper_view("ronli/table4", table4_runs, RONLI).tables
     overall, classes = tables["table5"], tables["table4"]
     for number, row in enumerate(CURRICULA.values()):
-        printed, ours, change = _row(overall, row)[3:]
+        printed, ours, best, change = _row(overall, row)[4:]
+        assert best is None  # none of these has a score on validation
         assert printed.value > 0.1
         assert (ours.mean, ours.n) == (pytest.approx(0.3005 + number / 100), 2)
         assert change.value == pytest.approx(ours.mean - printed.value)
-        assert _row(classes, row, "contrastive")[7].mean == pytest.approx(ours.mean / 2)
+        assert _row(classes, row, "contrastive")[9].mean == pytest.approx(ours.mean / 2)
     # Every row is one that the paper has: none is added for runs that curricula learnt from.
     assert [row[0] for row in overall.rows if row[2] is not None] == list(CURRICULA.values())
     assert len(overall.rows) == 19

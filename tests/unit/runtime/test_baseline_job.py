@@ -52,6 +52,8 @@ def test_run_folder_holds_what_every_run_folder_holds(run: RunFolder) -> None:
     status = json.loads(run.status.read_text())
     assert status["data"]["splits"]["train"] == {"rows": 96}
     assert status["baseline"]["train_words"]["without_vector"] == 0
+    (warning,) = status["baseline"]["warnings"]
+    assert "trained on the train split, not fastText's published cc.ro.300" in warning
     assert {"scikit-learn", "gensim"} == set(status["baseline"]["versions"])
 
 

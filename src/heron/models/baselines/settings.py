@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from string import Formatter
 
 from heron.errors import ConfigError
 from heron.schema import Config
 
 EXTRACTIVE = ("lead", "textrank", "oracle")
+CBOW = ("cbow_svm", "cbow_softmax")
 TEMPLATE_FIELDS = ("premise", "hypothesis")
+
+
+def other_vectors(name: str, vectors: str, language: str) -> str:
+    """Say which word vectors a system has, where they are not those that fastText has published.
+
+    Args:
+        name: `baseline.name`.
+        vectors: `baseline.vectors`; a file is known by its name.
+        language: of the data.
+
+    Returns:
+        Empty for systems without word vectors, and for fastText's (`cc.ro.300.bin`), which RoNLI's
+        paper takes (section 4).
+    """
+    published, file = f"cc.{language}.300", Path(vectors).name
+    if name not in CBOW or file.startswith(f"{published}."):
+        return ""
+    which = "trained on the train split" if vectors == "train" else file
+    return f"word vectors: {which}, not fastText's published {published}"
 
 
 def check_baseline(config: Config) -> None:

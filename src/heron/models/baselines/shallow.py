@@ -28,6 +28,7 @@ from heron.models.baselines.classifiers import (
     load_classifier,
     save_classifier,
 )
+from heron.models.baselines.settings import other_vectors
 from heron.models.baselines.vector_sources import VectorSource, kept_vectors, vector_source
 from heron.schema import Config
 
@@ -111,7 +112,8 @@ def _fit_cbow(
         settings,
         config.seed,
     )
-    notes = {"train_words": features.counts, "warnings": said}
+    others = other_vectors(settings.name, settings.vectors, config.data.language)
+    notes = {"train_words": features.counts, "warnings": [*said, others] if others else said}
     return ShallowBaseline(features, scaling, classifier, source, notes)
 
 
