@@ -14,8 +14,7 @@ help:  ## list the targets
 # The stamp is newer than requirements.txt once installed: a second run installs nothing.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from hydra._internal.hydra import Hydra
@@ -21,7 +20,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.config import resolve
-from heron.config_dir import conf_dir, data_sets
+from heron.config_dir import conf_dir, conf_dirs, data_sets
 from heron.errors import ConfigError, nearest
 from heron.override_errors import explain
 from heron.schema import Config
@@ -207,7 +206,7 @@ def unfold(overrides: Sequence[str]) -> list[str]:
     Hydra cannot sweep over a group that the command line has chosen.
     """
     name = dict(override.partition("=")[::2] for override in overrides).get("experiment", "")
-    files = [folder / "experiment" / f"{name}.yaml" for folder in _conf_dirs()]
+    files = [folder / "experiment" / f"{name}.yaml" for folder in conf_dirs()]
     path = next((file for file in files if name and file.is_file()), None)
     listed = OmegaConf.load(path) if path else OmegaConf.create()
     params = OmegaConf.select(listed, "hydra.sweeper.params") or {}
@@ -261,7 +260,7 @@ def _compose_all(
 ) -> Iterator[Composition]:
     """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
     # Hydra takes longer to list its groups than to compose a job.
-    groups = {path.name for folder in _conf_dirs() for path in folder.iterdir() if path.is_dir()}
+    groups = {path.name for folder in conf_dirs() for path in folder.iterdir() if path.is_dir()}
     _refuse_mappings(overrides, groups)
     rows = _expand(hydra, overrides)
     sweep = Composer(name, rows, groups)
@@ -350,17 +349,12 @@ def _composition(config: DictConfig, overrides: Sequence[str]) -> Composition:
     return Composition(config, [o for o in overrides if not o.startswith("hydra.")], choices)
 
 
-def _conf_dirs() -> list[Path]:
-    """List where YAML is looked for: heron's folder, then those of the forks beside it."""
-    return [conf_dir(), *sorted((conf_dir().parent / "experiments").glob("*/conf"))]
-
-
 @contextmanager
 def _hydra(name: str) -> Iterator[Hydra]:
     GlobalHydra.instance().clear()
     ConfigStore.instance().store(name="schema", node=Config)
     search_path = create_config_search_path(str(conf_dir()))
-    for fork in _conf_dirs()[1:]:
+    for fork in conf_dirs()[1:]:
         # Before the schema, which Hydra wants last.
         search_path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
     try:

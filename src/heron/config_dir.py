@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import heron
@@ -9,23 +10,44 @@ from heron.errors import ConfigError
 
 
 def conf_dir() -> Path:
-    """Name the folder `conf` of the repository that this package is imported from.
+    """Find heron's own `conf`: that of the repository it is imported from, or the package's.
 
     Raises:
-        ConfigError: the package was installed without its repository.
+        ConfigError: neither is there.
     """
-    folder = Path(heron.__file__).resolve().parents[2] / "conf"
-    if not folder.is_dir():
-        raise ConfigError(
-            f"no configuration folder at {folder}: install heron from its repository with "
-            "`pip install --editable .`"
-        )
-    return folder
+    package = Path(heron.__file__).resolve().parent
+    folders = (package.parents[1] / "conf", package / "conf")
+    for folder in folders:
+        if (folder / "train.yaml").is_file():
+            return folder
+    raise ConfigError(
+        f"no configuration folder at {' or '.join(map(str, folders))}: this installation of heron "
+        "is incomplete; in its repository, `make demo` or `pip install --editable .` installs it"
+    )
 
 
-def data_sets() -> dict[str, Path]:
-    """Find the data sets of heron and of the forks beside it, the way Hydra's search path does."""
-    forks = sorted((conf_dir().parent / "experiments").glob("*/conf"))
-    paths = [path for conf in (conf_dir(), *forks) for path in sorted(conf.glob("data/*.yaml"))]
+def experiment_roots() -> list[Path]:
+    """List the folders whose `experiments/` count: heron's own, then the working directory."""
+    return list(dict.fromkeys((conf_dir().parent, Path.cwd().resolve())))
+
+
+def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
+    """List where YAML is looked for; of a name that several have, the first counts.
+
+    Args:
+        more: folders that the command line names.
+
+    Returns:
+        heron's `conf`, `experiments/*/conf` beside it and in the working directory, and `more`.
+    """
+    forks = [
+        path for root in experiment_roots() for path in sorted(root.glob("experiments/*/conf"))
+    ]
+    return [conf_dir(), *forks, *more]
+
+
+def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
+    """Find all data sets by name; see `conf_dirs`."""
+    paths = [path for conf in conf_dirs(more) for path in sorted(conf.glob("data/*.yaml"))]
     # The first of a name counts, so it is entered last.
     return dict(sorted({path.stem: path for path in reversed(paths)}.items()))

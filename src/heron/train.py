@@ -109,7 +109,7 @@ def _run_search(first: Composition) -> int:
     from heron.runtime.launchers import require
     from heron.runtime.search import Search
 
-    require("optuna", "optuna", "sweeper")
+    require("optuna", "sweeper=optuna")
     config = first.resolved()
     assert first.search is not None
     isolate = _check_launch(config, several=True)

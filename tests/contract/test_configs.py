@@ -16,7 +16,7 @@ from omegaconf import OmegaConf, open_dict
 
 from heron.composition import _HEADS, _hydra, compose_and_run, data_task, follow_the_data
 from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve, resolve_stages
-from heron.config_dir import conf_dir
+from heron.config_dir import conf_dir, conf_dirs
 from heron.data.config import read_config
 from heron.errors import ConfigError
 from heron.models.baselines.settings import EXTRACTIVE
@@ -24,7 +24,7 @@ from heron.runtime.run_folder import run_path
 from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
-FORKS = sorted(CONF.parent.glob("experiments/*/conf"))
+FORKS = conf_dirs()[1:]
 
 
 def options(group):

@@ -141,7 +141,6 @@ def test_one_huge_document_does_not_become_the_validation_split():
 
 def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
     """The page "A data set" in experiments/README.md, followed to the letter."""
-    shutil.copytree(conf_dir(), tmp_path / "conf")
     fork = tmp_path / "experiments" / "village" / "conf"
     page = (conf_dir().parent / "experiments" / "README.md").read_text(encoding="utf-8")
     recipe = page.split("```yaml\n")[1].split("```")[0]
@@ -151,7 +150,7 @@ def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
     (fork / "experiment" / "village" / "first.yaml").write_text(
         "# @package _global_\ndefaults:\n  - override /data: village_news\n", encoding="utf-8"
     )
-    monkeypatch.setattr("heron.composition.conf_dir", lambda: tmp_path / "conf")
+    monkeypatch.chdir(tmp_path)  # a fork may lie in the working directory
     without_generator = [word for word in TINY if not word.startswith("data.generator")]
     monkeypatch.setattr("small_runs.TINY", tuple(without_generator))
     config = compose(tmp_path, "experiment=village/first")
@@ -162,13 +161,11 @@ def test_a_fork_brings_its_own_data_set_and_experiment(tmp_path, monkeypatch):
 
 def test_a_fork_brings_its_own_curriculum(tmp_path, monkeypatch):
     """The page "A curriculum" in experiments/README.md, followed to the letter."""
-    shutil.copytree(conf_dir(), tmp_path / "conf")
     fork = tmp_path / "experiments" / "village" / "conf"
     page = (conf_dir().parent / "experiments" / "README.md").read_text(encoding="utf-8")
     recipe = page.split("## A curriculum")[1].split("```yaml\n")[1].split("```")[0]
     (fork / "curriculum").mkdir(parents=True)
     (fork / "curriculum" / "agreement.yaml").write_text(recipe, encoding="utf-8")
-    monkeypatch.setattr("heron.composition.conf_dir", lambda: tmp_path / "conf")
     monkeypatch.chdir(tmp_path)
     baseline = train(tmp_path, job="baseline")
     guids = read_dynamics(baseline.path).guids

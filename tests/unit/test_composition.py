@@ -303,7 +303,7 @@ def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
     table = tmp_path / "conf" / "experiment" / "mine" / "table.yaml"
     table.parent.mkdir(parents=True)
     table.write_text("hydra: {sweeper: {params: {experiment: 'a,b', seed: '0,1'}}}\n")
-    monkeypatch.setattr("heron.composition._conf_dirs", lambda: [tmp_path / "conf"])
+    monkeypatch.setattr("heron.composition.conf_dirs", lambda: [tmp_path / "conf"])
     assert unfold(["experiment=mine/table", "seed=5"]) == [
         "experiment=a,b",
         "report=null",

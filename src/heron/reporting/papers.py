@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from heron.config_dir import experiment_roots
 from heron.errors import ConfigError, nearest
 from heron.metrics.names import signed
 from heron.reporting.cells import Cell, Formatted, Summary, Table
@@ -98,8 +99,7 @@ def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | N
 
     Args:
         report: `<paper>/<view>`.
-        roots: folders that may hold `experiments/`; default: the working directory, then the
-            repository this package is installed from.
+        roots: folders that may hold `experiments/`; default: the working directory, then heron's.
 
     Returns:
         The path of `experiments/<paper>/published.yaml`, or None if no root has it.
@@ -114,8 +114,8 @@ def all_published() -> list[Path]:
     return [path for root in _roots() for path in sorted(root.glob("experiments/*/published.yaml"))]
 
 
-def _roots() -> tuple[Path, Path]:
-    return Path.cwd(), Path(__file__).resolve().parents[3]
+def _roots() -> list[Path]:
+    return experiment_roots()[::-1]
 
 
 def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:

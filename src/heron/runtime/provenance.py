@@ -11,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import heron
+from heron.config_dir import conf_dir
 from heron.files import fingerprint
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
@@ -39,12 +41,14 @@ def provenance() -> dict[str, Any]:
 
 
 def git_state() -> dict[str, Any] | None:
-    """Name the commit, and what differs from it; None outside a repository.
+    """Name heron's commit, and what differs from it; None outside its repository.
 
     Returns:
         `commit`; `dirty`: whether files differ; `diff`: fingerprint of how tracked ones do, so that
         two runs of the same uncommitted code can be told from others.
     """
+    if conf_dir().parent == Path(heron.__file__).resolve().parent:
+        return None  # installed; a repository around its environment is somebody else's
     try:
         commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))
     except (OSError, subprocess.SubprocessError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 import stat
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from heron.config_dir import conf_dir
 from heron.errors import ConfigError
 from heron.files import locked, write_json
 from heron.runtime import launchers
@@ -327,13 +329,16 @@ def test_only_slurm_s_workers_outlive_the_command(
     assert "launcher.wait=false needs launcher=slurm" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("library", "extra"), [("ray", "ray"), ("submitit", "slurm")])
+@pytest.mark.parametrize("library", ["joblib", "optuna", "ray", "submitit"])
 def test_a_missing_library_is_named_with_the_command_that_installs_it(
-    library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+    library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    root = conf_dir().parent
+    known = (root / "requirements.txt").read_text() + (root / "pyproject.toml").read_text()
+    (pin,) = set(re.findall(rf"\b{library}==[\d.]+", known))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=rf"needs {library}.*pip install 'heron-nlu\[{extra}\]'"):
-        launchers.require(library, extra)
+    with pytest.raises(ConfigError, match=rf"needs {library}.*pip install {pin}"):
+        launchers.require(library)
 
 
 def test_slurm_is_asked_for_what_the_configuration_says(tmp_path: Path) -> None:

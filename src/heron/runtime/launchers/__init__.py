@@ -98,7 +98,7 @@ def check_launcher(settings: LauncherConfig) -> None:
         ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
     """
     if settings.name == "joblib":
-        require("joblib", "joblib")
+        require("joblib")
     elif settings.name == "ray":
         from heron.runtime.launchers.on_ray import check_ray
 
@@ -109,13 +109,21 @@ def check_launcher(settings: LauncherConfig) -> None:
         make_executor(settings, Path())
 
 
-def require(library: str, extra: str, group: str = "launcher") -> None:
+# What `require` says how to install, as in requirements.txt and pyproject.toml.
+PINS = {
+    "joblib": "joblib==1.6.0",
+    "optuna": "optuna==5.0.0",
+    "ray": "ray==2.60.0",
+    "submitit": "submitit==1.5.4",
+}
+
+
+def require(library: str, needed_by: str | None = None) -> None:
     """Make sure that a library is there.
 
     Args:
         library: its module.
-        extra: the option that needs it, and the extra requirement of heron's that installs it.
-        group: the option's.
+        needed_by: the choice that needs it; default: the launcher of its name.
 
     Raises:
         ConfigError: it is not; names the command that installs it.
@@ -124,8 +132,8 @@ def require(library: str, extra: str, group: str = "launcher") -> None:
 
     if find_spec(library) is None:
         raise ConfigError(
-            f"{group}={extra} needs {library}, which is not installed: "
-            f"pip install 'heron-nlu[{extra}]'"
+            f"{needed_by or f'launcher={library}'} needs {library}, which is not installed: "
+            f"pip install {PINS[library]}"
         )
 
 

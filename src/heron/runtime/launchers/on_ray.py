@@ -74,7 +74,7 @@ def check_ray(settings: LauncherConfig) -> None:
     """
     from heron.runtime.launchers import require
 
-    require("ray", "ray")
+    require("ray")
     _look_for(settings.address)
     if settings.address is not None:
         _connect(settings.address)

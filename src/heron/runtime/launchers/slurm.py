@@ -72,7 +72,7 @@ def make_executor(settings: LauncherConfig, folder: Path) -> Any:
     """
     from heron.runtime.launchers import require
 
-    require("submitit", "slurm")
+    require("submitit", "launcher=slurm")
     import submitit
 
     try:
