@@ -24,7 +24,9 @@ def wheel(tmp_path_factory):
     for name in ("pyproject.toml", "requirements.txt", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = "from setuptools.build_meta import build_wheel; build_wheel('dist')"
-    subprocess.run([sys.executable, "-c", build], cwd=source, check=True, capture_output=True)
+    command = [sys.executable, "-c", build]
+    said = subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
+    assert "absent from" not in said.stdout + said.stderr
     (path,) = (source / "dist").glob("*.whl")
     folder = tmp_path_factory.mktemp("unpacked")
     with zipfile.ZipFile(path) as archive:
