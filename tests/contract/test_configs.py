@@ -94,14 +94,25 @@ def run_as_published(hydra):
 
 
 @cache
-def option(group, name):
+def option(group, name, protocol="fixed"):
     """Read what an option of encoder, head or baseline says, over the defaults."""
     values = OmegaConf.to_container(OmegaConf.load(option_file(group, name)))
     # encoder=scratch sets the learning rate as well and so holds its keys one level down.
     values = values.get(group, values)
     if group == "encoder" and values["name"] == "???":
         values |= {"name": "some/folder"}
-    return SCHEMAS[group](**values)
+    changed = OmegaConf.to_container(deviation(f"of_{group}", f"{name}_{protocol}"))
+    changed = changed.get(group, {})
+    return SCHEMAS[group](**values | changed)
+
+
+def deviation(group, name):
+    """Read what a protocol changes, with what it inherits; nothing where there is no file."""
+    if name not in options(f"deviations/{group}"):
+        return OmegaConf.create()
+    own = OmegaConf.load(option_file(f"deviations/{group}", name))
+    inherited = [each for each in own.pop("defaults", []) if each != "_self_"]
+    return OmegaConf.merge(*(deviation(group, each) for each in inherited), own)
 
 
 def swap(config, choices, group, name):
@@ -109,10 +120,11 @@ def swap(config, choices, group, name):
 
     What Hydra makes of these words, without its quarter of a second; held to it below.
     """
-    chosen, node = option(group, choices[group]), getattr(config, group)
+    chosen, node = option(group, choices[group], config.protocol), getattr(config, group)
     keys = [field.name for field in dataclasses.fields(node)]
     own = {key: getattr(node, key) for key in keys if getattr(node, key) != getattr(chosen, key)}
-    return dataclasses.replace(config, **{group: dataclasses.replace(option(group, name), **own)})
+    other = option(group, name, config.protocol)
+    return dataclasses.replace(config, **{group: dataclasses.replace(other, **own)})
 
 
 def turn(i, task):
@@ -271,13 +283,8 @@ def under(config, curriculum, protocol):
     """Choose a curriculum and its deviation: what Hydra makes of it, held to it below."""
     chosen = OmegaConf.load(option_file("curriculum", curriculum))
     parts = [chosen if "curriculum" in chosen else {"curriculum": chosen}]
-    if f"{curriculum}_{protocol}" in options("deviations/of_curriculum"):
-        parts.append(deviation(f"{curriculum}_{protocol}"))
+    parts.append(deviation("of_curriculum", f"{curriculum}_{protocol}"))
     return OmegaConf.merge(config, *parts)
-
-
-def deviation(name):
-    return OmegaConf.load(option_file("deviations/of_curriculum", name))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
