@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 SEAL = "checksums.json"
+# One half of a surrogate pair without the other, as JSON writes them.
+_HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
 _hashes: dict[Version, str] = {}
@@ -98,8 +104,38 @@ def write_json(path: Path | str, value: Any) -> None:
 
 
 def read_json(path: Path | str) -> Any:
-    """Read one JSON value."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """Read a file with one JSON value, as `parse_json` does."""
+    return parse_json(Path(path).read_text(encoding="utf-8"))
+
+
+def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
+    """Read one JSON value as `json.loads` does, with errors of one kind.
+
+    Args:
+        text: the JSON.
+        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file could hold; the caller
+            looks for them.
+        options: for `json.loads`.
+
+    Raises:
+        json.JSONDecodeError: broken JSON, nesting or a number beyond what Python reads, or half a
+            surrogate pair.
+    """
+    try:
+        value = json.loads(text, **options)
+        half = None if halves else _HALF.search(text)
+        if half:  # or perhaps a backslash and a `u`
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError:
+        raise
+    except RecursionError as error:
+        raise json.JSONDecodeError("nested too deeply", text, 0) from error
+    except UnicodeEncodeError as error:
+        assert half is not None
+        raise json.JSONDecodeError(f"{half[0]} is no character", text, half.start()) from error
+    except ValueError as error:  # more digits than Python makes a number of
+        raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from error
+    return value
 
 
 def sha256_file(path: Path | str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from heron.data.rows import Rows
 from heron.data.squad import is_squad
 from heron.data.tables import Table, cell_text, read_bytes, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.files import parse_json
 
 GUIDS = ("guid", "id")
 
@@ -46,7 +46,7 @@ def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise")
         return dict(found)
 
     try:
-        json.loads(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=keep)
+        parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=keep)
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
     rows = [{"guid": guid, "prediction": value} for guid, value in pairs]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from heron.data.config import DataConfig
 from heron.errors import DataError, Problem, nearest
+from heron.files import read_json
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
@@ -64,7 +64,7 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     """
     shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except (OSError, ValueError) as error:
         raise DataError(Problem(str(path), f"cannot be read: {error}", shape)) from error
     if not isinstance(content, dict) or not all(map(_is_phrases, content.values())):

@@ -164,6 +164,9 @@ class QuestionReader:
             guid = f"{table_stem(self.path)}:{raw.number}"
         else:
             guid = cell_text(raw.guid)
+            if found := _surrogate(guid):
+                fix = "half a character: write the file anew as UTF-8"
+                self._problem(raw, "", f"its id holds {found}, which is no character", fix)
         if guid in self.numbers:
             first = self._number(self.numbers[guid])
             self._problem(raw, guid, f"{first} has this id already", "each id once in a file")

@@ -16,6 +16,7 @@ from typing import Any
 
 from heron.data.tables import read_bytes, table_format
 from heron.errors import Problem, nearest
+from heron.files import parse_json
 
 # Texts of the answers and where each begins; None where a row does not say.
 Answers = list[tuple[Any, Any]]
@@ -72,7 +73,7 @@ def place_of(path: Path, number: int) -> str:
 def read_squad(path: Path) -> tuple[list[RawQuestion], list[Problem]]:
     """Read every question of a file, in file order, and what of it is no question."""
     try:
-        content = json.loads(read_bytes(path).decode("utf-8-sig"))
+        content = parse_json(read_bytes(path).decode("utf-8-sig"), halves=True)
     except OSError as error:
         return [], [Problem(str(path), f"cannot be read: {(error.strerror or str(error)).lower()}")]
     except UnicodeDecodeError as error:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from heron.errors import DataError, Problem, nearest
-from heron.files import atomic_open
+from heron.files import atomic_open, parse_json
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
@@ -320,7 +320,7 @@ def _read_json(text: str) -> _Rows:
 
 def _read_list(text: str) -> _Rows:
     """Read a JSON list one element at a time, to know on which line each one begins."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=str)  # only where each one ends is asked
     line, counted = 1, 0
     at, separator = _skip_space(text, 0), "["
     while text[at : at + 1] == separator:
@@ -332,6 +332,9 @@ def _read_list(text: str) -> _Rows:
             _, end = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
             yield error.lineno, _Bad(f"broken JSON: {error.msg}", "nothing after it was read")
+            return
+        except RecursionError:
+            yield line, _Bad("broken JSON: nested too deeply", "nothing after it was read")
             return
         yield line, _json_object(text[at:end])
         at, separator = _skip_space(text, end), ","
@@ -359,7 +362,7 @@ def _json_object(content: str) -> dict[str, Any] | _Bad:
     if bad:
         return bad
     try:
-        value = json.loads(content)
+        value = parse_json(content)
     except json.JSONDecodeError as error:
         return _Bad(f"broken JSON at character {error.pos + 1}: {error.msg}")
     if not isinstance(value, dict):

@@ -22,7 +22,7 @@ import numpy as np
 from heron.data.tables import cell_text, is_missing
 from heron.dynamics.files import Meta, dynamics_table, read_meta, records, write_dynamics
 from heron.errors import DataError, Problem
-from heron.files import atomic_open
+from heron.files import atomic_open, parse_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -193,7 +193,7 @@ def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray
 def _parse(text: bytes, key: str, classes: int | None) -> tuple[str, int, list[float]]:
     """Read one line; a ValueError says what is wrong with it."""
     try:
-        row: Any = json.loads(text.decode())
+        row: Any = parse_json(text.decode())
     except UnicodeDecodeError as error:
         raise ValueError("the text is not UTF-8") from error
     except json.JSONDecodeError as error:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import csv
 import glob
-import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import Any
 from heron.analysis.answer_sheet import _mark
 from heron.data.tables import Table, cell_text, is_missing, read_table
 from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.files import parse_json
 from heron.judging.form import ANSWERS, csv_columns
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
@@ -118,7 +118,7 @@ def _merge(
 
 def _from_json(path: Path, study: Study, problems: list[Problem]) -> Iterator[Answer]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         problems.append(Problem(str(path), f"cannot be read: {error}"))
         return

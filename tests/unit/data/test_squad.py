@@ -143,6 +143,11 @@ def test_a_question_that_contradicts_itself_or_lacks_something_is_refused(
     assert f"train.json question 1: q1: {said}" in problem(read)
 
 
+def test_an_id_that_nothing_can_write_is_refused(write, read):
+    write(row(id="half \ud83d"))
+    assert "question 1: its id holds U+D83D, which is no character" in problem(read)
+
+
 @pytest.mark.parametrize("context", ["", " \n", "… —", None])
 def test_a_context_without_a_word_is_refused(write, read, context):
     write(row(), context=context)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,29 @@ def test_every_bad_json_line_is_reported_and_the_others_are_read(tmp_path):
     table = read_table(save(tmp_path, "t.jsonl", content), bad_rows="report")
     assert table.rows == [{"id": 1, "more": None}, {"id": 5, "more": 6}]
     assert [problem.where.rsplit(":")[-1] for problem in table.problems] == ["2", "3", "5"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said_of_it"),
+    [
+        ('{"id": "\\ud83d"}', r"at character 9: \\ud83d is no character"),
+        ('{"id": "\\ude00 \\ud83d\\ude00"}', r"at character 9: \\ude00 is no character"),
+        ('{"\\udfff": 2}', r"\\udfff is no character"),
+        ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
+        ('{"id": ' + "9" * 5000 + "}", r"Exceeds the limit \(4300 digits\)"),
+    ],
+)
+def test_a_json_row_that_nothing_could_write_again_costs_no_other(tmp_path, bad, said_of_it):
+    good = '{"id": "\\ud83d\\ude00 \\\\ud83d"}'  # a character, then a backslash and a word
+    lines = read_table(save(tmp_path, "t.jsonl", f"{good}\n{bad}\n{good}\n"), bad_rows="report")
+    assert lines.values("id") == ["😀 \\ud83d"] * 2
+    (problem,) = said(lines)
+    assert re.match(rf":2: broken JSON.*{said_of_it}", problem)
+    listed = read_table(save(tmp_path, "t.json", f"[{good},\n{bad},\n{good}]"), bad_rows="report")
+    assert len(listed) in (1, 2), "where an element ends is unknown when it is nested too deeply"
+    assert re.match(
+        rf":2: broken JSON.*{said_of_it.removeprefix('at character 9: ')}", *said(listed)
+    )
 
 
 def test_by_default_one_error_holds_all_bad_rows(tmp_path):
