@@ -168,6 +168,7 @@ heron analyze sheet=FILLED.csv
   heron analyze run=DIR by=reasoning types=FILE      FILE holds guid and types
   heron analyze run=DIR by=genre data.columns.side=[genre]
   heron analyze data=ronli words=whitespace          rows, lengths and overlap, as in Table 2
+  heron analyze data=ronli_auto words=whitespace     its validation file, as Table 2 averages it
 
 Question answering:
   heron analyze run=DIR                              scores by question_word, answer_length,

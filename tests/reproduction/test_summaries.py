@@ -65,6 +65,8 @@ def test_the_papers_experiments_train_a_tiny_longt5_on_real_articles_and_write(
         "task.generation.num_beams=2",
         "task.validation_samples=4",
         "task.bootstrap=20",
+        f"task.bertscore.model={LONGT5}",
+        "task.bertscore.layer=1",
         "trainer.max_epochs=2",
         "trainer.accelerator=cpu",
         "trainer.devices=1",

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from heron.composition import compose
 from heron.files import write_json
+from heron.metrics.names import score_names
 from heron.reporting.cells import Formatted
 from heron.reporting.collect import collect
 from heron.reporting.papers import all_published, paper_view
+from heron.schema import BertScoreConfig
 from heron.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,6 +52,14 @@ def test_a_run_stands_beside_its_model_on_test_and_on_validation(make_run):
     printed, ours, _ = _row(tables["table6"], "mLongT5 base")[:3]
     assert (printed.value, ours.mean) == (0.1862, 0.19)
     assert _row(tables["table7"], "mLongT5 base")[1].mean == 0.1
+
+
+@pytest.mark.parametrize("size", ["base", "large"])
+def test_the_papers_experiments_compute_every_score_of_table_3(size):
+    config = compose([f"experiment=hesum/mlongt5_{size}"])
+    computed = {*score_names(config), *(["bertscore_f1"] if config.task.bertscore.model else [])}
+    assert set(read_yaml(HESUM)["tables"]["table3"]["scores"].values()) <= computed
+    assert config.task.bertscore == BertScoreConfig(model="onlplab/alephbert-base", layer=9)
 
 
 def test_every_row_of_every_table_has_as_many_numbers_as_columns():
