@@ -102,22 +102,24 @@ training. The run's own scores are never written over; out=FILE.json takes these
         "heron.score",
         "score any system's predictions against gold labels",
         """\
-heron score task=relation|nli gold=FILE predictions=FILE [labels=A,B,...] [out=FILE]
+heron score task=relation|nli gold=FILE predictions=FILE [data=NAME | labels=A,B,...] [out=FILE]
 heron score task=qa|summarization gold=FILE predictions=FILE [data=NAME] [language=he] [out=FILE]
 
   heron score task=relation gold=test.csv predictions=mine.jsonl
   heron score task=nli data=lchaim gold=test.jsonl predictions=mine.csv     `e` is entailment
+  heron score task=relation labels=BEFORE,AFTER,EQUAL,VAGUE gold=... predictions=...  0 is BEFORE
   heron score task=relation gold=test.csv predictions=mine.parquet out=scores.json
   heron score task=qa gold=dev.json predictions=mine.json      SQuAD's JSON, {id: answer}
   heron score task=summarization gold=test.csv predictions=mine.csv     article,summary; prediction
   heron score task=summarization gold=... predictions=... bertscore=ENCODER bertscore_layer=9
 
-Files are CSV, JSONL or Parquet; rows are joined on `guid`, by position if neither has one or with
-join=position. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
+Files are CSV, JSON(L) or Parquet, perhaps .gz; rows are joined on `guid`, by position if neither
+has one or with join=position. Whole numbers are positions of labels only with labels=, or as the
+data set says. Probabilities (`p/<label>`) are scored for calibration. Also: relaxed=,
 group_column=, guid_column=, gold_column=, prediction_column=. BERTScore (an encoder, hub id or
 folder; the layer has no default) is printed with a signature that says how it was computed; also:
 bertscore_idf=, bertscore_long=skip|cut|windows, bertscore_precision=, bertscore_baseline=. Gold
-files of texts: data.columns.*=, data.unlabelled=drop and the like leave rows out.""",
+files: data.columns.*=, data.unlabelled=drop and the like (of labels with data=NAME).""",
     ),
     "sweep": Command(
         "heron.sweep",

@@ -147,6 +147,7 @@ def build(
     Raises:
         DataError: the two runs have no example in common, or `options.columns` cannot be used.
     """
+    from heron.data.tables import table_stem
     from heron.dynamics.map_data import MapData, Texts
     from heron.dynamics.map_sources import (
         category_list,
@@ -175,7 +176,7 @@ def build(
     if options.columns is not None:
         further, said = read_columns(options.columns, guids)
         taken = {*runs[0].values, "predicted", *(column.name for column in columns)}
-        stem = options.columns.stem
+        stem = table_stem(options.columns)
         columns += [
             column._replace(name=f"{column.name} ({stem})") if column.name in taken else column
             for column in further

@@ -104,11 +104,11 @@ def _check(options: PredictOptions) -> None:
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
     from heron.data.squad import place_of
-    from heron.data.tables import write_table
+    from heron.data.tables import table_stem, write_table
 
     rows = _read(trained, data, path)
     predictions, refused = trained.predict(rows.examples)
-    out = out or path.with_suffix(".predictions.csv")
+    out = out or path.with_name(f"{table_stem(path)}.predictions.csv")
     write_table(out, predictions.answers(trained.config))
     lines = {e.guid: e.side["line"] for e in rows.examples}
     cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]

@@ -325,7 +325,8 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
         try:
             name = reader.read(value)
         except LabelError as error:
-            found.append(Problem(table.where(row), error.what, error.fix))
+            fix = error.fix.replace("data.columns.label", "prediction_column")
+            found.append(Problem(table.where(row), error.what, fix))
             continue
         what = "is empty" if is_missing(value) else f"is '{cell_text(value)}', which is no label"
         found.append(name or Problem(table.where(row), f"'{column}' {what}", "one label a row"))

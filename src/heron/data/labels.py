@@ -54,10 +54,11 @@ class LabelReader:
         hint = f". Did you mean '{close[0]}'?" if close else ""
         aliases = [name for name in self.exact if name not in self.classes]
         also = f" (in the file also {_listed(aliases)})" if aliases else ""
+        name = f'"{text}"' if text.isdecimal() else "NAME"
         fix = (
             f"allowed: {_listed(self.classes)}{also}; data.label_order lists the classes, "
-            "data.label_aliases={NAME: CLASS} what else a file calls them, data.columns.label=NAME "
-            "names their column"
+            f"data.label_aliases={{{name}: CLASS}} what else a file calls them, "
+            "data.columns.label=NAME names their column"
         )
         return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
 

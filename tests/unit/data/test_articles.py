@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.config_dir import conf_dir
-from heron.data.articles import EMPTY, OTHER_SCRIPT, SHORT, other_script
+from heron.data.articles import EMPTY, OTHER_SCRIPT, SHORT, as_given, other_script
 from heron.data.config import Columns, FileConfig, read_config
 from heron.data.readers import load_with_report, read_rows
 from heron.data.summary_options import SummariesConfig
@@ -102,6 +102,26 @@ def test_the_paper_s_filters_are_counted_steps(own, table, tmp_path):
     loaded = load_with_report(own, tmp_path, tmp_path)
     assert [e.guid for e in loaded.examples["train"]] == ["a"]
     assert loaded.dropped["train"] == {SHORT: 1, OTHER_SCRIPT: 1, EMPTY: 3}
+
+
+def test_a_side_column_that_the_data_set_s_file_lacks_is_refused(own, table, tmp_path):
+    path = table([{**each, "site": "x"} for each in ROWS])
+    own.files = {"train": FileConfig(str(path))}
+    own.validation.fraction = 0.0
+    own.columns.side = ["site"]
+    loaded = load_with_report(own, tmp_path, tmp_path)
+    assert loaded.examples["train"][0].side["site"] == "x"
+    own.columns.side = ["sit"]
+    with pytest.raises(DataError, match=r"no column 'sit'. Did you mean 'site'.*columns.side=NAME"):
+        load_with_report(own, tmp_path, tmp_path)
+
+
+def test_what_the_file_spells_otherwise_is_kept_beside_what_was_read(own, table):
+    marked = {**ROWS[0], "summary": f"\u200f{ROWS[0]['summary']} "}
+    first, second = read_rows(table([marked, ROWS[1]]), own, "required").examples
+    assert first.target == ROWS[0]["summary"]
+    assert as_given(first) == (ROWS[0]["article"], marked["summary"].strip())
+    assert as_given(second) == (second.text, second.target)
 
 
 def test_rows_left_out_count_as_rows_of_the_file(own, table, tmp_path):

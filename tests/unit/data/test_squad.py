@@ -154,6 +154,14 @@ def test_a_context_without_a_word_is_refused(write, read, context):
     assert "q1: its context " in problem(read)
 
 
+def test_a_side_name_that_no_question_has_is_refused(write, read, config):
+    config.columns.side = ["source"]
+    write(row(source="Geektime"), row("q2"))  # one question may lack it
+    assert [one.side["source"] for one in read().examples["train"]] == ["Geektime", None]
+    config.columns.side = ["sorce"]
+    assert "no question has a 'sorce'. Did you mean 'source'?" in problem(read)
+
+
 def test_a_repeated_id_names_both_questions(write, read):
     write(row(), row("q2"), row())
     assert "question 3: q1: question 1 has this id already" in problem(read)
