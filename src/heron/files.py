@@ -163,9 +163,23 @@ def remember_hashes(hashes: Mapping[Version, str]) -> None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key."""
-    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key.
+
+    An iterator is hashed as the list of what it yields, which is never in memory as a whole.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
+    digest = hashlib.sha256(b"[")
+    for place, part in enumerate(parts):
+        digest.update(b", " if place else b"")
+        if isinstance(part, Iterator):
+            digest.update(b"[")
+            for number, each in enumerate(part):
+                digest.update((", " if number else "").encode() + encode(each).encode())
+            digest.update(b"]")
+        else:
+            digest.update(encode(part).encode())
+    digest.update(b"]")
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -254,7 +254,7 @@ def prepare(
         # A question whose answer is cut away teaches something false, but can still be asked.
         training = split == TRAIN and config.data.task == "qa"
         options = replace(feature_options(config), training=training)
-        content = [
+        content = (
             (
                 e.guid,
                 e.text,
@@ -264,7 +264,7 @@ def prepare(
                 *([] if e.target is None else [e.target]),
             )
             for e in rows
-        ]
+        )
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
         build = partial(build_features, rows, tokenizer, options)
         features[split] = load_or_build(cache, keys[split], build)

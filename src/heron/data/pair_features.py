@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from heron.data.examples import Example
-from heron.data.features import FeatureOptions, Features, flatten
+from heron.data.features import FeatureOptions, Features, flatten, token_ids
 from heron.errors import Problem
 
 # Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
@@ -35,7 +35,7 @@ def pair_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     refused = _too_long(examples, tokenizer, options)
     left_out = {problem.where for problem in refused}
     kept = [example for example in examples if example.guid not in left_out]
-    sequences: list[list[int]] = []
+    sequences: list[np.ndarray] = []
     second: list[int] = []
     first_R: list[int] = []
     truncated_R: list[bool] = []
@@ -61,7 +61,7 @@ def pair_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
 
 
 # One row: its sequences, each with the place where its second text begins; and whether it was cut.
-_Row = tuple[list[tuple[list[int], int]], bool]
+_Row = tuple[list[tuple[np.ndarray, int]], bool]
 
 
 def _encode(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> list[_Row]:
@@ -92,7 +92,7 @@ def _encode_texts(
         parts, cut = rows[row]
         # With windows nothing is lost: the overflow is the next window.
         rows[row] = (
-            [*parts, (encoding.ids, second_start(encoding))],
+            [*parts, (token_ids(encoding.ids), second_start(encoding))],
             cut or (bool(encoding.overflowing) and not windows),
         )
     return rows

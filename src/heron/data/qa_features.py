@@ -26,6 +26,7 @@ from heron.data.features import (
     FeatureOptions,
     Features,
     flatten,
+    token_ids,
 )
 from heron.data.pair_features import second_start
 from heron.errors import Problem
@@ -185,7 +186,7 @@ class _Split:
     def __init__(self) -> None:
         self.kept: list[Example] = []
         self.refused: list[Problem] = []
-        self.sequences: list[list[int]] = []
+        self.sequences: list[np.ndarray] = []
         self.second: list[int] = []
         self.chars: list[np.ndarray] = []
         self.answers: list[tuple[int, int]] = []
@@ -227,7 +228,7 @@ class _Split:
             sequence = ids[:begin] + ids[begin + start : begin + end] + ids[context.end :]
             chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
             chars_L2[begin : begin + end - start] = context.chars_N2[start:end]
-            self.sequences.append(sequence)
+            self.sequences.append(token_ids(sequence))
             self.second.append(second)
             self.chars.append(chars_L2)
             if example.label is None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from heron.data.examples import Example
-from heron.data.features import FeatureOptions, Features, flatten
+from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
 _CHUNK = 256  # articles are long, and encodings of the tokenizer weigh more than they do
 
@@ -31,8 +31,8 @@ def summary_features(
         The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; nothing is
         refused.
     """
-    sequences: list[list[int]] = []
-    targets: list[list[int]] = []
+    sequences: list[np.ndarray] = []
+    targets: list[np.ndarray] = []
     truncated: list[bool] = []
     target_cut: list[bool] = []
     for start in range(0, len(examples), _CHUNK):
@@ -43,7 +43,7 @@ def summary_features(
         known = [e.target for e in chunk if e.target is not None]
         encoded = iter(_encode_targets(known, tokenizer, options))
         for example in chunk:
-            ids, cut = ([], False) if example.target is None else next(encoded)
+            ids, cut = (token_ids([]), False) if example.target is None else next(encoded)
             targets.append(ids)
             target_cut.append(cut)
     tokens_T, offsets_S = flatten(sequences)
@@ -68,7 +68,7 @@ def summary_features(
 
 def _encode_targets(
     texts: Sequence[str], tokenizer: Any, options: FeatureOptions
-) -> list[tuple[list[int], bool]]:
+) -> list[tuple[np.ndarray, bool]]:
     """Encode targets; without their first special token where `options` leaves it out."""
     if not texts:
         return []
@@ -79,6 +79,8 @@ def _encode_targets(
     return [(ids[drop:], cut) for ids, cut in encoded]
 
 
-def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[tuple[list[int], bool]]:
+def _encode(
+    texts: Sequence[str], tokenizer: Any, max_length: int
+) -> list[tuple[np.ndarray, bool]]:
     encoded = tokenizer(list(texts), truncation=True, max_length=max_length)
-    return [(encoding.ids, bool(encoding.overflowing)) for encoding in encoded.encodings]
+    return [(token_ids(encoding.ids), bool(encoding.overflowing)) for encoding in encoded.encodings]
