@@ -16,7 +16,6 @@ from heron.config import read_stored
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.errors import ConfigError, Problem
-from heron.files import read_json
 from heron.libraries import precision, quiet
 from heron.models.baselines.systems import MARK, load_baseline
 from heron.models.export import load_exported
@@ -304,6 +303,6 @@ def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
 
 def _sources(folder: RunFolder) -> Mapping[str, str]:
     """Read the hashes that the run keeps of its files; none where it keeps no such record."""
-    status = read_json(folder.status) if folder.status.is_file() else {}
+    status = folder.read_status()
     sources: Mapping[str, str] = status.get("sources", {})
     return sources

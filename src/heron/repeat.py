@@ -120,7 +120,7 @@ def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> l
 
 
 def _differs(before: RunFolder, after: RunFolder, key: str) -> bool:
-    old, new = (read_json(folder.status).get(key) for folder in (before, after))
+    old, new = (folder.read_status().get(key) for folder in (before, after))
     return bool(old != new)
 
 

@@ -88,6 +88,12 @@ def test_where_one_part_ends_and_the_next_begins_counts():
     assert fingerprint("ab", "c") != fingerprint("a", "bc")
 
 
+def test_an_iterator_is_hashed_as_its_list():
+    rows = [("a", None, ["ă"]), ("b", "c", [])]
+    for some in (rows, rows[:1], []):
+        assert fingerprint(1, (row for row in some), "x") == fingerprint(1, some, "x")
+
+
 def _add_one_slowly(folder):
     with locked(folder / "lock"):
         value = int((folder / "counter").read_text())

@@ -79,8 +79,6 @@ def _encode_targets(
     return [(ids[drop:], cut) for ids, cut in encoded]
 
 
-def _encode(
-    texts: Sequence[str], tokenizer: Any, max_length: int
-) -> list[tuple[np.ndarray, bool]]:
+def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[tuple[np.ndarray, bool]]:
     encoded = tokenizer(list(texts), truncation=True, max_length=max_length)
     return [(token_ids(encoding.ids), bool(encoding.overflowing)) for encoding in encoded.encodings]

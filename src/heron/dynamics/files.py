@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 VERSION = 1
 METADATA = b"heron.dynamics"
 COLUMNS = ("guid", "gold", "p_gold", "correct", "margin", "count")
+_AGAIN = "put a whole one back, or train again: run.resume=false"
 _NAME = re.compile(r"epoch=(\d+)(?:,part=(\d+))?\.parquet")
 
 
@@ -188,11 +189,23 @@ def record_paths(folder: Path | str) -> list[Path]:
         found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
         keyed = [((int(m[1]), int(m[2] or 0)), path) for path, m in found if m]
         if keyed:
+            if inside.name == "dynamics":  # a run's own
+                _require_all({key for key, _ in keyed}, inside)
             return [path for _, path in sorted(keyed)]
     paths = jsonl.record_paths(folder)
     if not paths:
         raise DataError(Problem(str(folder), "no dynamics here", _advice(folder)))
     return paths
+
+
+def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
+    """Refuse dynamics that lack an epoch before the last one, or its end."""
+    last, parts = max(keys)[0], max(part for _, part in keys)
+    lacking = [epoch for epoch in range(last) if (epoch, parts) not in keys]
+    if lacking:
+        end = f",part={parts}" if parts else ""
+        what = f"lacks {', '.join(f'epoch={epoch}{end}.parquet' for epoch in lacking)}"
+        raise DataError(Problem(str(folder), what, _AGAIN))
 
 
 def _advice(folder: Path) -> str:
@@ -221,7 +234,7 @@ def _read(path: Path, columns: Sequence[str]) -> pa.Table:
             return file.read(columns=list(columns)).replace_schema_metadata(schema.metadata)
     except (pa.ArrowException, OSError) as error:
         what = f"is not a readable Parquet file: {error}"
-        raise DataError(Problem(str(path), what, "remove it or train again")) from error
+        raise DataError(Problem(str(path), what, _AGAIN)) from error
 
 
 def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ Shape suffixes: R rows of a batch, N rows of the train split, K observed values.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from heron.data.config import TRAIN
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
+from heron.errors import DataError, Problem
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 from heron.tasks.base import OBSERVED, Output
@@ -67,6 +69,23 @@ class Recorder(pl.Callback):
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Refuse to go on with a run that has lost records: nothing can write them again.
+
+        Raises:
+            DataError: names the missing files.
+        """
+        # A short epoch may have no batch for each of its parts; the last one is always there.
+        epochs = range(trainer.current_epoch if trainer.is_global_zero else 0)
+        files = [self._path(epoch, self.parts - 1) for epoch in epochs]
+        if missing := [path for path in files if not path.is_file()]:
+            what = "is missing; the run wrote it before it was cut, and is past that epoch"
+            fix = "put it back, or start the run over: run.resume=false"
+            raise DataError([Problem(str(path), what, fix) for path in missing])
+
+    def _path(self, epoch: int, part: int) -> Path:
+        return self.folder.dynamics(epoch, part if self.parts > 1 else None)
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -137,4 +156,4 @@ class Recorder(pl.Callback):
             logits_NC if logits_NC.shape[1] else None,
             meta,
         )
-        write_dynamics(self.folder.dynamics(epoch, part if self.parts > 1 else None), table)
+        write_dynamics(self._path(epoch, part), table)

@@ -11,10 +11,11 @@ from heron.config import as_dict, decisive, read_own, resolve_stages
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.errors import ConfigError, nearest
-from heron.files import atomic_open, fingerprint, read_json, sha256_file
+from heron.files import atomic_open, fingerprint, sha256_file
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
-from heron.runtime.run_folder import HEAD, RunFolder
+from heron.runtime.notices import say
+from heron.runtime.run_folder import HEAD, RunFolder, config_key
 from heron.schema import Config, EncoderConfig
 from heron.secrets import redacted
 from heron.yaml_files import dump_yaml
@@ -34,15 +35,37 @@ def claim(config: Config, folder: RunFolder) -> None:
     _check_monitor(config)
     if not config.run.resume:
         folder.clear()
+    if folder.last.is_file() and not folder.read_status():
+        say(
+            f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
+            f"{folder.last.name}; nothing says whether its data has changed since"
+        )
     text = _without_secrets(config)
     if folder.config.is_file():
         found = folder.config.read_text(encoding="utf-8")
         if found == text:
             return
-        _check_same(read_own(folder.config), config, folder)
+        if not found.strip():
+            _check_name(config, folder)
+        else:
+            _check_same(read_own(folder.config), config, folder)
         text = _without_secrets(config)
     with atomic_open(folder.config) as file:
         file.write(text)
+
+
+def _check_name(config: Config, folder: RunFolder) -> None:
+    """Make sure by a run folder's name that it is this configuration's: its `config.yaml` is empty.
+
+    Raises:
+        ConfigError: the name does not say so.
+    """
+    if not folder.path.name.endswith(config_key(config)):
+        raise ConfigError(
+            f"{folder.config} is empty, and nothing else says which configuration the run has. If "
+            "it is this one, remove the file; run.resume=false starts the run over"
+        )
+    say(f"{folder.config} was empty; written again: the folder's name is this configuration's")
 
 
 def _without_secrets(config: Config) -> str:
@@ -101,7 +124,7 @@ def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
     Raises:
         ConfigError: names the files.
     """
-    found = read_json(folder.status).get("sources", sources)
+    found = folder.read_status().get("sources", sources)
     changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
     if changed:
         raise ConfigError(

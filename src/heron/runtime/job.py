@@ -93,7 +93,7 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     quiet()
     claim(config, folder)
     sources = _sources(config, folder)
-    status = read_json(folder.status) if folder.status.is_file() else {}
+    status = folder.read_status()
     is_pruned = status.get("state") == "pruned" and is_settled(config, status)
     if sources is None or is_pruned:
         ranks.from_first(_DONE)
@@ -158,7 +158,7 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
         _warn(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    typed = read_json(folder.status)["overrides"]
+    typed = folder.read_status()["overrides"]
     first = first_run(config, partial(run_job, wait=True), typed)
     with ranks.first_alone():  # caches that it fills are there for the others
         pl.seed_everything(config.seed, workers=True, verbose=False)
@@ -243,7 +243,5 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
 
 def _warn(config: Config, folder: RunFolder) -> None:
     """Print what is known to be wrong with the data, one line each."""
-    for finding in warnings(
-        config.data, read_json(folder.status)["sources"], Path(config.paths.cache)
-    ):
+    for finding in warnings(config.data, folder.read_status()["sources"], Path(config.paths.cache)):
         say(f"{config.data.name}: {finding}")

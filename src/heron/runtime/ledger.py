@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from heron.files import is_locked, read_json
 from heron.metrics.names import signed
@@ -37,15 +36,9 @@ class Outcome:
     kept: bool = False
 
 
-def read_status(folder: RunFolder) -> dict[str, Any]:
-    """Read a job's `status.json`; empty without one."""
-    status: dict[str, Any] = read_json(folder.status) if folder.status.is_file() else {}
-    return status
-
-
 def is_busy(folder: RunFolder) -> bool:
     """Tell whether a process, here or on another machine, works on a run."""
-    return is_held(folder) or is_elsewhere(read_status(folder))
+    return is_held(folder) or is_elsewhere(folder.read_status())
 
 
 def is_held(folder: RunFolder) -> bool:

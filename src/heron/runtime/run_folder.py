@@ -111,13 +111,20 @@ class RunFolder:
 
     def state(self) -> str:
         """What `status.json` says; `absent` without one. The others: `heron.runtime.states`."""
-        return read_json(self.status).get("state", "absent") if self.status.is_file() else "absent"
+        return str(self.read_status().get("state", "absent"))
+
+    def read_status(self) -> dict[str, Any]:
+        """Read `status.json`; empty where it is absent or damaged: the run then counts as cut."""
+        try:
+            status = read_json(self.status)
+        except (FileNotFoundError, ValueError):
+            return {}
+        return status if isinstance(status, dict) else {}
 
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         with _updating:
-            status = read_json(self.status) if self.status.is_file() else {}
-            write_json(self.status, redacted({**status, **fields}))
+            write_json(self.status, redacted({**self.read_status(), **fields}))
 
     def require_model(self, file: str = HEAD) -> None:
         """Make sure that the run has left a model to predict with.
@@ -142,12 +149,15 @@ class RunFolder:
         """Remove what a run left here, so that the next one starts over; other files stay."""
         for file in (self.status, self.scores, self.metrics, self.config, self.ledger, self.log):
             file.unlink(missing_ok=True)
-        if self.model.is_symlink():
+        if self.model.is_symlink():  # to the last stage's
             self.model.unlink()
-        for file in (self.last, self.predictions("test"), self.dynamics(0)):
-            shutil.rmtree(file.parent, ignore_errors=True)
-        for folder in (self.model, self.stages, self.generated):
-            shutil.rmtree(folder, ignore_errors=True)
+        inside = [file.parent for file in (self.last, self.predictions("test"), self.dynamics(0))]
+        for folder in (*inside, self.model, self.stages, self.generated):
+            # rmtree takes no link; one to another disk stays, and what it leads to goes.
+            for path in [*folder.glob("*")] if folder.is_symlink() else [folder]:
+                if path.is_file() or path.is_symlink():
+                    path.unlink()
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def require_whole(model: Path) -> None:
@@ -183,6 +193,11 @@ def open_run(path: Path) -> RunFolder:
     return folder
 
 
+def config_key(config: Config) -> str:
+    """Hash all that can change a run's result: what a run folder's name ends with."""
+    return fingerprint(decisive(config))[:8]
+
+
 def run_path(config: Config, overrides: Sequence[str]) -> Path:
     """Name the run folder: readable overrides and a hash of all that can change the result.
 
@@ -198,7 +213,7 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     folder = Path(config.paths.runs) / sweep
     if config.run.job:
         return folder / config.run.job
-    key = fingerprint(decisive(config))[:8]
+    key = config_key(config)
     # The same configuration in other words (a default spelled out) goes to the folder it has.
     name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
     return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")

@@ -19,7 +19,7 @@ from heron.config import decisive
 from heron.errors import ConfigError, HeronError
 from heron.files import fingerprint, locked
 from heron.runtime.isolation import Job
-from heron.runtime.ledger import Outcome, first_line, read_status, validation_score
+from heron.runtime.ledger import Outcome, first_line, validation_score
 from heron.runtime.run_folder import RunFolder, run_path
 from heron.schema import Config
 from heron.secrets import redact
@@ -133,7 +133,7 @@ class Search:
                 return
             running = [trial for trial in mine if not trial.state.is_finished()]
             if outcome.state == "failed":
-                status = read_status(outcome.job.folder)
+                status = outcome.job.folder.read_status()
                 is_own = status.get("state") == "failed" and status.get("retry") is False
                 if running and is_own:
                     self._study.tell(running[0].number, state=TrialState.FAIL)

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from heron.files import read_json
 from heron.runtime.provenance import peak_rss_mb
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -98,7 +97,7 @@ def failure(error: BaseException, seconds: float) -> dict[str, Any]:
 
 def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
     """Write down what ended a sweep's job; a training that fails has written it itself."""
-    status = read_json(folder.status) if folder.status.is_file() else {}
+    status = folder.read_status()
     text = f"{type(error).__name__}: {error}"
     if status.get("state") not in ("done", "pruned") and status.get("error") != text:
         try_update(folder, **failure(error, clock.seconds()))

@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from heron.errors import HeronError
-from heron.files import locked, read_json
+from heron.files import locked
 from heron.runtime.claim import check_sources, claim, source_hashes
 from heron.runtime.here import run_here
 from heron.runtime.isolation import (
@@ -32,7 +32,6 @@ from heron.runtime.ledger import (
     first_line,
     is_busy,
     progress_line,
-    read_status,
 )
 from heron.runtime.queue import Queue
 from heron.runtime.states import STALE, is_settled, killed, try_update
@@ -140,7 +139,7 @@ class Sweep:
             if is_busy(job.folder):
                 busy += 1
                 continue
-            status = read_status(job.folder)
+            status = job.folder.read_status()
             if is_settled(job.config, status):
                 error = first_line(str(status.get("error") or ""))
                 seconds = float(status.get("seconds") or 0.0)
@@ -172,7 +171,7 @@ class Sweep:
         try:
             with locked(job.folder.lock, wait=False):
                 claim(job.config, job.folder)
-                status = read_status(job.folder)
+                status = job.folder.read_status()
                 state = str(status.get("state"))
                 if state in ("done", "pruned") and is_settled(job.config, status):
                     _check_done(job)
@@ -224,7 +223,7 @@ class Sweep:
                 print(self._line(), flush=True)
             elif is_busy(job.folder):
                 self._busy.append(job)
-            elif is_settled(job.config, status := read_status(job.folder)):
+            elif is_settled(job.config, status := job.folder.read_status()):
                 self._keep(job, str(status["state"]), str(status.get("error") or ""))
                 print(self._line(), flush=True)
             else:
@@ -278,7 +277,7 @@ class Sweep:
                     _mark_killed(job, code)
             except BlockingIOError:
                 return False
-        status = read_json(job.folder.status)
+        status = job.folder.read_status()
         state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
         if code == DONE:
             state, error = "pruned" if status.get("state") == "pruned" else "done", ""
@@ -313,7 +312,7 @@ class Sweep:
                 if is_busy(job.folder):
                     continue
                 waiting.remove(job)
-                status = read_status(job.folder)
+                status = job.folder.read_status()
                 if not is_settled(job.config, status):
                     left.append(job)
                     continue

@@ -62,7 +62,7 @@ def _tags(config: Config) -> list[str]:
 
 def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
     """Give the resolved configuration, and where it came from: git commit, SHA-256 of the data."""
-    status = read_json(folder.status) if folder.status.is_file() else {}
+    status = folder.read_status()
     origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
     record: dict[str, Any] = redacted({**as_dict(config), "provenance": origin})
     return record

@@ -283,3 +283,29 @@ def test_types_are_the_same_with_rows_and_without(word_pieces, form):
         assert getattr(full, name).dtype == (np.int64 if name == "offsets_S" else np.int32)
         assert getattr(cut, name).dtype == getattr(full, name).dtype
         assert getattr(cut, name).shape[1:] == getattr(full, name).shape[1:]
+
+
+@pytest.mark.parametrize("options", [MARKED, WINDOW])
+def test_texts_are_tokenized_a_few_at_a_time_to_the_same_features(
+    options, word_pieces, monkeypatch
+):
+    text = "אבג דהו זחט יכל"
+    spans = [(Span(0, 3), Span(4, 7)), (Span(8, 11), Span(12, 15)), (Span(4, 7), Span(0, 3))]
+    cut = Example("cut", "אבג " * 300 + text, None, (Span(0, 3), Span(1200, 1203)))
+    texts = [text, text[:-1] + "מ", text]
+    examples = [Example(f"{n}", texts[n % 3], None, spans[n % 3]) for n in range(7)]
+    examples.insert(3, cut)
+    whole, asked = build_features(examples, word_pieces, options), []
+
+    def tokenize(texts, **settings):
+        asked.append(len(texts))
+        return word_pieces(texts, **settings)
+
+    monkeypatch.setattr("heron.data.relation_features._CHUNK", 2)
+    parts = build_features(examples, tokenize, options)
+    assert max(asked) == 2
+    assert len(asked) > 1
+    assert (parts.guids, parts.refused) == (whole.guids, whole.refused)
+    assert [problem.where for problem in whole.refused] == ["cut"]
+    for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "truncated_R"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))

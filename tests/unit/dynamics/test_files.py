@@ -178,6 +178,18 @@ def test_a_file_of_a_newer_heron_says_so(tmp_path):
         read_dynamics(tmp_path)
 
 
+@pytest.mark.parametrize("parts", [("",), (",part=0", ",part=1")])
+def test_a_record_that_is_missing_between_others_is_named(tmp_path, parts):
+    for epoch in (0, 1, 2):
+        for part in parts:
+            path = tmp_path / "dynamics" / f"epoch={epoch}{part}.parquet"
+            write_dynamics(path, table(["a"], about=meta(1.0)))
+    lost = tmp_path / "dynamics" / f"epoch=1{parts[-1]}.parquet"
+    lost.unlink()
+    with pytest.raises(DataError, match=rf"lacks {lost.name}.*run\.resume=false"):
+        read_dynamics(tmp_path)
+
+
 @pytest.mark.parametrize("kept", [0, 3, 200])
 def test_a_broken_file_is_named(tmp_path, kept):
     write(tmp_path, table(list("abcdefgh")), table(list("abcdefgh")))

@@ -15,6 +15,7 @@ from heron.data.config import TRAIN, DataConfig
 from heron.data.features import UNLABELLED, Features
 from heron.dynamics.files import read_dynamics, read_meta, record_paths
 from heron.dynamics.recorder import Recorder
+from heron.errors import DataError
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config, DynamicsConfig, TaskConfig
 from heron.tasks.classification import ClassificationModule, StepOutput
@@ -308,6 +309,17 @@ class TestResume:
         session.batch([2], logits_of(0, 1))
         session.end_epoch()
         assert session.written()["guid"] == ["g2"]
+
+
+def test_a_run_that_has_lost_a_record_does_not_go_on(session):
+    for epoch in (0, 1):
+        session.batch([0, 1], logits_of(epoch, 2))
+        session.end_epoch(epoch)
+    session.trainer.current_epoch = 2
+    session.recorder.on_train_start(session.trainer, session.module)
+    session.folder.dynamics(0).unlink()
+    with pytest.raises(DataError, match=r"epoch=0\.parquet: is missing.*run\.resume=false"):
+        session.recorder.on_train_start(session.trainer, session.module)
 
 
 def test_epochs_already_written_survive_a_crash_in_the_next_one(session, monkeypatch, tmp_path):

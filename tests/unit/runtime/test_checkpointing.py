@@ -129,6 +129,24 @@ class TestResume:
         run_job(config, folder)
         assert_same_run(folder, expected)
 
+    def test_goes_on_without_a_status_and_through_a_link(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
+        disk.mkdir()
+        folder.path.mkdir()
+        folder.last.parent.symlink_to(disk)
+        run_until(*STOPS["in the second epoch"], config, folder)
+        folder.status.write_text("")
+        run_job(config, folder)
+        assert "status.json is missing or damaged: the run counts" in capsys.readouterr().err
+        assert_same_run(folder, expected)
+        assert (disk / "last.ckpt").is_file()
+
     def test_holds_for_several_stops_of_one_run(
         self, unbroken: Callable[[str], Unbroken], tmp_path: Path
     ) -> None:

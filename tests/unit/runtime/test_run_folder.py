@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from heron.errors import ConfigError
-from heron.runtime.run_folder import RunFolder, open_run, run_path
+from heron.runtime.claim import claim
+from heron.runtime.run_folder import RunFolder, config_key, open_run, run_path
 from heron.schema import Config
 
 
@@ -88,6 +89,45 @@ def test_clear_removes_what_a_run_left_and_nothing_else(tmp_path: Path) -> None:
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
     assert left == ["figures", "figures/mine.png", "notes.md"]
     folder.clear()  # a second time there is nothing to do
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "\udc80"])
+def test_a_damaged_status_is_none_and_is_written_again(text: str, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.status.write_text(text, "utf-8", errors="surrogateescape")
+    assert (folder.state(), folder.read_status()) == ("absent", {})
+    folder.update_status(state="running")
+    assert folder.read_status() == {"state": "running"}
+
+
+def test_starting_over_empties_what_links_lead_to_and_keeps_them(tmp_path: Path) -> None:
+    folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
+    disk.mkdir()
+    folder.path.mkdir()
+    folder.last.parent.symlink_to(disk)
+    folder.last.write_text("of another configuration")
+    folder.clear()
+    assert folder.last.parent.is_symlink()
+    assert list(disk.iterdir()) == []
+
+
+def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is(
+    tmp_path: Path, chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = chronicle_config()
+    own, other = (RunFolder(tmp_path / name) for name in (f"x-{config_key(config)}", "named"))
+    for folder in (own, other):
+        claim(config, folder)
+        whole = folder.config.read_text("utf-8")
+        folder.config.write_text("")
+    claim(config, own)
+    assert own.config.read_text("utf-8") == whole
+    assert "config.yaml was empty; written again" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match=r"is empty.*remove the file; run\.resume=false"):
+        claim(config, other)
+    other.config.unlink()
+    claim(config, other)
+    assert other.config.read_text("utf-8") == whole
 
 
 def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:

@@ -194,11 +194,11 @@ class TestHeartbeat:
         with beating(folder, Clock(spent=7.0)):
             wait_until(lambda: folder.status.is_file())
         folder.update_status(state="done")
-        (status,) = [states_.read_json(folder.status)]
+        status = folder.read_status()
         assert status["heartbeat"]["pid"] == os.getpid()
         assert status["seconds"] >= 7.0
         time.sleep(0.05)
-        assert states_.read_json(folder.status) == status, "nothing beats after the end"
+        assert folder.read_status() == status, "nothing beats after the end"
 
     def test_a_clock_that_is_set_back_makes_no_negative_seconds(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
