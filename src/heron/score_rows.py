@@ -38,7 +38,7 @@ def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise")
         DataError: as `heron.data.tables.read_table`; a guid that the object has twice.
     """
     if not is_squad(path):
-        return read_table(path, bad_rows)
+        return read_table(path, bad_rows, own=True)
     pairs: list[tuple[str, Any]] = []
 
     def keep(found: list[tuple[str, Any]]) -> dict[str, Any]:

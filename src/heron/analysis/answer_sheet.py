@@ -17,7 +17,7 @@ from heron.analysis.answered import interval_of
 from heron.analysis.ceiling import Measured
 from heron.analysis.rates import group_ids, share
 from heron.data.examples import Example
-from heron.data.tables import cell_text, read_table
+from heron.data.tables import as_text, cell_text, read_table
 from heron.errors import ConfigError, DataError, Problem
 from heron.files import atomic_open
 from heron.metrics.span import item_scores
@@ -93,7 +93,8 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
         writer.writerow(COLUMNS)
         for guid, example in answered.items():
             if guid in chosen:
-                writer.writerow([*_given(example), *[""] * (len(COLUMNS) - len(_GIVEN))])
+                empty = [""] * (len(COLUMNS) - len(_GIVEN))
+                writer.writerow([*map(as_text, _given(example)), *empty])
     return len(answered)
 
 
@@ -113,7 +114,7 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
     Raises:
         DataError: marks that contradict each other or cannot be read, by line; all at once.
     """
-    table = read_table(path)
+    table = read_table(path, own=True)
     table.require("guid", "context", "answer", *_MARKS, _CORRECTED)
     problems = list(table.duplicates("guid"))
     judged: list[Judged] = []

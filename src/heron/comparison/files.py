@@ -125,7 +125,7 @@ def _text_list(cell: Any) -> tuple[str, ...]:
 def _read_columns(path: Path) -> dict[str, list[Any]]:
     """Read the columns that count; of Parquet only these, for the texts are most of a file."""
     if path.suffix.lower() != ".parquet":
-        table = read_table(path)
+        table = read_table(path, own=True)
         table.require(*_REQUIRED)
         wanted = [name for name in (*_REQUIRED, *_OPTIONAL) if name in table.columns]
         return {name: table.values(name) for name in wanted}

@@ -26,6 +26,9 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 # Bytes that are not UTF-8 are decoded to these code points, which no valid UTF-8 can hold: one
 # bad byte then costs its own row and no other.
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
+# What a spreadsheet takes for a formula, behind any apostrophes; a number alone does no harm.
+_LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -155,7 +158,23 @@ def cell_text(value: Any) -> str:
     return str(value).strip()
 
 
-def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise") -> Table:
+def as_text(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`.
+
+    Numbers stay as they are. `read_table(..., own=True)` takes it off again, exactly.
+    """
+    is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
+    return f"'{value}" if is_live else value
+
+
+def _as_it_was(cell: str) -> str:
+    """Undo `as_text`."""
+    return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
+
+
+def read_table(
+    path: Path | str, bad_rows: Literal["raise", "report"] = "raise", own: bool = False
+) -> Table:
     """Read a table; its suffix names the format.
 
     A byte-order mark, CRLF line ends, blank lines and quoted line breaks in CSV are fine.
@@ -166,6 +185,8 @@ def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise")
             quotes.
         bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
             ones as `Table.problems`.
+        own: take off the apostrophe that heron's own CSV has before a text like `=1+1`; for files
+            that heron may have written.
 
     Raises:
         DataError: with "raise", everything that was wrong: no such file, an empty one, rows with
@@ -175,7 +196,10 @@ def read_table(path: Path | str, bad_rows: Literal["raise", "report"] = "raise")
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     problems: list[Problem] = []
+    undo = own and table_format(path) in (".csv", ".tsv")
     for line, row in _read(path):
+        if undo and not isinstance(row, _Bad):
+            row = {_as_it_was(column): _as_it_was(cell) for column, cell in row.items()}
         if isinstance(row, _Bad):
             problems.append(Problem(f"{path}:{line}" if line else str(path), *row))
         else:
@@ -198,7 +222,7 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     Args:
         path: its suffix names the format.
         columns: lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None
-            as an empty cell.
+            as an empty cell, and no text that a spreadsheet would run (see `as_text`).
 
     Raises:
         DataError: another suffix.
@@ -218,8 +242,8 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
         if path.suffix == ".csv":
             # Python before 3.13 leaves a lone carriage return unquoted, which breaks the row.
             writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-            writer.writerow(columns)
-            writer.writerows(rows)
+            writer.writerow(map(as_text, columns))
+            writer.writerows(map(as_text, row) for row in rows)
         elif path.suffix == ".jsonl":
             for row in rows:
                 json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)

@@ -123,7 +123,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
         DataError: no such file or column, a value that is no number, a guid twice, or rows of the
             train split without a score.
     """
-    table = read_table(path)
+    table = read_table(path, own=True)
     table.require("guid", column)
     problems = table.duplicates("guid")
     scores: dict[str, float] = {}

@@ -154,7 +154,7 @@ def read_columns(path: Path, guids: Sequence[str]) -> tuple[list[Column], str]:
     Raises:
         DataError: no such column, a guid twice, or none of the guids is in the map.
     """
-    table = read_table(path)
+    table = read_table(path, own=True)
     table.require("guid")
     if problems := table.missing_values("guid") + table.duplicates("guid"):
         raise DataError(problems)

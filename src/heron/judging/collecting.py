@@ -80,7 +80,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
     """
     merged = {s: {guid: dict(v) for guid, v in by.items()} for s, by in study.metrics.items()}
     for path in paths:
-        table = read_table(path)
+        table = read_table(path, own=True)
         table.require("guid", "system")
         columns = [name for name in table.columns if name not in ("guid", "system")]
         problems = [

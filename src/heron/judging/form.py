@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from heron.data.tables import as_text
 from heron.dynamics.map_page import clean_text, escape_json
 from heron.files import atomic_open
 from heron.judging.questions import NONE
@@ -106,11 +107,12 @@ def _write_csv(path: Path, study: Study, rater: str, content: Mapping[str, Any])
     with atomic_open(path) as file:
         file.write("\ufeff")  # spreadsheet programs take a file without it for Latin letters
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(columns)
+        writer.writerow(map(as_text, columns))
         for article in content["articles"]:
             text = article["text"]
             for one in article["summaries"]:
-                writer.writerow([study.id, rater, one["item"], text, one["text"], *empty])
+                row = [study.id, rater, one["item"], text, one["text"], *empty]
+                writer.writerow(map(as_text, row))
                 text = ""
 
 

@@ -191,15 +191,15 @@ def _read_csv(path: Path) -> Table:
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             if ";" not in file.readline():
-                return read_table(path, bad_rows="report")
+                return read_table(path, bad_rows="report", own=True)
             file.seek(0)
             with tempfile.TemporaryDirectory() as folder:
                 copy = Path(folder) / "form.csv"
                 with open(copy, "w", encoding="utf-8", newline="") as other:
                     csv.writer(other).writerows(csv.reader(file, delimiter=";", strict=True))
-                table = read_table(copy, bad_rows="report")
+                table = read_table(copy, bad_rows="report", own=True)
     except (OSError, ValueError, csv.Error):
-        return read_table(path, bad_rows="report")  # which says what is wrong
+        return read_table(path, bad_rows="report", own=True)  # which says what is wrong
     problems = [replace(p, where=p.where.replace(str(copy), str(path))) for p in table.problems]
     return replace(table, path=path, problems=problems)
 

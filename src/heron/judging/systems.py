@@ -137,7 +137,7 @@ def _read(name: str, path: Path, split: str) -> System:
 
 
 def _from_table(name: str, path: Path) -> System:
-    table = read_table(path)
+    table = read_table(path, own=True)
     guid, summary = table.find(_GUIDS), table.find(_SUMMARIES)
     lacking = [names for names, it in ((_GUIDS, guid), (_SUMMARIES, summary)) if it is None]
     if guid is None or summary is None:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from heron.data.tables import as_text
+
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
@@ -162,13 +164,15 @@ def to_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        f"{name} {part}".strip()
+        as_text(f"{name} {part}".strip())
         for name, names in zip(table.columns, parts, strict=True)
         for part in names
     )
     for row in table.rows:
         cells = zip(row, parts, strict=True)
-        writer.writerow(value for cell, names in cells for value in _csv_values(cell, len(names)))
+        writer.writerow(
+            as_text(value) for cell, names in cells for value in _csv_values(cell, len(names))
+        )
     return text.getvalue()
 
 

@@ -73,6 +73,19 @@ def test_a_sheet_shows_question_context_and_answer_and_leaves_the_marks_empty(sh
     assert not any(first[name] for name in COLUMNS[5:])
 
 
+def test_a_spreadsheet_runs_nothing_in_a_sheet_and_its_texts_come_back(tmp_path):
+    path, text = tmp_path / "sheet.csv", "=HYPERLINK(0) was the answer"
+    live = Example("@q", text, "-which?", (Span(0, 13),), "answer", group="=a")
+    write_sheet(path, [live], sample=1, seed=0)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    shown = [row[name] for name in ("guid", "article", "question", "context", "answer")]
+    assert shown == ["'@q", "'=a", "'-which?", f"'{text}", "'=HYPERLINK(0)"]
+    fill(path, rest="minimal=x")
+    (judged,), _ = read_sheet(path)
+    assert (judged.guid, judged.group, judged.answer) == ("@q", "=a", "=HYPERLINK(0)")
+
+
 def test_questions_without_an_answer_are_not_drawn(tmp_path):
     examples = [example(0), Example("none", CONTEXT, "מי?", (), "no_answer")]
     assert write_sheet(tmp_path / "s.csv", examples, sample=1, seed=0) == 1

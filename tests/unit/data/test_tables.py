@@ -1,5 +1,6 @@
 """What heron promises about files of rows."""
 
+import csv
 import gzip
 import json
 import re
@@ -210,15 +211,43 @@ def test_something_does_not_count_as_missing(value):
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+LIVE = st.builds("".join, st.tuples(st.text("'"), st.sampled_from("=+-@\t\r\n＝"), TEXT))
 
 
-@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5), st.sampled_from(["csv", "jsonl"]))
+@given(st.lists(st.tuples(TEXT, LIVE), min_size=1, max_size=5), st.sampled_from(["csv", "jsonl"]))
 def test_any_text_survives_writing_and_reading(tmp_path_factory, pairs, kind):
     path = tmp_path_factory.mktemp("t") / f"t.{kind}"
     columns = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}
     write_table(path, columns)
-    table = read_table(path)
+    table = read_table(path, own=True)
     assert {name: table.values(name) for name in table.columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("- a dash", "'- a dash"),
+        ("\t=1", "'\t=1"),
+        ("'=1", "''=1"),
+        ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+        ("-5", "-5"),
+        ("+1.5e-3", "+1.5e-3"),
+        ("12,5%", "12,5%"),
+        ("a=1", "a=1"),
+        ("'quoted'", "'quoted'"),
+    ],
+)
+def test_a_spreadsheet_runs_no_text_of_a_csv(tmp_path, value, written):
+    write_table(tmp_path / "t.csv", {"a": [value], "b": [-0.5], "=c": ["x"]})
+    with open(tmp_path / "t.csv", newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["a", "b", "'=c"], [written, "-0.5", "x"]]
+
+
+def test_somebody_else_s_apostrophe_stays(tmp_path):
+    path = save(tmp_path, "t.csv", "text\n'- Vino!'\n")
+    assert read_table(path).values("text") == ["'- Vino!'"]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -1,5 +1,6 @@
 """Sampling: the same for all systems, blind, repeatable, and nothing is written over."""
 
+import csv
 import dataclasses
 import re
 
@@ -54,6 +55,21 @@ def test_what_raters_get_names_no_system_no_guid_and_no_score(study_folder):
         content = file.read_text(encoding="utf-8-sig")
         for secret in (*SYSTEMS, "guid-", "rouge", ".jsonl", "'gold'", '"gold"'):
             assert secret not in content, (file.name, secret)
+
+
+def test_a_spreadsheet_runs_nothing_in_a_form(tmp_path):
+    for name in "ab":
+        columns = {"guid": ["1", "2"], "text": ["=1+1 . b."] * 2, "prediction": ["-x", "@y"]}
+        write_table(tmp_path / f"{name}.jsonl", columns)
+    systems = f"systems={tmp_path / 'a.jsonl'},{tmp_path / 'b.jsonl'}"
+    out = tmp_path / "study"
+    options = [systems, f"out={out}", "language=en", "articles=2", "raters=1"]
+    assert main(["judge", "sample", *options]) == 0
+    with open(out / "forms" / "r1.csv", encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["article"] for row in rows} == {"'=1+1 . b.", ""}
+    assert {row["summary"] for row in rows} == {"'-x", "'@y"}
+    assert read_table(out / "forms" / "r1.csv", own=True).values("summary").count("-x") == 2
 
 
 def test_items_and_order_do_not_tell_the_systems_apart(study_folder):

@@ -66,6 +66,15 @@ def test_csv_has_every_number_in_full_in_a_column_of_its_own():
     assert second == [""] * 6
 
 
+def test_csv_holds_no_text_that_a_spreadsheet_runs():
+    table = Table("", ("label", "=y"), (("=1+1", -0.5), ("-3", 2)))
+    assert list(csv.reader(io.StringIO(to_csv(table)))) == [
+        ["label", "'=y"],
+        ["'=1+1", "-0.5"],
+        ["-3", "2"],
+    ]
+
+
 def test_markdown_escapes_pipes_and_html():
     text = to_markdown(TABLE)
     assert "| ess | 0.500 ± 0.013 (3) | 3 |" in text
