@@ -498,6 +498,11 @@ def _check_sweeper(config: Config) -> None:
             "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
             "data.validation.fraction above 0"
         )
+    if config.baseline.name != "none" and config.trainer.monitor == "loss":
+        raise ConfigError(
+            f"sweeper=optuna chooses by trainer.monitor=loss, and baseline={config.baseline.name} "
+            "has none: set trainer.monitor=macro_f1"
+        )
     if sweeper.pruner != "none" and config.stages:
         raise ConfigError(
             f"sweeper.pruner={sweeper.pruner} compares one training's epochs; stages train several "

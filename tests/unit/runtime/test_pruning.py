@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from heron.runtime.curriculum import without_curriculum
 from heron.runtime.pruning import Pruning, pruned, pruning
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.study import open_study, trial_of
-from heron.schema import Config, CurriculumConfig, SweeperConfig
+from heron.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
 
 
 @pytest.fixture
@@ -157,6 +158,9 @@ def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config
     with pytest.raises(ConfigError, match=r"set sweeper\.pruner=none"):
         from_yaml(to_yaml(config))
     config.stages, config.trainer.select = [], "last"
+    config.trainer.monitor = "loss"
+    with pytest.raises(ConfigError, match=r"baseline=majority has none: set trainer\.monitor=mac"):
+        from_yaml(to_yaml(replace(config, baseline=BaselineConfig("majority"))))
     config.data.generator, config.data.validation.fraction = None, 0.0
     with pytest.raises(ConfigError, match="sweeper=optuna chooses by scores on validation"):
         from_yaml(to_yaml(config))

@@ -276,6 +276,18 @@ def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
     assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
 
 
+def test_the_summary_has_the_lowest_of_a_monitored_loss(tmp_path: Path) -> None:
+    config = compose(tmp_path, "logger=wandb", "trainer.monitor=loss")
+    folder = RunFolder(tmp_path / "runs" / "a" / "b")
+    with wandb_logger.wandb_run(config, folder):
+        logger = wandb_logger.wandb_logger(config, folder)
+        assert logger is not None
+        for step, loss in enumerate((0.9, 0.5, 0.7)):
+            logger.log_metrics({"validation/loss": loss}, step)
+    (run,) = recorded_runs(tmp_path / "runs")
+    assert run.summary["validation/loss"] == {"min": 0.5}
+
+
 def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
     config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
     first = wandb_logger._run_id(config, folder)
