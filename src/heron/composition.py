@@ -23,6 +23,7 @@ from heron.config import resolve
 from heron.config_dir import conf_dir, conf_dirs, data_sets
 from heron.errors import ConfigError, nearest
 from heron.override_errors import explain
+from heron.runtime.run_folder import base_name, sweep_name
 from heron.schema import Config
 from heron.space import Dimension, Point, dimension, draws, grid
 
@@ -37,12 +38,14 @@ class Composition:
         choices: the option chosen in each group.
         search: composes the other points of a space that is searched as results come in; None
             where every job is known from the start.
+        typed: what the user typed for all jobs of the command, sweeps as they are.
     """
 
     config: DictConfig
     overrides: list[str]
     choices: dict[str, Any]
     search: Composer | None = None
+    typed: Sequence[str] = ()
 
     def resolved(self) -> Config:
         """Check the configuration and give it its types.
@@ -52,6 +55,10 @@ class Composition:
         """
         config = resolve(self.config)
         config.experiment = self.choices.get("experiment")
+        if config.run.sweep is None:
+            base = base_name(config)
+            # Whoever names a job says where it goes.
+            config.run.sweep = base if config.run.job else sweep_name(base, _fixed(self.typed))
         return config
 
 
@@ -65,10 +72,17 @@ class Composer:
         name: the primary config.
         rows: what was typed, in order: plain words, and a dimension for each swept key.
         groups: the config groups.
+        typed: the words that the rows were read from.
     """
 
-    def __init__(self, name: str, rows: Sequence[str | Dimension], groups: set[str]):
-        self.name, self.rows, self.groups = name, list(rows), groups
+    def __init__(
+        self,
+        name: str,
+        rows: Sequence[str | Dimension],
+        groups: set[str],
+        typed: Sequence[str] = (),
+    ):
+        self.name, self.rows, self.groups, self.typed = name, list(rows), groups, list(typed)
         self._bases: dict[tuple[str, ...], DictConfig] = {}
 
     @property
@@ -94,7 +108,7 @@ class Composer:
         plain = [word for word in words if word not in self._base_words(point)]
         for override in OverridesParser.create().parse_overrides(plain):
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-        return _composition(config, words)
+        return _composition(config, words, self.typed)
 
     def words(self, point: Point) -> list[str]:
         """Write out what one job's command line would be."""
@@ -215,7 +229,8 @@ def unfold(overrides: Sequence[str]) -> list[str]:
     named = {_key(override) for override in overrides if not override.startswith("experiment=")}
     report = OmegaConf.select(listed, "report") or "null"
     swept = {"experiment": "", "report": report, **params}
-    swept |= {"hydra.mode": "MULTIRUN", "run.sweep": name.replace("/", "-")}
+    sweep = sweep_name(name.replace("/", "-"), _fixed(overrides))
+    swept |= {"hydra.mode": "MULTIRUN", "run.sweep": f"'{sweep}'"}
     added = [f"{key}={value}" for key, value in swept.items() if key not in named]
     return [*added, *(o for o in overrides if not o.startswith("experiment="))]
 
@@ -263,7 +278,7 @@ def _compose_all(
     groups = {path.name for folder in conf_dirs() for path in folder.iterdir() if path.is_dir()}
     _refuse_mappings(overrides, groups)
     rows = _expand(hydra, overrides)
-    sweep = Composer(name, rows, groups)
+    sweep = Composer(name, rows, groups, overrides)
     config = sweep.base(tuple(each.first for each in sweep.space), hydra)
     if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
         if typed := [word for word in overrides if _key(word).split(".")[0] == "sweeper"]:
@@ -271,7 +286,7 @@ def _compose_all(
         if sweep.space:
             # A comma without -m is Hydra's to complain about.
             config = _compose(hydra, name, overrides)
-        yield _composition(config, overrides)
+        yield _composition(config, overrides, overrides)
         return
     experiments = next((each.values for each in sweep.space if each.key == "experiment"), ())
     if len(experiments) > 1:
@@ -342,11 +357,20 @@ def _key(override: str) -> str:
     return override.lstrip("+~").partition("=")[0].partition("@")[0]
 
 
-def _composition(config: DictConfig, overrides: Sequence[str]) -> Composition:
+def _fixed(typed: Sequence[str]) -> list[str]:
+    """Leave out what a command sweeps over."""
+    parsed = OverridesParser.create().parse_overrides(list(typed))
+    return [str(each.input_line) for each in parsed if not each.is_sweep_override()]
+
+
+def _composition(
+    config: DictConfig, overrides: Sequence[str], typed: Sequence[str]
+) -> Composition:
     choices = dict(config.hydra.runtime.choices)
     with open_dict(config):
         del config["hydra"]
-    return Composition(config, [o for o in overrides if not o.startswith("hydra.")], choices)
+    words = [o for o in overrides if not o.startswith("hydra.")]
+    return Composition(config, words, choices, typed=typed)
 
 
 @contextmanager

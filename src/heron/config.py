@@ -302,7 +302,7 @@ def decisive(config: Config) -> dict[str, Any]:
     """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`."""
     left_out = tuple(f"{key}." for key in INDECISIVE)
     return {
-        key: value for key, value in _flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
+        key: value for key, value in flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
     }
 
 
@@ -348,10 +348,11 @@ def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
     return keys
 
 
-def _flatten(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """List nested values by dotted key."""
     for key, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from _flatten(value, f"{prefix}{key}.")
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
 

@@ -437,7 +437,8 @@ class RunConfig:
     """Where the run folder lies and what happens when it is already there.
 
     Args:
-        sweep: folder under `paths.runs`; null derives it from the experiment or the data.
+        sweep: folder under `paths.runs`; null derives it from the experiment or the data, and from
+            words that change data, task or length (`heron.runtime.run_folder.sweep_name`).
         job: folder under the sweep; null derives it from the overrides and a hash.
         resume: go on from `last.ckpt`, skip what is done; false starts over.
         export: write `model/` in Hugging Face form.

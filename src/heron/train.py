@@ -10,6 +10,7 @@ from pathlib import Path
 from heron import ranks, repeat
 from heron.composition import Composition, compose_and_run, own_words
 from heron.errors import ConfigError, HeronError
+from heron.runtime.claim import check_job
 from heron.runtime.here import run_here
 from heron.runtime.isolation import DONE, Job
 from heron.runtime.launch import check_start, count_ranks
@@ -74,16 +75,23 @@ def run(arguments: Sequence[str]) -> int:
 def plan_jobs(found: Sequence[Composition]) -> Plan:
     """Resolve compositions and name their folders; of two for one folder, the first counts."""
     plan, folders = Plan(), set[Path]()
+    mistakes: dict[str, HeronError | None] = {}
+    said = set[str]()
     for composition in found:
         # One job's mistake must not take the rest of a sweep with it.
         try:
             config = composition.resolved()
             _check_length(config, composition.overrides)
+            folder = RunFolder(run_path(config, composition.overrides))
+            is_done = config.run.resume and folder.state() == "done"  # its data may be gone
+            if not is_done and not ranks.launched():
+                check_job(config, mistakes, read=len(found) > 1)
         except HeronError as error:
-            print(f"heron train: {error}", file=sys.stderr, flush=True)
+            if str(error) not in said:
+                print(f"heron train: {error}", file=sys.stderr, flush=True)
+            said.add(str(error))
             plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
-        folder = RunFolder(run_path(config, composition.overrides))
         if folder.path not in folders:
             plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
         folders.add(folder.path)
@@ -112,6 +120,7 @@ def _run_search(first: Composition) -> int:
     require("optuna", "sweeper=optuna")
     config = first.resolved()
     assert first.search is not None
+    check_job(config, {}, read=True)
     isolate = _check_launch(config, several=True)
     search = Search(first.search, config, first.overrides)
     search.start()
@@ -160,6 +169,7 @@ def _run_sweep(
     if any(each.state == "done" for each in outcomes):
         paths = [each.job.folder.path for each in outcomes]
         _report(paths[0] if len(paths) == 1 else paths[0].parent)
+        _say_what_else(paths)
     failed = [*refused, *queue.refused()] + [
         (", ".join(each.job.overrides), each.error) for each in outcomes if each.state == "failed"
     ]
@@ -184,6 +194,16 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
         raise ConfigError(
             f"trainer.max_epochs={config.trainer.max_epochs}: trainer.max_steps={steps} says how "
             "long this trains; add trainer.max_steps=null"
+        )
+
+
+def _say_what_else(paths: Sequence[Path]) -> None:
+    """Say that a sweep's tables show runs that this command did not ask for."""
+    marks = [] if len(paths) == 1 else paths[0].parent.glob("*/config.yaml")
+    if others := sorted({mark.parent for mark in marks} - set(paths)):
+        print(
+            f"The tables show {len(others)} runs of other commands, too, such as {others[0].name}; "
+            "run.sweep=NAME keeps runs apart"
         )
 
 

@@ -244,6 +244,18 @@ def test_systems_on_different_rows_are_refused_or_compared_on_what_they_share(sw
         run(sweep, "mine.csv", "rows=share")
 
 
+def test_files_without_a_row_in_common_name_rows_shared_and_what_sets_the_runs_apart(make_run):
+    for number, (size, seed) in enumerate(((160, 0), (400, 1), (400, 2))):
+        folder = make_run("ess", seed, 0.8)
+        config = OmegaConf.load(folder / "config.yaml")
+        config.data.generator = {"size": size, "seed": number}
+        OmegaConf.save(config, folder / "config.yaml")
+        columns = {"guid": [f"{number}.{g}" for g in GUIDS], "gold": GOLD, "prediction": GOLD}
+        write_table(folder / "predictions" / "test.parquet", columns)
+    with pytest.raises(DataError, match=r"rows=shared leaves none.*in data\.generator\.size, "):
+        run(*(f"runs/sweep/head=ess,seed={seed}-0000000{seed}" for seed in range(3)))
+
+
 def test_rows_without_a_gold_label_are_not_compared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, right in (("a", 0.5), ("b", 0.9)):

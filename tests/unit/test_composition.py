@@ -29,6 +29,8 @@ def train(monkeypatch, tmp_path, capfd):
     stub = SimpleNamespace(run_job=lambda config, folder, overrides: jobs.append((config, folder)))
     monkeypatch.setitem(sys.modules, "heron.runtime.job", stub)
     monkeypatch.setattr("heron.train._report", lambda folders: None)
+    # Nor is a paper's data looked for.
+    monkeypatch.setattr("heron.runtime.claim._find_mistake", lambda *asked: None)
 
     def run(*words):
         jobs.clear()
@@ -155,6 +157,40 @@ def test_an_experiment_names_the_sweep(train, tmp_path):
     ((config, folder),) = train("experiment=trc/ess").jobs
     assert config.experiment == "trc/ess"
     assert folder.path.parent == tmp_path / "runs" / "trc-ess"
+
+
+@pytest.mark.parametrize(
+    ("words", "sweep"),
+    [
+        ([], "chronicle-relation"),
+        (["head=emp", "seed=3", "optim.lr=1e-3"], "chronicle-relation"),
+        (["trainer.max_epochs=1"], "chronicle-relation,trainer.max_epochs=1"),
+        (["experiment=demo", "data.generator.size=400"], "demo,data.generator.size=400"),
+        (["experiment=demo", "data=chronicle", "seed=1"], "demo,data=chronicle"),
+        (["-m", "data.generator.size=200,400", "seed=0"], "chronicle-relation"),
+        (["-m", "head=ess,emp", "protocol=repo"], "chronicle-relation,protocol=repo"),
+        (["experiment=trc/table4", "trainer.max_epochs=1"], "trc-table4,trainer.max_epochs=1"),
+        (["trainer.max_epochs=1", "run.job=mine"], "chronicle-relation"),
+        (["trainer.max_epochs=1", "run.sweep=mine"], "mine"),
+    ],
+)
+def test_runs_on_other_rows_or_of_another_length_get_a_sweep_of_their_own(
+    words, sweep, train, tmp_path
+):
+    found = train(*words)
+    assert found.code == 0
+    assert {folder.path.parent for _, folder in found.jobs} == {tmp_path / "runs" / sweep}
+    assert {config.run.sweep for config, _ in found.jobs} == {sweep}
+
+
+def test_files_of_one_name_in_two_folders_are_two_sweeps(train):
+    def sweep(file):
+        ((config, _),) = train("data=own_relation", f"data.files.train.path={file}").jobs
+        return config.run.sweep
+
+    first, second = sweep("/a/train.csv"), sweep("/b/train.csv")
+    assert first.startswith("own_relation-relation,data.files.train.path=train.csv-")
+    assert first != second
 
 
 def test_showing_the_configuration_starts_no_job(train):

@@ -47,6 +47,20 @@ class TestSweep:
         assert all(head in printed for head in ("ess", "emp", "seq_cls"))
         assert (tmp_path / "runs" / "grid" / "report.html").is_file()
 
+    def test_a_sweep_says_that_its_tables_show_other_runs_too(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("heron.train._report", lambda folder: None)
+        monkeypatch.setattr("heron.runtime.job.run_job", lambda *asked: None)
+        words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
+        assert heron("train", *words) == 0
+        assert "other commands" not in capsys.readouterr().out
+        other = tmp_path / "runs" / "grid" / "other"
+        other.mkdir(parents=True)
+        (other / "config.yaml").touch()
+        assert heron("train", *words) == 0
+        assert "show 1 runs of other commands, too, such as other" in capsys.readouterr().out
+
     def test_failing_jobs_leave_the_others_alone_and_are_named(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -71,6 +85,36 @@ class TestSweep:
         assert "head=emp, encoder.max_length=128" in listed
         assert "head=ess, encoder.max_length=128\n" not in listed
         assert "not enough memory" in errors
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("sweep", [(), ("-m", "seed=0,1")])
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("trainer.monitor=macro_f2",), "Did you mean 'macro_f1'"),
+            (("trainer.devices=999",), "trainer.devices=999: this machine has"),
+            (("data=own_relation", "data.files.train.path=absent.csv"), "absent.csv: missing"),
+            (("data=own_relation", "data.files.train.path={csv}"), "no column 'text'"),
+        ],
+    )
+    def test_leave_no_folder(
+        self,
+        words: tuple[str, ...],
+        said: str,
+        sweep: tuple[str, ...],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        csv = tmp_path / "train.csv"
+        csv.write_text("sentence,label\n[E1] a [/E1] [E2] b [/E2],BEFORE\n")
+        tiny = [word for word in TINY if not word.startswith(("data.", "run.isolate"))]
+        typed = [word.format(csv=csv) for word in words]
+        if "data=own_relation" in words:
+            typed.append(f"data.files.test.path={csv}")
+        assert heron("train", *tiny, *in_folder(tmp_path), *typed, *sweep) == 2
+        assert capsys.readouterr().err.count(said) == 1
+        assert not list((tmp_path / "runs").glob("*/*"))
 
 
 @pytest.mark.usefixtures("no_figures")

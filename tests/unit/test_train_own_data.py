@@ -197,13 +197,13 @@ class TestWrongData:
         assert "data.verify=false" in error
         assert "Traceback" not in error
 
-    def test_run_that_failed_on_its_data_goes_on_once_it_is_mended(
+    def test_wrong_data_leaves_no_folder_and_the_same_command_works_once_it_is_mended(
         self, tmp_path: Path, no_figures: None
     ) -> None:
         path = write_csv(tmp_path / "train.csv", with_row(6, label="?"))
         folder = RunFolder(tmp_path / "runs" / "own_relation-relation" / "own")
         assert heron(*own(tmp_path, path)) == 2
-        assert folder.state() == "failed"
+        assert not folder.path.parent.exists()
         write_csv(path)
         assert heron(*own(tmp_path, path)) == 0
         assert folder.state() == "done"

@@ -28,6 +28,7 @@ from heron.languages.spelling import KEPT_APART, Spell, around_difference, spell
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.names import signed
 from heron.metrics.significance import Booleans
+from heron.reporting.tables import differing_settings
 
 ROWS = ("all", "shared")
 
@@ -216,7 +217,10 @@ def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]
             problems.append(Problem(str(file.source.path), what))
     fix = f"rows=shared compares on the {len(shared)} rows that all have"
     if not shared:
-        fix = "the files have no row in common: are they of one data set and split?"
+        records = [file.source.record for file in files if file.source.record]
+        keys = ", ".join(k for k in differing_settings(records) if k.startswith("data."))
+        why = f": the runs differ in {keys}" if keys else ""
+        fix = f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"
     if rows == "all" or not shared:
         raise DataError([Problem(p.where, p.what, fix) for p in problems])
     left = len(every) - len(shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from heron.config import NEUTRAL
+from heron.config import INDECISIVE, NEUTRAL, flatten
 from heron.models.baselines.settings import other_vectors
 from heron.reporting.cells import Cell, Interval, Summary, Table, summarize
 from heron.reporting.collect import RunRecord
@@ -84,9 +84,28 @@ def _is_neutral(key: str) -> bool:
     return any(f"{key}.".startswith(f"{neutral}.") for neutral in NEUTRAL)
 
 
+def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
+    """Name the keys, typed or not, that can change a result and are not the same in all runs.
+
+    Seeds are left out, and so are keys that an older run does not know.
+    """
+    settings = [dict(flatten(run.config)) for run in runs if run.config]
+    shared = [key for key in settings[0] if all(key in each for each in settings)] if settings else []
+    return [
+        key
+        for key in shared
+        if not any(f"{key}.".startswith(f"{each}.") for each in INDECISIVE)
+        and not is_seed(key)
+        and any(each[key] != settings[0][key] for each in settings)
+    ]
+
+
 def is_seed(key: str) -> bool:
-    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`)."""
-    return key.rpartition(".")[2] == "seed"
+    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`).
+
+    The seed of a generated corpus does not: its rows are others.
+    """
+    return key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
 
 
 def value_of(run: RunRecord, key: str) -> str:
@@ -167,9 +186,26 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
     notes += vector_notes(runs)
+    notes += _warn_of_mixtures(runs, groups)
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")
     return Table(f"{split}: scores", (*keys, "runs", *metrics), tuple(rows), " ".join(notes))
+
+
+def _warn_of_mixtures(runs: Sequence[RunRecord], groups: Sequence[Group]) -> list[str]:
+    """Say where runs stand side by side that were hardly meant to be compared."""
+    mixed = dict.fromkeys(key for group in groups for key in differing_settings(group.runs))
+    apart = [
+        key
+        for key in differing_settings(runs)
+        if key.startswith(("data.", "trainer.max_")) and not key.startswith("data.sample")
+    ]
+    notes = []
+    if mixed:
+        notes.append(f"Runs of one row differ in more than seeds: {', '.join(mixed)}.")
+    if apart:
+        notes.append(f"Not all runs have the same data or length: {', '.join(apart)} differ.")
+    return notes
 
 
 def _of_group(group: Group, split: str, metric: str) -> Cell:

@@ -5,24 +5,62 @@ Light to import: a sweep's parent process looks at every folder and trains in no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from heron.config import as_dict, decisive, read_own, resolve_stages
+from heron.data.config import DataConfig
 from heron.data.other_sets import data_set
+from heron.data.readers import load_with_report
 from heron.data.sources import locate
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError, HeronError, nearest
 from heron.files import atomic_open, fingerprint, sha256_file
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
 from heron.runtime.notices import say
 from heron.runtime.run_folder import HEAD, RunFolder, config_key
-from heron.schema import Config, EncoderConfig
+from heron.schema import Config, EncoderConfig, PathsConfig
 from heron.secrets import redacted
 from heron.yaml_files import dump_yaml
 
 
 class BusyError(ConfigError):
     """Another process is working on the run."""
+
+
+def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -> None:
+    """Check what can be known before there is a run folder.
+
+    Args:
+        config: the run's.
+        known: what was wrong with the data of the jobs before, by its settings; added to.
+        read: read the data as a run does, not only look for its files.
+
+    Raises:
+        ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
+        DataError: files that are missing; with `read`, columns and rows that are wrong.
+    """
+    _check_monitor(config)
+    if config.launcher.name in ("slurm", "ray"):
+        return  # data may lie where the workers are, and not here
+    names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
+    sets = [config.data, *(data_set(config, name) for name in names)]
+    files = [each for each in sets if not each.generator]
+    key = fingerprint(list(map(as_dict, files)), config.paths.data, config.paths.cache)
+    if key not in known:
+        known[key] = _find_mistake(files, config.paths, read)
+    if found := known[key]:
+        raise found
+
+
+def _find_mistake(sets: Sequence[DataConfig], paths: PathsConfig, read: bool) -> HeronError | None:
+    look = load_with_report if read else locate
+    try:
+        for each in sets:
+            look(each, Path(paths.data), Path(paths.cache))
+    except HeronError as error:
+        return error
+    return None
 
 
 def claim(config: Config, folder: RunFolder) -> None:

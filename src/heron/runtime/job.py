@@ -16,7 +16,7 @@ from heron.bertscore_asked import require_asked, sign_asked
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import read_table, write_table
-from heron.errors import ConfigError, DataError
+from heron.errors import ConfigError, DataError, HeronError
 from heron.files import locked, read_json, write_json
 from heron.libraries import quiet
 from heron.metrics.names import LOSS
@@ -78,7 +78,13 @@ def run_job(
         return _follow(config, folder)
     try:
         with locked(folder.lock, wait=wait):
-            return _run_alone(config, folder, overrides)
+            is_new = not folder.config.is_file() and not folder.status.is_file()
+            try:
+                return _run_alone(config, folder, overrides)
+            except HeronError:
+                if is_new:
+                    folder.discard()
+                raise
     except BlockingIOError as error:
         raise BusyError(f"{folder.path}: another process is working on this run") from error
 

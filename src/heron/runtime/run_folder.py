@@ -15,6 +15,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ DAMAGED = (
     "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
     "was trained, or train the run again (run.resume=false)"
 )
+# Runs that differ in these are not one comparison, nor are those of other data or another task.
+_APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -145,6 +148,17 @@ class RunFolder:
             why = f"the run is not finished (it is {state}); the same heron train command goes on"
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
+    def discard(self) -> None:
+        """Remove the folder, and its sweep's if nothing else is in it, unless data was prepared.
+
+        A mistake in the command line must not leave a failed run behind.
+        """
+        known = [read_json(file) for file in self.path.rglob("status.json")]
+        if not any("data" in status for status in known):
+            shutil.rmtree(self.path, ignore_errors=True)
+            with suppress(OSError):
+                self.path.parent.rmdir()
+
     def clear(self) -> None:
         """Remove what a run left here, so that the next one starts over; other files stay."""
         for file in (self.status, self.scores, self.metrics, self.config, self.ledger, self.log):
@@ -205,18 +219,47 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
         ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
     """
     _check_names(config)
-    sweep = config.run.sweep or (
-        config.experiment.replace("/", "-")
-        if config.experiment
-        else f"{config.data.name}-{config.task.name}"
-    )
+    base = base_name(config)
+    sweep = config.run.sweep or base
     folder = Path(config.paths.runs) / sweep
     if config.run.job:
         return folder / config.run.job
     key = config_key(config)
     # The same configuration in other words (a default spelled out) goes to the folder it has.
-    name = _readable(overrides, hidden=() if config.run.sweep else ("experiment",))
+    said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
+    name = _readable(overrides, hidden=("experiment",) if said else ())
     return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
+
+
+def base_name(config: Config) -> str:
+    """Name the sweep folder of runs that change neither data nor task nor length of training."""
+    if config.experiment:
+        return config.experiment.replace("/", "-")
+    return f"{config.data.name}-{config.task.name}"
+
+
+def sweep_name(base: str, fixed: Sequence[str]) -> str:
+    """Name the sweep folder of a command: only runs that can be compared share one by default.
+
+    Args:
+        base: the experiment, or data set and task.
+        fixed: what was typed for all of the command's jobs. Words that change the rows, how they
+            are scored or how long training takes are added to the name.
+    """
+    apart = sorted(word for word in fixed if _sets_apart(word, base))
+    if not apart:
+        return base
+    name = _readable(apart)
+    if len(name) > 80 or name != ",".join(apart):  # it is cut, or paths are: a hash tells all
+        name = f"{name[:80]}-{fingerprint(apart)[:4]}"
+    return f"{base},{name}"
+
+
+def _sets_apart(word: str, base: str) -> bool:
+    key, _, value = word.lstrip("+~").partition("=")
+    if key == "data":
+        return not base.startswith(f"{value}-")  # an experiment with another data set
+    return key in _APART or key.startswith(("data.", "task."))
 
 
 def _check_names(config: Config) -> None:

@@ -46,6 +46,27 @@ def test_only_finished_runs_count_and_the_others_are_named(sweep):
     assert ess[2].sd == pytest.approx(statistics.stdev(values))
 
 
+def test_runs_of_other_data_or_length_are_named_in_the_table(make_run):
+    make_run("a", ("seed=0",), config={"trainer": {"max_epochs": 3}, "data": {"name": "x"}})
+    words = ("trainer.max_epochs=1",)
+    folder = make_run("b", words, config={"trainer": {"max_epochs": 1}, "data": {"name": "x"}})
+    table = group_table(collect(folder.parent))
+    assert "Not all runs have the same data or length: trainer.max_epochs differ" in table.note
+
+
+def test_what_runs_of_one_row_differ_in_besides_seeds_is_named(make_run):
+    make_run("a", ("seed=0",), config={"optim": {"lr": 1e-3}, "run": {"job": "a"}})
+    folder = make_run("b", ("seed=1",), config={"optim": {"lr": 1e-5}, "run": {"job": "b"}})
+    table = group_table(collect(folder.parent))
+    assert "Runs of one row differ in more than seeds: optim.lr." in table.note
+
+
+def test_corpora_of_two_generator_seeds_are_no_repetitions(make_run):
+    make_run("a", ("data.generator.seed=1",), config={"data": {"generator": {"seed": 1}}})
+    folder = make_run("b", ("data.generator.seed=2",), config={"data": {"generator": {"seed": 2}}})
+    assert len(group_runs(collect(folder.parent))) == 2
+
+
 def test_scores_that_a_failed_run_left_behind_do_not_count(make_run):
     make_run("a", scores={"macro_f1": 0.5})
     folder = make_run("b", scores={"macro_f1": 0.9})
