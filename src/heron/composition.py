@@ -363,9 +363,7 @@ def _fixed(typed: Sequence[str]) -> list[str]:
     return [str(each.input_line) for each in parsed if not each.is_sweep_override()]
 
 
-def _composition(
-    config: DictConfig, overrides: Sequence[str], typed: Sequence[str]
-) -> Composition:
+def _composition(config: DictConfig, overrides: Sequence[str], typed: Sequence[str]) -> Composition:
     choices = dict(config.hydra.runtime.choices)
     with open_dict(config):
         del config["hydra"]

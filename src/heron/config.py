@@ -240,7 +240,7 @@ def _whole_values(text: str) -> dict[str, Any]:
 
 
 def _from_values(values: dict[str, Any]) -> Config:
-    for key, value in _flatten(values):
+    for key, value in flatten(values):
         if "${" in f"{key} {value}":
             raise ConfigError(f"{key}={value}: a stored configuration has no ${{...}}.")
     try:

@@ -169,7 +169,6 @@ def test_an_experiment_names_the_sweep(train, tmp_path):
         (["experiment=demo", "data=chronicle", "seed=1"], "demo,data=chronicle"),
         (["-m", "data.generator.size=200,400", "seed=0"], "chronicle-relation"),
         (["-m", "head=ess,emp", "protocol=repo"], "chronicle-relation,protocol=repo"),
-        (["experiment=trc/table4", "trainer.max_epochs=1"], "trc-table4,trainer.max_epochs=1"),
         (["trainer.max_epochs=1", "run.job=mine"], "chronicle-relation"),
         (["trainer.max_epochs=1", "run.sweep=mine"], "mine"),
     ],
@@ -181,6 +180,12 @@ def test_runs_on_other_rows_or_of_another_length_get_a_sweep_of_their_own(
     assert found.code == 0
     assert {folder.path.parent for _, folder in found.jobs} == {tmp_path / "runs" / sweep}
     assert {config.run.sweep for config, _ in found.jobs} == {sweep}
+
+
+def test_a_shortened_table_of_experiments_is_no_part_of_the_whole_one():
+    assert "run.sweep=trc-table4" in unfold(["experiment=trc/table4", "seed=1"])
+    words = unfold(["experiment=trc/table4", "trainer.max_epochs=1"])
+    assert "run.sweep=trc-table4,trainer.max_epochs=1" in words
 
 
 def test_files_of_one_name_in_two_folders_are_two_sweeps(train):

@@ -220,7 +220,9 @@ def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]
         records = [file.source.record for file in files if file.source.record]
         keys = ", ".join(k for k in differing_settings(records) if k.startswith("data."))
         why = f": the runs differ in {keys}" if keys else ""
-        fix = f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"
+        fix = (
+            f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"
+        )
     if rows == "all" or not shared:
         raise DataError([Problem(p.where, p.what, fix) for p in problems])
     left = len(every) - len(shared)

@@ -90,7 +90,9 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
     Seeds are left out, and so are keys that an older run does not know.
     """
     settings = [dict(flatten(run.config)) for run in runs if run.config]
-    shared = [key for key in settings[0] if all(key in each for each in settings)] if settings else []
+    shared = (
+        [key for key in settings[0] if all(key in each for each in settings)] if settings else []
+    )
     return [
         key
         for key in shared
