@@ -183,9 +183,9 @@ def test_runs_on_other_rows_or_of_another_length_get_a_sweep_of_their_own(
 
 
 def test_a_shortened_table_of_experiments_is_no_part_of_the_whole_one():
-    assert "run.sweep=trc-table4" in unfold(["experiment=trc/table4", "seed=1"])
-    words = unfold(["experiment=trc/table4", "trainer.max_epochs=1"])
-    assert "run.sweep=trc-table4,trainer.max_epochs=1" in words
+    assert "run.sweep='ronli-table4'" in unfold(["experiment=ronli/table4", "seed=1"])
+    words = unfold(["experiment=ronli/table4", "trainer.max_epochs=1"])
+    assert "run.sweep='ronli-table4,trainer.max_epochs=1'" in words
 
 
 def test_files_of_one_name_in_two_folders_are_two_sweeps(train):
@@ -349,7 +349,7 @@ def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
         "experiment=a,b",
         "report=null",
         "hydra.mode=MULTIRUN",
-        "run.sweep=mine-table",
+        "run.sweep='mine-table'",
         "seed=5",
     ]
     assert unfold(["experiment=mine/other", "seed=5"]) == ["experiment=mine/other", "seed=5"]

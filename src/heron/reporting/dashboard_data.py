@@ -117,7 +117,9 @@ def repeat_command(title: str, group: Group) -> str:
             elif key.split(".")[0] not in _OF_THE_COMMAND:
                 words[key] = value
     several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
-    options = {**words, **several, "run.sweep": f"{title}-again"}
+    # A comma in a plain value would be a sweep over two.
+    sweep = f"'{title}-again'" if "," in title else f"{title}-again"
+    options = {**words, **several, "run.sweep": sweep}
     flag = ["-m"] if any("," in value for value in several.values()) else []
     parts = ["heron", "train", *flag, *(f"{key}={value}" for key, value in options.items())]
     return redact(shlex.join(parts))
