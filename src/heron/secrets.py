@@ -1,7 +1,8 @@
 """Secrets stay out of every file and message: what looks like one is shown as `***`.
 
 Known as secret: the values of environment variables that are named so (`WANDB_API_KEY`,
-`HF_TOKEN`), the user's name and password in an address, keys in an address's query, and tokens
+`HF_TOKEN`, `DB_PASS`), the user's name and password in an address, there and in the environment,
+keys in an address's query or fragment and in connection strings (`host=db password=…`), and tokens
 that providers give a form of their own (`hf_…`, `ghp_…`).
 """
 
@@ -15,14 +16,37 @@ from typing import Any
 MASK = "***"
 _SHORTEST = 8  # characters; a shorter value of a variable may be an ordinary word
 
-_NAME = r"(?:token|secret|passw(?:or)?d|pwd|api_?key|access_?key|secret_?key|private_?key)"
-_ENVIRONMENT = re.compile(rf"(?:^|_){_NAME}(?:_id)?$", re.I)
+_NAME = (
+    r"(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|access_?key|account_?key|secret_?key"
+    r"|private_?key)"
+)
+# Short or common as parts of other words: only where they stand alone or behind a `_`.
+_WORD = r"(?:pass|pat|credentials?|dsn|connection_?string|conn_?str)"
+_ENVIRONMENT = re.compile(rf"(?:^|_)(?:{_NAME}|{_WORD})(?:_id)?$", re.I)
 _FOLDERS = ("PWD", "OLDPWD")  # the shell's: where it is and was, no password
 # Keys that hold a secret themselves; heron's own (`data.words.tokens`) have other names.
 _QUERY = re.compile(
-    rf"(?P<key>[?&;](?:[\w.-]*{_NAME}|auth|key|sig|signature|x-amz-[\w-]+|code)=)[^&\s#'\"]+", re.I
+    rf"(?P<key>[?&;#]\s*(?:[\w.-]*{_NAME}|(?:[\w.-]*[_.-])?{_WORD}|auth|key|sig|signature"
+    r"|x-amz-[\w-]+|code)=)[^&\s#'\"]+",
+    re.I,
 )
-_USER = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*:/{1,2})[^/\s@'\"?#]+(?:@[^/\s@'\"?#]+)*@", re.I)
+# `host=db password=x`, and `Server=db;Password='x y'`.
+_PAIR = re.compile(
+    r"(?P<key>(?:^|[\s;,'\"(])(?:password|passwd|passphrase|pwd|account_?key|access_?token)\s*=\s*)"
+    r"(?:'[^']*'|\"[^\"]*\"|[^\s;,'\"&]+)",
+    re.I,
+)
+# `export DB_PASS=x`
+_ASSIGNED = re.compile(
+    r"(?P<key>\b[A-Z][A-Z0-9_]*_(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|KEY"
+    r"|CREDENTIALS?|DSN)=)(?:'[^']*'|\"[^\"]*\"|[^\s;,'\"&]+)"
+)
+# A password may hold `/`, `?` and `#` where a user stands before it; a port is none.
+_LOGIN = r"[^/\s@:'\"?#]*:(?P<password>(?!\d{1,5}(?:[/?#]|$))[^\s@'\"]+)@"
+_USER = re.compile(
+    rf"(?P<scheme>\b[a-z][a-z0-9+.-]*:/{{1,2}})(?:[^/\s@'\"?#]+(?:@[^/\s@'\"?#]+)*@|{_LOGIN})", re.I
+)
+_PASSWORD = re.compile(rf"://{_LOGIN}")
 _HEADER = re.compile(r"(?P<kind>\b(?:bearer|basic)\s+)[\w.~+/=-]{12,}", re.I)
 _TOKENS = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{15,}"
@@ -54,7 +78,8 @@ def _mask(text: str, known: list[str]) -> str:
     for value in known:
         text = text.replace(value, MASK)
     text = _USER.sub(rf"\g<scheme>{MASK}@", text)
-    text = _QUERY.sub(rf"\g<key>{MASK}", text)
+    for pattern in (_QUERY, _PAIR, _ASSIGNED):
+        text = pattern.sub(rf"\g<key>{MASK}", text)
     text = _HEADER.sub(rf"\g<kind>{MASK}", text)
     return _TOKENS.sub(MASK, text)
 
@@ -64,6 +89,9 @@ def _known() -> list[str]:
     values = {
         value.strip()
         for name, value in os.environ.items()
-        if _ENVIRONMENT.search(name) and name not in _FOLDERS and len(value.strip()) >= _SHORTEST
+        if _ENVIRONMENT.search(name) and name not in _FOLDERS
     }
-    return sorted(values, key=lambda value: (-len(value), value))
+    for value in os.environ.values():  # DATABASE_URL and the like
+        values.update(_PASSWORD.findall(value))
+    known = (value for value in values if len(value) >= _SHORTEST)
+    return sorted(known, key=lambda value: (-len(value), value))

@@ -39,6 +39,25 @@ def _no_secrets_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("https://host/x?X-Amz-Signature=0f0f", f"https://host/x?X-Amz-Signature={MASK}"),
         ("Authorization: Bearer abcdefghijklmnop", f"Authorization: Bearer {MASK}"),
+        (
+            "https://host/cb#access_token=abc123&token_type=bearer",
+            f"https://host/cb#access_token={MASK}&token_type=bearer",
+        ),
+        ("https://host/cb#state=1&id_token=abc123", f"https://host/cb#state=1&id_token={MASK}"),
+        (
+            "https://host/x?db_pass=abc&user-pat=def",
+            f"https://host/x?db_pass={MASK}&user-pat={MASK}",
+        ),
+        ("postgresql+psycopg2://dana:s3cret@db:5432/x", f"postgresql+psycopg2://{MASK}@db:5432/x"),
+        ("redis://:s3cret@cache:6379/0", f"redis://{MASK}@cache:6379/0"),
+        ("mysql://dana:a/b?c#d@db/x", f"mysql://{MASK}@db/x"),
+        (
+            "host=db user=dana password=s3cret dbname=x",
+            f"host=db user=dana password={MASK} dbname=x",
+        ),
+        ("Server=db;User Id=sa;Password='a b';X=1", f"Server=db;User Id=sa;Password={MASK};X=1"),
+        ("AccountName=a;AccountKey=abc==", f"AccountName=a;AccountKey={MASK}"),
+        ("export DB_PASS=s3cret && x", f"export DB_PASS={MASK} && x"),
         ("hf_" + "a1B2" * 8, MASK),
         ("ghp_" + "a1B2" * 9, MASK),
     ],
@@ -57,6 +76,10 @@ def test_masks_what_has_the_form_of_a_secret(text: str, shown: str) -> None:
         "encoder.max_length=128, special_tokens=[א1]",
         "name@example.org",
         "basic test of a bearer",
+        "https://host:8080/path/@name",
+        "https://medium.com/@name/story",
+        "bypass=1 compass=north path=data/x sep_token=[SEP]",
+        "data.no_label=[-]#pass",
     ],
 )
 def test_leaves_addresses_hashes_and_settings_as_they_are(text: str) -> None:
@@ -82,13 +105,33 @@ def test_masking_twice_is_masking_once(text: str) -> None:
     assert redact(redact(text)) == redact(text)
 
 
-@pytest.mark.parametrize("name", ["WANDB_API_KEY", "HF_TOKEN", "DB_PASSWORD", "AWS_SECRET"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "WANDB_API_KEY",
+        "HF_TOKEN",
+        "DB_PASSWORD",
+        "AWS_SECRET",
+        "DB_PASS",
+        "AZURE_PAT",
+        "MY_CREDENTIALS",
+        "SENTRY_DSN",
+        "AZURE_STORAGE_CONNECTION_STRING",
+    ],
+)
 def test_masks_the_secrets_that_the_environment_holds(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "correct horse")
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "somewhere")
     assert redact("correct horse somewhere") == f"{MASK} somewhere"
+
+
+def test_masks_the_password_of_an_address_that_the_environment_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"postgres://dana:{PASSWORD}@db/x")
+    assert redact(f"login of dana failed: {PASSWORD}") == f"login of dana failed: {MASK}"
 
 
 def test_the_folder_that_the_shell_is_in_is_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
