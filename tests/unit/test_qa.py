@@ -217,6 +217,10 @@ def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
         ["score", "task=qa", f"gold={path}", f"predictions={mine}", "resamples=0"],
     ]
     for command in commands:
+        if command[0] == "score" and key == "data.qa.misaligned":
+            assert heron(*command) == 0, "SQuAD's evaluation compares texts, wherever they stand"
+            assert "1 questions have a gold answer that is not at its" in capsys.readouterr().out
+            continue
         assert heron(*command) == 2
         (word,) = proposed(capsys.readouterr().err)
         assert word.startswith(key)
