@@ -25,7 +25,7 @@ from heron.metrics.classification import headline
 from heron.metrics.relation import RELATIONS
 from heron.options import parse_options
 from heron.reporting.scored import print_scores
-from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions
+from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions, typed_columns
 
 # `named_label` first: where a file has it, its `label` is a number.
 GOLD_COLUMNS = ("named_label", "label", "gold")
@@ -186,6 +186,7 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
     predictions = read_predictions(options.predictions, bad_rows="report")
     if not gold.rows or not predictions.rows or predictions.problems:
         raise DataError([*gold.problems, *predictions.problems])
+    gold.require(*typed_columns(words))
     columns = _columns(options, config, gold)
     column = _column(
         predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
@@ -235,6 +236,8 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     fitting = (options.task,) if options.task in TASKS else ("relation", "nli")
     if config.task not in fitting:
         raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
+    if any(word.startswith("data.columns.group") for word in words):
+        raise ConfigError("data.columns.group: group_column=NAME draws whole groups of labels")
     if not words:
         return config
     from heron.settings import TAKES, override, sort_words

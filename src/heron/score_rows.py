@@ -31,6 +31,13 @@ def read_data_set(name: str) -> DataConfig:
     return config
 
 
+def typed_columns(words: Sequence[str]) -> list[str]:
+    """List the columns of ids, labels and groups that words name: they must be there."""
+    keys = [f"data.columns.{name}" for name in ("guid", "label", "group")]
+    pairs = (word.partition("=") for word in words)
+    return [column for key, _, column in pairs if key in keys]
+
+
 def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise") -> Table:
     """Read a table, or a JSON object `{guid: prediction}` as one with these two columns.
 

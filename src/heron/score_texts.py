@@ -22,7 +22,7 @@ from heron.data.tables import read_table, table_stem
 from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
 from heron.schema import BertScoreConfig
-from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions
+from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions, typed_columns
 from heron.settings import TAKES, advising, override, sort_words
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     kind = KINDS[options.task]
-    config = override(_data_set(options, kind), words.data)
+    config = override(_data_set(options, kind, words.data), words.data)
     if options.task == "qa":  # any file may have questions without an answer
         config.label_order = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
     from heron.metrics.span import mean_scores, score_intervals
@@ -186,19 +186,20 @@ def _read_texts(options: TextOptions, config: DataConfig, kind: Kind, rows: Rows
     return [table.rows[row][column].strip() for row in order]
 
 
-def _data_set(options: TextOptions, kind: Kind) -> DataConfig:
+def _data_set(options: TextOptions, kind: Kind, words: Sequence[str]) -> DataConfig:
     config = read_data_set(options.data or kind.data)
     if config.task != options.task:
         raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
     config.language = options.language or config.language
     if not is_squad(options.gold):
-        config.columns = _columns(options.gold, config.columns)
+        config.columns = _columns(options.gold, config.columns, words)
     return config
 
 
-def _columns(gold: Path, usual: Columns) -> Columns:
+def _columns(gold: Path, usual: Columns, words: Sequence[str]) -> Columns:
     """Find the ids of a table; of a run's own `predictions/<split>.parquet` the texts as well."""
     table = read_table(gold, bad_rows="report")
+    table.require(*typed_columns(words))
     usual = replace(usual, guid=table.find((usual.guid, *GUIDS)) or usual.guid)
     if usual.text in table.columns or not {"text", "gold", "prediction"} <= {*table.columns}:
         return usual

@@ -379,6 +379,18 @@ def test_keys_of_a_data_set_need_one_and_unknown_ones_are_refused(capsys, words)
     assert words[-1].partition("=")[0] in refused(capsys, *words, task="nli")
 
 
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("data.columns.guid=gid", "no column 'gid'. Did you mean 'guid'?"),
+        ("data.columns.label=lable", "no column 'lable'. Did you mean 'label'?"),
+        ("data.columns.group=guid", "group_column=NAME"),
+    ],
+)
+def test_a_column_that_is_named_and_absent_is_refused(ronli, capsys, word, says):
+    assert says in refused(capsys, "data=ronli", word, **ronli)
+
+
 def test_a_data_set_of_another_task_is_refused(ronli, capsys):
     assert "is for task=relation" in refused(capsys, "data=trc", **ronli)
 

@@ -240,7 +240,8 @@ class DataConfig:
             of `no_label` that they hold.
         join: a second table with guid and group, or None.
         markers: the strings that open and close event 1, then event 2; empty for the language's.
-        unicode: which Unicode variants count as one.
+        unicode: which Unicode variants count as one in what a model reads; answers and summaries
+            are scored as the file has them.
         normalize_case: `capitalize` writes every second text with one capital at its beginning,
             `lower` writes both texts without any, `none` leaves them.
         phrases: linking phrases to remove from the second text.
