@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -303,6 +304,10 @@ heron demo [out=DIR]
 }
 
 
+# They write into the folder that they look at, which may be somebody else's.
+_INTO_RUNS = ("analyze", "dashboard", "map", "noise", "report")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
@@ -332,7 +337,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 0
     except OSError as error:
-        print(f"heron {name}: {redact(str(error))}", file=sys.stderr)
+        refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""
+        print(f"heron {name}: {redact(str(error))}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         then = "goes on from here" if name == "train" else "begins again"

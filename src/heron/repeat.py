@@ -102,9 +102,12 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
 
 def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> list[str]:
     """Say whether two runs scored the same, and if not, by how much and what else differs."""
-    if not before.scores.is_file():
+    try:
+        old, new = _flat(before.read_scores()), _flat(scores)
+    except ConfigError as error:
+        return [f"nothing to compare with: {error}"]
+    if not old:
         return [f"{before.path} has no scores to compare with"]
-    old, new = _flat(read_json(before.scores)), _flat(scores)
     moved = {key: new[key] - old[key] for key in old if key in new and new[key] != old[key]}
     causes = [
         f"the {words} differ" for key, words in _CAUSES.items() if _differs(before, after, key)

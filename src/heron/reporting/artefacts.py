@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
-from heron.errors import DataError, Problem
+from heron.errors import ConfigError, DataError, Problem
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
 from heron.metrics.span import item_scores
@@ -118,10 +118,18 @@ def read_artefacts(run: RunRecord) -> Artefacts:
         path = folder.predictions(split)
         reliability = _attempt(lambda path: read_reliability(path, classes), path, missing)
     if not run.scores:
-        missing.append("no scores.json: the run has not been scored")
+        missing.append(_no_scores(folder))
     elif SPLITS[0] not in run.scores:
         missing.append("no test scores")
     return Artefacts(split, classes, predictions, curves, data_map, tuple(missing), reliability)
+
+
+def _no_scores(folder: RunFolder) -> str:
+    try:
+        folder.read_scores()
+    except ConfigError as error:
+        return str(error)
+    return "no scores.json: the run has not been scored"
 
 
 def _attempt(read: Any, path: Path, missing: list[str]) -> Any:

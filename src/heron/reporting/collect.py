@@ -117,7 +117,11 @@ def _read_run(path: Path) -> RunRecord:
     errors: list[str] = []
     config = _read_mapping(folder.config, errors)
     status = {"state": "absent", **_read_mapping(folder.status, errors)}
-    scores = _read_mapping(folder.scores, errors)
+    try:
+        scores = folder.read_scores()
+    except (ConfigError, OSError) as error:
+        errors.append(f"scores.json cannot be read: {error}")
+        scores = {}
     ledger = _read_mapping(folder.ledger, errors)
     if errors:
         status |= {"state": "broken", "error": "; ".join(errors)}

@@ -17,7 +17,7 @@ from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
 from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError, HeronError
-from heron.files import locked, read_json, write_json
+from heron.files import locked, write_json
 from heron.libraries import quiet
 from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
@@ -90,8 +90,15 @@ def run_job(
 
 
 def read_scores(folder: RunFolder) -> Scores:
-    """Read the scores of a finished run."""
-    scores: Scores = read_json(folder.scores)
+    """Read the scores of a finished run.
+
+    Raises:
+        ConfigError: they are missing or damaged.
+    """
+    scores = folder.read_scores()
+    if not scores and not folder.scores.is_file():
+        what = "is missing, yet the run is done; run.resume=false trains it again"
+        raise ConfigError(f"{folder.scores} {what}")
     return scores
 
 

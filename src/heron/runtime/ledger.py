@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heron.files import is_locked, read_json
+from heron.errors import ConfigError
+from heron.files import is_locked
 from heron.metrics.names import signed
 from heron.runtime.isolation import Job
+from heron.runtime.notices import say
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.states import is_elsewhere
 
@@ -79,9 +81,12 @@ class Best:
 
 def validation_score(job: Job) -> float | None:
     """Read what a finished job has scored on validation, by its `trainer.monitor`."""
-    if not job.folder.scores.is_file():
+    try:
+        scores = job.folder.read_scores()
+    except ConfigError as error:
+        say(str(error))
         return None
-    score = read_json(job.folder.scores).get("validation", {}).get(job.config.trainer.monitor)
+    score = scores.get("validation", {}).get(job.config.trainer.monitor)
     return None if score is None or not math.isfinite(score) else float(score)
 
 

@@ -124,6 +124,25 @@ class RunFolder:
             return {}
         return status if isinstance(status, dict) else {}
 
+    def read_scores(self) -> dict[str, dict[str, float]]:
+        """Read `scores.json`; empty where there is none.
+
+        Raises:
+            ConfigError: it is damaged; says what to do.
+        """
+        try:
+            scores = read_json(self.scores)
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            scores = None
+        if isinstance(scores, dict) and all(isinstance(each, dict) for each in scores.values()):
+            return scores
+        raise ConfigError(
+            f"{self.scores} is damaged: copy it again from where the run was trained, score the "
+            f"model again by heron evaluate run={self.path}, or train again (run.resume=false)"
+        )
+
     def update_status(self, **fields: Any) -> None:
         """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
         with _updating:

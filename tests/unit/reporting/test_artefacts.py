@@ -58,6 +58,17 @@ def test_a_damaged_file_is_named_and_the_rest_is_read(make_run):
     assert artefacts.data_map is not None
 
 
+@pytest.mark.parametrize("content", ['{"test": {', "[1]", '{"test": 0.5}', ""])
+def test_damaged_scores_are_not_taken_for_a_run_without_scores(content, make_run):
+    folder = make_run()
+    (folder / "scores.json").write_text(content)
+    (record,) = collect(folder)
+    assert record.state == "broken"
+    (said,) = read_artefacts(record).missing
+    assert f"{folder / 'scores.json'} is damaged" in said
+    assert "heron evaluate" in said
+
+
 def test_a_prediction_file_without_gold_names_the_column_and_what_it_has(tmp_path):
     pq.write_table(pa.table({"guid": ["a"], "prediction": ["AFTER"]}), tmp_path / "test.parquet")
     with pytest.raises(DataError, match=r"lacks the column gold.*it has guid, prediction"):

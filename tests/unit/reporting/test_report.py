@@ -1,5 +1,6 @@
 import json
 import shutil
+import tempfile
 
 import pytest
 
@@ -101,3 +102,22 @@ def test_a_misspelt_option_names_the_right_one(make_run):
         run([str(make_run()), "outt=x"])
     with pytest.raises(ConfigError, match="name a run or a sweep"):
         run([])
+
+
+def test_a_folder_that_cannot_be_written_is_answered_by_the_option_for_another(
+    make_run, tmp_path, monkeypatch, capsys
+):
+    folder, make = make_run(), tempfile.mkstemp
+
+    def refuse(prefix, dir):
+        if folder in (dir, *dir.parents):
+            raise PermissionError(13, "Permission denied", str(dir))
+        return make(prefix=prefix, dir=dir)
+
+    monkeypatch.setattr("heron.files.tempfile.mkstemp", refuse)
+    assert main(["report", str(folder)]) == 2
+    printed = capsys.readouterr()
+    assert "macro_f1" in printed.out, "the tables are shown all the same"
+    assert "out=DIR writes to another folder" in printed.err
+    assert main(["report", str(folder), f"out={tmp_path / 'mine'}"]) == 0
+    assert main(["sweep", str(folder)]) == 0
