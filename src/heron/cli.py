@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from heron import __version__
-from heron.errors import ConfigError, HeronError, nearest
+from heron.errors import ConfigError, HeronError, nearest, os_error_text
 from heron.secrets import redact
 from heron.signals import exit_code, interruptible, terminable
 
@@ -271,11 +271,12 @@ and bertscore=ENCODER bertscore_layer=9, as for heron score, to be correlated as
         "heron.data.listing",
         "list data sets: present, missing, licence, how to get them",
         """\
-heron data [NAME] [paths.data=DIR]
+heron data [NAME] [data.key=value ...] [paths.data=DIR]
 
   heron data                                         every data set, one line each
   heron data trc                                     one in full: files, hashes, licence, citation
-  heron data trc fetch=true                          download what is missing, verified""",
+  heron data trc fetch=true                          download what is missing, verified
+  heron data own_nli data.files.train.path=FILE      files of your own, as a run would read them""",
     ),
     "audit": Command(
         "heron.audit.command",
@@ -339,7 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""
-        print(f"heron {name}: {redact(str(error))}{hint}", file=sys.stderr)
+        print(f"heron {name}: {redact(os_error_text(error, rest))}{hint}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         then = "goes on from here" if name == "train" else "begins again"

@@ -12,8 +12,9 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import KeyValidationError, MissingMandatoryValue, OmegaConfBaseException
 
 from heron.config import refuse_unknown
+from heron.config_dir import data_sets
 from heron.data.config import DataConfig
-from heron.errors import ConfigError
+from heron.errors import ConfigError, nearest
 from heron.schema import Config
 
 # What to say of a value that is no YAML, or not of Hydra's grammar.
@@ -37,6 +38,27 @@ _OF_TASKS = {
     "data.label_aliases": ("relation", "nli"),
     "data.no_label": ("relation", "nli"),
 }
+
+
+def configure(name: str, words: Sequence[str]) -> DataConfig:
+    """Read a data set's YAML and override its keys, as `heron train data=...` does.
+
+    Args:
+        name: a file of `conf/data`, of heron or of a fork.
+        words: `data.<key>=value`; entries of `data.files` may be new ones.
+
+    Raises:
+        ConfigError: no such data set, an unknown key, or a value that its key cannot have.
+    """
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
+    try:
+        known = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(paths[name]))
+    except (OmegaConfBaseException, yaml.YAMLError) as error:
+        raise ConfigError(f"{paths[name]}: {str(error).splitlines()[0]}") from error
+    assert isinstance(known, DictConfig)
+    return to_data(merge_words(known, words))
 
 
 def merge_words(value: DictConfig, words: Sequence[str]) -> DictConfig:

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from heron.secrets import redact
 
@@ -67,11 +68,36 @@ class DataError(HeronError):
         super().__init__("\n".join(lines))
 
 
-def nearest(word: str, choices: Iterable[str]) -> str:
+def os_error_text(error: OSError, words: Iterable[str]) -> str:
+    """Say what the system refuses, and which word of a command, if any, named the place.
+
+    Args:
+        error: of opening, reading or writing a file.
+        words: `key=value`, where some values are folders or files.
+
+    Returns:
+        `paths.runs=old: Not a directory (old/chronicle-relation)`.
+    """
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    path, why = Path(str(error.filename)), error.strerror
+    for word in words:
+        value = word.partition("=")[2]
+        if value and path.is_relative_to(Path(value).expanduser()):
+            return f"{word}: {why}" + (f" ({path})" if str(path) != value else "")
+    return f"{path}: {why}"
+
+
+def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     """Name the closest valid choices, ready to append to an error message.
 
     A dotted choice is also close when its last part is the word's (`lr`: `optim.lr`), or has the
     word in it (`epochs`: `trainer.max_epochs`).
+
+    Args:
+        word: what was given.
+        choices: what is valid.
+        listed: list all choices in any case.
 
     Returns:
         ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close.
@@ -85,7 +111,8 @@ def nearest(word: str, choices: Iterable[str]) -> str:
     parts = [choice for choice in dotted if last in choice.rpartition(".")[2].split("_")]
     found = list(dict.fromkeys([*ends, *close, *parts]))[:3]
     if found:
-        return " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
-    if len(choices) > 30:
+        hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
+        return f"{hint} Allowed: {', '.join(choices)}." if listed else hint
+    if len(choices) > 30 and not listed:
         return ""  # a wall of names helps nobody
     return f" Allowed: {', '.join(choices)}." if choices else ""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from heron.inference import Trained
 
 _TAKES = TAKES["predict"]
+_TEXTS = ("text", "text_pair", "context", "question")
 
 
 @dataclass
@@ -68,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
             "several values are compared by heron evaluate; to predict, give one of them"
         )
     for word in arguments:
-        if word in ("text=", "text_pair=", "context=", "question="):
+        if word.endswith("=") and word[:-1] in _TEXTS:
             raise ConfigError(f"{word} is empty: name a text with a word in it")
     folders = [open_run(path) for path in options.run]
     _check(options)
@@ -85,17 +86,18 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _check(options: PredictOptions) -> None:
-    """Refuse options that contradict each other; one name for each text is enough after that."""
+    """Refuse options that contradict each other."""
     for name, other in (("text", "context"), ("text_pair", "question")):
-        if getattr(options, other) is None:
-            continue
-        if getattr(options, name) is not None:
+        if getattr(options, name) is not None and getattr(options, other) is not None:
             raise ConfigError(f"{name}= and {other}= are given: they name the same text")
-        setattr(options, name, getattr(options, other))
-    if options.input is None and options.text is None:
+    first = options.text if options.text is not None else options.context
+    if options.input is None and first is None:
+        for name, other in (("question", "context"), ("text_pair", "text")):
+            if getattr(options, name) is not None:
+                raise ConfigError(f"missing option {other}=...: the text that {name}= goes with")
         raise ConfigError("missing option input=... (a file) or text=...")
     if options.input is not None:
-        given = [name for name in ("text", "text_pair") if getattr(options, name) is not None]
+        given = [name for name in _TEXTS if getattr(options, name) is not None]
         if given:
             raise ConfigError(f"input= and {given[0]}= are given: a file, or one text, not both")
     elif options.out is not None:
@@ -122,7 +124,14 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
-    example = _read_text(trained, data, str(options.text), options.text_pair)
+    answers = trained.config.task.name == "qa"
+    for name in ("context", "question"):
+        if not answers and getattr(options, name) is not None:
+            takes = "text= and text_pair=" if data.columns.text_pair else "text="
+            raise ConfigError(f"{name}= is for runs that answer questions; this one takes {takes}")
+    text = options.context if options.text is None else options.text
+    text_pair = options.question if options.text_pair is None else options.text_pair
+    example = _read_text(trained, data, str(text), text_pair)
     predictions, refused = trained.predict([example])
     if refused:
         raise DataError([Problem("text", p.what, p.fix) for p in refused])

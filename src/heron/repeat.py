@@ -16,7 +16,7 @@ from heron.files import read_json
 from heron.runtime.isolation import Job
 from heron.runtime.launch import count_ranks
 from heron.runtime.queue import JobList
-from heron.runtime.run_folder import RunFolder, open_run, run_path
+from heron.runtime.run_folder import RunFolder, check_paths, open_run, run_path
 from heron.runtime.sweep import Sweep
 from heron.schema import Config, SweeperConfig
 
@@ -46,6 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{FLAG}: name one run, not {1 + len(more)}")
     before = open_run(Path(flag.removeprefix(FLAG)))
     config = configure(before, words)
+    check_paths(config)
     after = RunFolder(run_path(config, words))
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")

@@ -12,7 +12,7 @@ from heron.data.config import TASKS, Columns, DataConfig
 from heron.data.labels import LabelError, LabelReader
 from heron.data.rows import SIDE, Joined, Rows, read_labels, require_columns
 from heron.data.tables import Table, cell_text, is_missing, read_table, table_stem
-from heron.errors import ConfigError, DataError, Problem
+from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.files import write_json
 from heron.metrics import (
     bootstrap_intervals,
@@ -21,7 +21,7 @@ from heron.metrics import (
     score_matrix,
 )
 from heron.metrics.calibration import rounding_tolerance
-from heron.metrics.classification import headline
+from heron.metrics.classification import HEADLINES, headline
 from heron.metrics.relation import RELATIONS
 from heron.options import parse_options
 from heron.reporting.scored import print_scores
@@ -31,6 +31,7 @@ from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions,
 GOLD_COLUMNS = ("named_label", "label", "gold")
 # `label` last: where a file has another one as well, `label` is the gold one.
 PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
+_TEXT_TASKS = ("qa", "summarization")  # scored by `heron.score_texts`
 
 
 @dataclass
@@ -110,7 +111,7 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: unknown options, tasks, modes or labels that cannot be read without `labels=`.
         DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
     """
-    if {"task=qa", "task=summarization"} & set(arguments):
+    if {f"task={task}" for task in _TEXT_TASKS} & set(arguments):
         from heron import score_texts
 
         return score_texts.run(arguments)
@@ -159,6 +160,9 @@ def _calibration(scored: Scored) -> dict[str, float]:
 
 def _check(options: Options) -> None:
     """Refuse what cannot be scored before any file is read."""
+    if options.task not in HEADLINES:
+        hint = nearest(options.task, [*HEADLINES, *_TEXT_TASKS])
+        raise ConfigError(f"task={options.task}: no such task.{hint}")
     labels = options.labels or []
     headline(options.task, labels, options.relaxed)
     if options.resamples < 0:

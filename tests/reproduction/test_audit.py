@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from heron.audit.duplicates import find_duplicates
-from heron.audit.reading import configure, read_shipped
+from heron.audit.reading import read_shipped
 from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.cli import main
+from heron.data_words import configure
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

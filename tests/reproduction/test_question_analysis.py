@@ -7,8 +7,9 @@ import pytest
 
 from heron.analysis.answer_sheet import read_sheet, write_sheet
 from heron.analysis.question_statistics import ALL, question_statistics
-from heron.audit.reading import configure, read_shipped
+from heron.audit.reading import read_shipped
 from heron.cli import main
+from heron.data_words import configure
 from heron.errors import DataError
 from heron.languages import HEBREW
 from heron.metrics.span_classes import question_clusters

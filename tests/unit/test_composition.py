@@ -121,6 +121,23 @@ def test_a_typo_in_a_file_of_ones_own_is_named(train):
     assert "Did you mean 'data.files.train.path'" in found.error
 
 
+@pytest.mark.parametrize("key", ["paths.runs", "paths.cache", "paths.data"])
+def test_a_file_in_place_of_a_folder_is_refused_by_its_key(train, tmp_path, key):
+    (tmp_path / "file").touch()
+    found = train(f"{key}={tmp_path}/file/sub")
+    assert (found.code, found.jobs) == (2, [])
+    assert f"heron train: {key}={tmp_path}/file/sub: " in found.error
+    assert "Errno" not in found.error
+
+
+def test_a_folder_that_may_not_be_written_to_is_refused_by_its_key(train, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: "shut" not in str(path))
+    (tmp_path / "shut").mkdir()
+    found = train(f"paths.cache={tmp_path}/shut/sub")
+    assert (found.code, found.jobs) == (2, [])
+    assert f"{tmp_path}/shut cannot be written to; name another folder" in found.error
+
+
 def test_the_way_to_add_a_split_that_an_error_names_is_taken():
     files = compose(["data=own_relation", "+data.files={validation: {path: v}}"]).data.files
     assert (files["validation"].path, files["train"].path) == ("v", "own/train.csv")

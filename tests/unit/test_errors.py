@@ -2,7 +2,7 @@
 
 import pytest
 
-from heron.errors import ConfigError, DataError, HeronError, Problem, nearest
+from heron.errors import ConfigError, DataError, HeronError, Problem, nearest, os_error_text
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,24 @@ from heron.errors import ConfigError, DataError, HeronError, Problem, nearest
 )
 def test_nearest_names_close_choices_else_a_short_list_of_all(word, choices, hint):
     assert nearest(word, choices) == hint
+
+
+def test_nearest_lists_all_where_asked():
+    assert nearest("rogue1", ["rouge1", "f1"], listed=True) == (
+        " Did you mean 'rouge1'? Allowed: f1, rouge1."
+    )
+    assert nearest("xyz", map(str, range(31)), listed=True).count(",") == 30
+
+
+def test_what_the_system_refuses_names_the_word_that_set_the_place(tmp_path):
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "sub"
+    with pytest.raises(NotADirectoryError) as told:
+        path.mkdir()
+    words = ["seed=1", f"out={tmp_path / 'file'}"]
+    assert os_error_text(told.value, words) == f"{words[1]}: Not a directory ({path})"
+    assert os_error_text(told.value, []) == f"{path}: Not a directory"
+    assert os_error_text(OSError("gone"), words) == "gone"
 
 
 def test_nearest_names_at_most_three_choices():

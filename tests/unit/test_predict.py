@@ -185,6 +185,15 @@ def test_run_folder_works_from_any_working_directory_and_after_a_move(
         (["run=RUN", "input=x.csv", "text=a"], "a file, or one text, not both"),
         (["run=RUN", "text=a", "out=x.csv"], "out= needs input="),
         (["run=RUN", "text=a", "text_pair=b"], "the run reads one text at a time"),
+        (
+            ["run=RUN", "context=a"],
+            "context= is for runs that answer questions; this one takes text=",
+        ),
+        (
+            ["run=RUN", "question=a"],
+            "missing option context=...: the text that question= goes with",
+        ),
+        (["run=RUN", "text_pair=a"], "missing option text=...: the text that text_pair= goes with"),
         (["run=RUN", "text=השר הגיע"], "text: no [א1]"),
         (["run=RUN", "inptu=x.csv"], "unknown option 'inptu'. Did you mean 'input'?"),
         (["run=RUN", "input=nowhere.csv"], "nowhere.csv: cannot be read: no such file"),
@@ -291,3 +300,6 @@ def test_one_pair_is_labelled_on_the_command_line(
     assert capsys.readouterr().out.splitlines()[0] == "neutral"
     assert heron("predict", *words) == 2
     assert "missing option text_pair=...: the run reads pairs" in capsys.readouterr().err
+    assert heron("predict", words[0], "context=Ana are un câine.") == 2
+    said = capsys.readouterr().err
+    assert "context= is for runs that answer questions; this one takes text= and text_pair=" in said

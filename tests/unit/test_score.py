@@ -456,3 +456,9 @@ def test_scoring_loads_neither_torch_nor_transformers(files):
     heavy = {"torch", "transformers", "pyarrow", "sklearn", "scipy", "matplotlib", "hydra"}
     assert "rich" in modules
     assert heavy.isdisjoint(modules)
+
+
+def test_an_unknown_task_names_all_that_are_scored(capsys):
+    assert main(["score", "task=foo", "gold=a.csv", "predictions=b.csv"]) == 2
+    said = "task=foo: no such task. Allowed: classification, nli, qa, relation, summarization."
+    assert said in capsys.readouterr().err

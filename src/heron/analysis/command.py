@@ -147,8 +147,9 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     from heron.analysis.diversity import WINDOW
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.statistics import split_statistics, statistics_table
-    from heron.audit.reading import configure, read_shipped
+    from heron.audit.reading import read_shipped
     from heron.data.sources import default_cache_dir, default_data_dir
+    from heron.data_words import configure
     from heron.languages import get_language
     from heron.languages.morphology import load_morphology
     from heron.reporting.terminal import print_tables
@@ -158,6 +159,10 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     config = configure(options.data, overrides)
     if options.bertscore and config.task != "summarization":
         raise ConfigError(f"bertscore= compares articles and summaries, not task={config.task}")
+    if config.task != "summarization":
+        of_runs = ("by", "types", "bins") if options.sheet else ("by", "types", "bins", "split")
+        why = f"slices a run (run=DIR); statistics of data={config.name} are of all its rows"
+        refuse_others(options, of_runs, why)
     if config.task == "qa" or options.sheet is not None:
         return _describe_questions(options, overrides, config)
     if config.task == "summarization":

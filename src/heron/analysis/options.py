@@ -107,4 +107,5 @@ def refuse_others(options: AnalyzeOptions, names: Sequence[str], why: str) -> No
     for name in names:
         value = getattr(options, name)
         if value != getattr(unset, name):
+            value = ",".join(value) if isinstance(value, list) else value
             raise ConfigError(f"{name}={value}: {why}")

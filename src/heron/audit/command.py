@@ -45,9 +45,10 @@ def run(arguments: Sequence[str]) -> int:
     options = _parse([word for word in arguments if word not in overrides])
     # A typo in an option should not wait for the libraries behind these.
     from heron.audit.known import store
-    from heron.audit.reading import configure, read_shipped
+    from heron.audit.reading import read_shipped
     from heron.audit.report import Report, print_summary, write
     from heron.data.sources import default_cache_dir, default_data_dir
+    from heron.data_words import configure
 
     config = configure(options.data, overrides)
     cache = options.paths_cache or default_cache_dir()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from heron.data.config import SPLITS, DataConfig, HoldoutConfig, SampleConfig, V
 from heron.data.examples import Example
 from heron.data.readers import load_with_report
 from heron.data.sources import JOIN, Source, State, inspect, locate
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.errors import DataError, Problem
 from heron.files import sha256_file
 
 
@@ -32,34 +32,6 @@ class Shipped:
     missing: dict[str, Path]
     sha256: dict[str, str]
     dropped: Mapping[str, int]
-
-
-def configure(name: str, overrides: Sequence[str]) -> DataConfig:
-    """Read a data set's YAML and override its keys, as `heron train data=...` does.
-
-    Args:
-        name: a file of `conf/data`, of heron or of a fork.
-        overrides: `data.key=value`; entries of `data.files` may be new ones.
-
-    Raises:
-        ConfigError: no such data set, an unknown key, or a value that its key cannot have.
-    """
-    import yaml
-    from omegaconf import DictConfig, OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
-    from heron.config_dir import data_sets
-    from heron.data_words import merge_words, to_data
-
-    paths = data_sets()
-    if name not in paths:
-        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
-    try:
-        known = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(paths[name]))
-    except (OmegaConfBaseException, yaml.YAMLError) as error:
-        raise ConfigError(f"{paths[name]}: {str(error).splitlines()[0]}") from error
-    assert isinstance(known, DictConfig)
-    return to_data(merge_words(known, overrides))
 
 
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
@@ -95,4 +67,5 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
 
 def _missing(name: str, source: Source, config: DataConfig) -> Problem:
     fix = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE, or paths.data=DIR"
-    return Problem(str(source.path), "missing", fix)
+    what = "is a folder, not a file" if source.path.is_dir() else "missing"
+    return Problem(str(source.path), what, fix)

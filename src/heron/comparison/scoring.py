@@ -180,7 +180,8 @@ def score_texts(
     metric = settings.metric
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
-        raise ConfigError(f"metric={metric}: no such score.{nearest(metric, items)}{more}")
+        hint = nearest(metric, items, listed=True)
+        raise ConfigError(f"metric={metric}: no such score.{hint}{more}")
     value_FN = items[metric].reshape(len(files), -1)
     right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)

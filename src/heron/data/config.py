@@ -334,14 +334,14 @@ class DataConfig:
             raise ConfigError(f"data.label_order={self.label_order}: name each class once")
         for split, counts in self.counts.items():
             for label in counts:
-                key = f"data.counts.{split}: label"
-                _check_choice(key, label, [*self.label_order, *self.no_label])
+                if label not in self.no_label:
+                    self._check_class(f"data.counts.{split}", label)
         for label in (*self.inverse, *self.inverse.values()):
-            _check_choice("data.inverse: label", label, self.label_order)
+            self._check_class("data.inverse", label)
         if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
             raise ConfigError(f"data.inverse={self.inverse}: inverting twice must give the label")
         for alias, label in self.label_aliases.items():
-            _check_choice(f"data.label_aliases.{alias}", label, self.label_order)
+            self._check_class(f"data.label_aliases.{alias}", label)
             if alias in self.label_order and alias != label:
                 raise ConfigError(f"data.label_aliases.{alias}={label}: {alias} is a class itself")
         for split in self.label_field:
@@ -349,6 +349,16 @@ class DataConfig:
         for value in self.no_label:
             if value in self.label_order or value in self.label_aliases:
                 raise ConfigError(f"data.no_label={self.no_label}: '{value}' is a label")
+
+    def _check_class(self, key: str, label: str) -> None:
+        if label in self.label_order:
+            return
+        fix = "the classes of a generated corpus can change their order, not their names"
+        if not self.generator:
+            fix = f"name one of these; for other classes copy conf/data/{self.name}.yaml and write "
+            fix += "them in every key that names classes"
+        order = ", ".join(self.label_order)
+        raise ConfigError(f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}")
 
     def event_markers(self) -> Markers:
         """The four marker strings: the configured ones, else the language's."""

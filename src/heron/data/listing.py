@@ -12,14 +12,14 @@ from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.data.examples import Example
 from heron.data.qa_options import QaConfig
 from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
-from heron.errors import ConfigError, DataError, nearest
+from heron.errors import ConfigError, DataError
 from heron.languages import get_language
 from heron.options import parse_options
 
 
 @dataclass
 class Options:
-    """`heron data [name] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
+    """`heron data [name] [data.key=value ...] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
 
     name: str | None = None
     paths_data: Path | None = None
@@ -29,18 +29,21 @@ class Options:
 
 def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full; with `fetch=true` download what it lacks."""
-    options = _parse(arguments)
+    words = [word for word in arguments if word.startswith("data.")]
+    options = _parse([word for word in arguments if word not in words])
     data_dir = options.paths_data or default_data_dir()
     cache_dir = options.paths_cache or default_cache_dir()
     configs = data_sets()
     if options.name is None:
         if options.fetch:
             raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
+        if words:
+            raise ConfigError(f"{words[0]}: name the data set, heron data NAME {words[0]}")
         print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
         return 0
-    if options.name not in configs:
-        raise ConfigError(f"no data set '{options.name}'.{nearest(options.name, configs)}")
-    config = read_config(configs[options.name])
+    from heron.data_words import configure
+
+    config = configure(options.name, words)
     if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
         raise DataError(problems)
     print(describe(config, data_dir, cache_dir))

@@ -113,7 +113,13 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
 
 
 def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
-    """Look for every file of a data set on this computer, and hash what is pinned."""
+    """Look for every file of a data set on this computer, and hash what is pinned.
+
+    Raises:
+        ConfigError: `data_dir` is a file.
+    """
+    if data_dir.is_file():
+        raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = dict(config.files)
     if config.join:
         files[JOIN] = config.join.file
@@ -196,6 +202,8 @@ def _offline() -> str:
 
 
 def _missing(source: Source, reason: str) -> Problem:
+    if source.path.is_dir():
+        return Problem(str(source.path), "is a folder, not a file", "name a file in it")
     address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
     fix = f"{address}, or set paths.data to the folder that holds {source.file.path}"
     return Problem(str(source.path), f"missing; {reason}", fix)

@@ -24,8 +24,10 @@ from heron.files import atomic_open, parse_json
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 # Bytes that are not UTF-8 are decoded to these code points, which no valid UTF-8 can hold: one
-# bad byte then costs its own row and no other.
-_UNDECODABLE = re.compile("[\udc80-\udcff]")
+# bad byte then costs its own row and no other. A NUL is valid UTF-8, and part of no text.
+_UNDECODABLE = re.compile("[\0\udc80-\udcff]")
+# What else separates the cells of tables that are called CSV or TSV, and how to say so.
+_DELIMITERS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
 # What a spreadsheet takes for a formula, behind any apostrophes; a number alone does no harm.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
@@ -265,6 +267,9 @@ _Rows = Iterator[tuple[int, dict[str, Any] | _Bad]]
 
 
 def _read(path: Path) -> _Rows:
+    if path.is_dir():
+        yield 0, _Bad("is a folder, not a file", "name a file in it")
+        return
     suffix = table_format(path)
     if suffix not in SUFFIXES:
         yield (
@@ -310,7 +315,7 @@ def _read_csv(text: str, delimiter: str) -> _Rows:
         if not cells:
             continue
         bad = _undecodable(delimiter.join(cells))
-        if bad:
+        if bad or (not header and (bad := _other_delimiter(cells, delimiter))):
             yield line, bad
         elif not header:
             header = [cell.strip() for cell in cells]
@@ -326,6 +331,15 @@ def _read_csv(text: str, delimiter: str) -> _Rows:
             yield line, dict(zip(header, cells, strict=True))
         if not header:  # a header that cannot be read: nothing below it has a name
             return
+
+
+def _other_delimiter(header: Sequence[str], delimiter: str) -> _Bad | None:
+    """Find out whether a header of one cell is several that another sign separates."""
+    others = [name for sign, name in _DELIMITERS.items() if sign in header[0] and sign != delimiter]
+    if len(header) > 1 or not others:
+        return None
+    what = f"one column only, '{header[0]}', whose names are separated by {others[0]}"
+    return _Bad(what, "separate cells by commas in a .csv file, by tabs in a .tsv file")
 
 
 def _read_jsonl(text: str) -> _Rows:
@@ -398,6 +412,8 @@ def _undecodable(text: str) -> _Bad | None:
     found = _UNDECODABLE.search(text)
     if not found:
         return None
+    if found.group() == "\0":
+        return _Bad(f"a NUL byte after {text[: found.start()][-20:]!r}", "remove it")
     # surrogateescape maps byte 0x80 + n to U+DC80 + n.
     byte = ord(found.group()) - 0xDC00
     return _Bad(

@@ -244,7 +244,8 @@ def score_function(
         return plain[metric]
     names = scores(np.zeros((len(classes), len(classes)), dtype=np.int64))
     if metric not in names:
-        raise ConfigError(f"metric={metric}: no such score.{nearest(metric, [*plain, *names])}")
+        hint = nearest(metric, [*plain, *names], listed=True)
+        raise ConfigError(f"metric={metric}: no such score.{hint}")
 
     def one(matrix: Counts) -> Fractions:
         return scores(matrix)[metric]

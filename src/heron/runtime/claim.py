@@ -18,7 +18,7 @@ from heron.files import atomic_open, fingerprint, sha256_file
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
 from heron.runtime.notices import say
-from heron.runtime.run_folder import HEAD, RunFolder, config_key
+from heron.runtime.run_folder import HEAD, RunFolder, check_paths, config_key
 from heron.schema import Config, EncoderConfig, PathsConfig
 from heron.secrets import redacted
 from heron.yaml_files import dump_yaml
@@ -37,12 +37,14 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
         read: read the data as a run does, not only look for its files.
 
     Raises:
-        ConfigError: `trainer.monitor` is no score, or a data set cannot be used.
+        ConfigError: `trainer.monitor` is no score, a folder of `paths` cannot be written to, or a
+            data set cannot be used.
         DataError: files that are missing; with `read`, columns and rows that are wrong.
     """
     _check_monitor(config)
     if config.launcher.name in ("slurm", "ray"):
         return  # data may lie where the workers are, and not here
+    check_paths(config)
     names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
     sets = [config.data, *(data_set(config, name) for name in names)]
     files = [each for each in sets if not each.generator]

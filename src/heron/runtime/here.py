@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import traceback
 
-from heron.errors import HeronError
+from heron.errors import HeronError, os_error_text
 from heron.runtime.claim import BusyError
 from heron.runtime.isolation import BUSY, DONE, FAILED, Job
+from heron.runtime.run_folder import path_words
 from heron.runtime.states import Clock, note_failure
 from heron.secrets import redact
 
@@ -28,7 +29,10 @@ def run_here(job: Job, in_sweep: bool = False) -> int:
             return BUSY
         if not isinstance(error, HeronError | OSError):
             print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
-        print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
+        said = str(error)
+        if isinstance(error, OSError):
+            said = os_error_text(error, path_words(job.config))
+        print(redact(f"heron train: {said}"), file=sys.stderr, flush=True)
         if in_sweep:
             note_failure(job.folder, error, clock)
         return FAILED

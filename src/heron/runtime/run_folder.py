@@ -12,6 +12,7 @@ runs/<sweep>/<job>/
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from collections.abc import Sequence
@@ -229,6 +230,27 @@ def open_run(path: Path) -> RunFolder:
 def config_key(config: Config) -> str:
     """Hash all that can change a run's result: what a run folder's name ends with."""
     return fingerprint(decisive(config))[:8]
+
+
+def path_words(config: Config) -> list[str]:
+    """Write out where a run reads and writes, as the words that set it."""
+    return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
+
+
+def check_paths(config: Config) -> None:
+    """Make sure that a run's folders can be written to, before anything is.
+
+    Raises:
+        ConfigError: one of them is a file, or may not be written to; names the key.
+    """
+    for word in path_words(config):
+        key, _, value = word.partition("=")
+        folder = Path(value).resolve()
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        if not above.is_dir():
+            raise ConfigError(f"{word}: {above} is a file; name a folder")
+        if key != "paths.data" and not os.access(above, os.W_OK | os.X_OK):
+            raise ConfigError(f"{word}: {above} cannot be written to; name another folder")
 
 
 def run_path(config: Config, overrides: Sequence[str]) -> Path:

@@ -199,6 +199,13 @@ def test_options_of_summaries_are_refused_for_other_data(capsys, word):
     assert f"{word}: not for a data set of task=" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("data", ["chronicle", "chronicle_qa"])
+@pytest.mark.parametrize("word", ["by=foo", "split=test"])
+def test_options_that_slice_a_run_are_refused_for_a_data_set(capsys, data, word):
+    assert analyze(f"data={data}", word) == 2
+    assert f"{word}: slices a run (run=DIR)" in capsys.readouterr().err
+
+
 def test_a_data_set_is_described_by_split_and_class(tmp_path, capsys):
     words = ["data=chronicle", "data.generator.size=100", f"paths.cache={tmp_path}"]
     assert analyze(*words, "morphology=surface", f"out={tmp_path / 'out'}") == 0

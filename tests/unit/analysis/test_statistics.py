@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from heron.analysis.statistics import OVERALL, split_statistics
-from heron.audit.reading import configure, read_shipped
+from heron.audit.reading import read_shipped
 from heron.config_dir import conf_dir
 from heron.data.examples import Example
+from heron.data_words import configure
 from heron.files import read_json
 from heron.languages import ROMANIAN
 from heron.languages.morphology import load_morphology

@@ -160,7 +160,7 @@ def test_strict_leaves_with_1_only_where_something_is_serious(folder):
 
 def test_what_is_serious_is_kept_for_training(audited):
     from heron.audit.known import warnings
-    from heron.audit.reading import configure
+    from heron.data_words import configure
     from heron.files import sha256_file
 
     folder, _ = audited

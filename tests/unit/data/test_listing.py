@@ -155,6 +155,19 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
     assert "normalize_case" not in shown
 
 
+def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("premise,hypothesis,label\na b,c d,e\nx y,z w,n\n")
+    words = [f"data.files.{split}.path={tmp_path}/a.csv" for split in ("train", "test")]
+    assert main(["data", "own_nli", *words]) == 0
+    out = capsys.readouterr().out
+    assert out.count("present, any content accepted") == 2
+    assert "splits as a run sees them" in out
+    assert main(["data", "own_nli", "data.files.tset.path=x"]) == 2
+    assert "Did you mean 'test'?" in capsys.readouterr().err
+    assert main(["data", words[0]]) == 2
+    assert "name the data set, heron data NAME data.files.train" in capsys.readouterr().err
+
+
 def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
     assert main(["data", "trc", "fetch=true"]) == 2
     err = capsys.readouterr().err

@@ -200,6 +200,16 @@ def test_cache_that_cannot_be_written_is_an_error_not_a_traceback(server, tmp_pa
         locate(data_set(train=served(server)), tmp_path / "data", tmp_path / "cache")
 
 
+def test_a_file_where_a_folder_should_be_and_the_other_way_round_are_named(tmp_path):
+    (tmp_path / "a.csv").mkdir()
+    config = data_set(train=FileConfig("a.csv"))
+    with pytest.raises(DataError, match=r"a\.csv: is a folder, not a file \(name a file in it\)"):
+        locate(config, tmp_path, tmp_path / "cache")
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"paths\.data=.*/file: a file; name the folder"):
+        locate(config, tmp_path / "file", tmp_path / "cache")
+
+
 def test_absolute_path_is_taken_as_it_is(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x")

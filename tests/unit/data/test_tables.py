@@ -96,6 +96,17 @@ def test_every_bad_csv_row_is_reported_and_the_others_are_read(tmp_path):
     ]
 
 
+def test_a_nul_byte_costs_its_row_and_no_other(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", "id,text\n1,go\0od\n2,good\n"), bad_rows="report")
+    assert table.values("id") == ["2"]
+    assert said(table) == [":2: a NUL byte after '1,go' (remove it)"]
+
+
+def test_a_single_column_may_hold_any_sign(tmp_path):
+    assert read_table(save(tmp_path, "t.csv", 'text\n"a;b"\n')).values("text") == ["a;b"]
+    assert read_table(save(tmp_path, "t.csv", '"a,b"\n1\n')).columns == ("a,b",)
+
+
 def test_every_bad_json_line_is_reported_and_the_others_are_read(tmp_path):
     content = b'{"id": 1}\n{"id": 2\n[3]\n\n{"id": "\xff"}\n{"id": 5, "more": 6}\n'
     table = read_table(save(tmp_path, "t.jsonl", content), bad_rows="report")
@@ -148,6 +159,13 @@ def test_a_quote_that_is_never_closed_does_not_swallow_rows_in_silence(tmp_path)
         ("t.json", "[]", "has no rows"),
         ("t.csv", "id,id\n1,2\n", "columns named twice: id"),
         ("t.csv", "id,text\n1,ש\n".encode("utf-16"), "UTF-16"),
+        (
+            "t.csv",
+            "id;text\n1;a\n",
+            r":1: one column only, 'id;text', whose names are .* semicolons",
+        ),
+        ("t.csv", "id\ttext\n1\ta\n", r"separated by tabs \(separate cells by commas"),
+        ("t.tsv", "id,text\n1,a\n", r"by commas .*, by tabs in a \.tsv file"),
         ("t.csv", b"id,t\xff\n1,2\n", r":1: not UTF-8"),
         ("t.json", '{"data": []}', r":1: is not a JSON list"),
         ("t.json", '[{"a": 1},\n{"a": 2]', r":2: broken JSON"),
@@ -165,7 +183,11 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(DataError, match=r"none\.csv: cannot be read: no such file"):
         read_table(tmp_path / "none.csv")
-    assert "is a directory" in said(read_table(tmp_path / "d.csv", bad_rows="report"))[0]
+    for name in ("d.csv", "d"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        assert said(read_table(tmp_path / name, bad_rows="report")) == [
+            ": is a folder, not a file (name a file in it)"
+        ]
 
 
 def test_a_missing_column_names_the_nearest_one(tmp_path):
