@@ -25,7 +25,14 @@ from heron.metrics.classification import HEADLINES, headline
 from heron.metrics.relation import RELATIONS
 from heron.options import parse_options
 from heron.reporting.scored import print_scores
-from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions, typed_columns
+from heron.score_rows import (
+    GUIDS,
+    match_rows,
+    read_data_set,
+    read_predictions,
+    refuse_itself,
+    typed_columns,
+)
 
 # `named_label` first: where a file has it, its `label` is a number.
 GOLD_COLUMNS = ("named_label", "label", "gold")
@@ -195,6 +202,7 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
     column = _column(
         predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
     )
+    refuse_itself(predictions, column, gold.path, [columns.label])
     if config is None:
         config = DataConfig(**_labels(options, gold, columns.label))
     config = dataclasses.replace(config, columns=columns, label_field={})

@@ -63,6 +63,12 @@ def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise")
     return table
 
 
+def refuse_itself(table: Table, column: str, gold: Path, gold_columns: Sequence[str]) -> None:
+    """Refuse to score a gold file's own gold column as predictions."""
+    if column in gold_columns and table.path.resolve() == gold.resolve():
+        raise ConfigError(f"{gold}: its column '{column}' is the gold one: name other predictions")
+
+
 def match_rows(
     table: Table,
     guid: str | None,

@@ -22,7 +22,14 @@ from heron.data.tables import read_table, table_stem
 from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
 from heron.schema import BertScoreConfig
-from heron.score_rows import GUIDS, match_rows, read_data_set, read_predictions, typed_columns
+from heron.score_rows import (
+    GUIDS,
+    match_rows,
+    read_data_set,
+    read_predictions,
+    refuse_itself,
+    typed_columns,
+)
 from heron.settings import TAKES, advising, override, sort_words
 
 if TYPE_CHECKING:
@@ -174,6 +181,8 @@ def _read_texts(options: TextOptions, config: DataConfig, kind: Kind, rows: Rows
     column = table.find(kind.columns)
     if column is None:
         raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
+    own = [config.columns.answer, config.columns.target, "answers"]
+    refuse_itself(table, column, options.gold, own)
     guid = table.find((config.columns.guid, *GUIDS))
     names = kind.gives, kind.to
     order, how = match_rows(table, guid, rows, options.gold, options.join, names)

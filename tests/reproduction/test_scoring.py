@@ -279,3 +279,17 @@ def test_answers_in_any_layout_score_as_by_the_official_script_or_are_refused(
     if found is not None:
         expected = official(drawn, golds, squad_2=not all(golds.values()))
         assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def test_questions_without_an_answer_can_be_left_out(tmp_path: Path) -> None:
+    asked = questions("heq/val v1.1.json")
+    drawn = answers_to(asked)
+    answerable = {guid: golds for guid, (_, golds) in asked.items() if golds}
+    assert len(answerable) == 1058
+    expected = official(drawn, answerable, squad_2=False)
+    words = ("data=heq", "data.qa.no_answer=drop")
+    predictions = save(tmp_path / "p.json", json.dumps(drawn))
+    found = scored("qa", DATA / "heq/val v1.1.json", predictions, *words)
+    assert found is not None
+    assert "no_answer_accuracy" not in found
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)

@@ -401,6 +401,15 @@ def test_a_side_column_that_is_asked_for_and_absent_is_refused(ronli, capsys):
 
 
 @pytest.mark.usefixtures("files")
+def test_a_gold_column_is_not_scored_against_itself(capsys):
+    said = refused(capsys, predictions="./gold.csv")
+    assert "its column 'label' is the gold one" in said
+    write_table("both.csv", {"guid": GUIDS, "label": GOLD, "prediction": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", gold="both.csv", predictions="both.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
 def test_a_gold_column_beside_the_predictions_is_not_taken_for_them():
     write_table("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED})
     _, expected = score("name=x")

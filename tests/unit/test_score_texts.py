@@ -181,6 +181,14 @@ def test_a_reader_lists_the_ids_of_all_questions_and_whose_they_are(gold):
     assert not rows.has_ids
 
 
+def test_gold_summaries_are_not_scored_against_themselves(tmp_path, capsys):
+    gold = tmp_path / "gold.csv"
+    write_table(gold, {"article": [ARTICLE], "summary": [A]})
+    words = ["task=summarization", f"gold={gold}", f"predictions={gold}"]
+    assert main(["score", *words]) == 2
+    assert "its column 'summary' is the gold one" in capsys.readouterr().err
+
+
 CEDILLA = {"guid": ["a", "b"], "article": ["Şoferul a oprit maşina în faţa şcolii.", ARTICLE]}
 CEDILLA["summary"] = ["Şoferul a oprit maşina.", "Ana cântă."]
 PLAIN = ["Șoferul a oprit mașina.", unicodedata.normalize("NFD", "Ana cântă.")]
