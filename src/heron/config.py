@@ -20,7 +20,7 @@ from heron.bertscore_options import LONG, PRECISIONS, check_bertscore
 from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
-from heron.schema import Config, EncoderConfig, StageConfig
+from heron.schema import Config, EncoderConfig, StageConfig, TrainerConfig
 from heron.yaml_files import dump_yaml, parse_yaml
 
 # What a value may be, where the type alone does not say it.
@@ -165,6 +165,8 @@ _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
 # Nor can an experiment's name: what it stands for is in the other keys.
 INDECISIVE = (*NEUTRAL, "experiment")
+# Of the trainer: how one training is spread over devices.
+SPREAD = ("devices", "num_nodes", "strategy")
 
 
 def resolve(config: DictConfig) -> Config:
@@ -299,11 +301,16 @@ def read_own(path: Path) -> Config:
 
 
 def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`."""
+    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`.
+
+    Every batch is the same over however many devices: those of one stand for any.
+    """
     left_out = tuple(f"{key}." for key in INDECISIVE)
-    return {
+    found = {
         key: value for key, value in flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
     }
+    one = TrainerConfig()
+    return found | {f"trainer.{key}": getattr(one, key) for key in SPREAD}
 
 
 def as_dict(config: Any) -> dict[str, Any]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import hashlib
 import json
 import os
 import re
 import shutil
+import socket
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from heron.errors import ConfigError
 
 SEAL = "checksums.json"
 # One half of a surrogate pair without the other, as JSON writes them.
@@ -31,12 +35,14 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
     Readers never see a half-written file, and after an error the old content is still there. An
-    error of the system's (a full disk) names `path`.
+    error of the system's (a full disk) names `path`. What killed processes had begun is removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_half_written(path.parent.glob(f".{glob.escape(path.name)}.*"))
     encoding = None if "b" in mode else "utf-8"
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    mark = f".{path.name}.{socket.gethostname()}-{os.getpid()}."
+    handle, name = tempfile.mkstemp(prefix=mark, dir=path.parent)
     try:
         newline = None if "b" in mode else ""
         with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
@@ -51,6 +57,28 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(path)
         raise
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove what processes of this machine were writing in a folder when they were killed."""
+    _remove_half_written(folder.rglob(".*"))
+
+
+def _remove_half_written(paths: Iterable[Path]) -> None:
+    own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
+    for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
+        if found and not _lives(int(found[1])):
+            path.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 @contextmanager
@@ -191,6 +219,7 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
+        ConfigError: the file system has no locks.
         OSError: `path` is a link, or cannot be written.
     """
     path = Path(path)
@@ -198,7 +227,16 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     # Not "w", which would empty the file that somebody's link leads to.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with os.fdopen(handle, "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise ConfigError(
+                f"{path}: this file system has no locks ({error.strerror}), by which heron keeps "
+                "processes from writing one file: put paths.runs and paths.cache on one that has "
+                "(flock), such as a local disk"
+            ) from error
         _locks.append(file)
         try:
             yield
@@ -217,6 +255,8 @@ def is_locked(path: Path | str) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
+        except OSError:  # no locks here: nobody holds one
+            return False
     return False
 
 

@@ -14,6 +14,7 @@ from heron.config import (
     CHOICES,
     INDECISIVE,
     NEUTRAL,
+    SPREAD,
     all_keys,
     as_dict,
     decisive,
@@ -230,7 +231,8 @@ def with_value(config, key, value):
     return copy
 
 
-DECISIVE = [k for k in leaves(as_dict(DEFAULTS)) if not is_neutral(k) and k not in INDECISIVE]
+NO_OTHER_RUN = {*INDECISIVE, *(f"trainer.{key}" for key in SPREAD)}
+DECISIVE = [k for k in leaves(as_dict(DEFAULTS)) if not is_neutral(k) and k not in NO_OTHER_RUN]
 
 
 @pytest.mark.parametrize("key", DECISIVE)

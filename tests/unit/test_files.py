@@ -1,7 +1,10 @@
 """Files are whole or absent, locks hold between processes, equal content has equal hashes."""
 
+import errno
 import hashlib
 import multiprocessing
+import os
+import socket
 import stat
 import time
 
@@ -9,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heron.errors import ConfigError
 from heron.files import (
     atomic_open,
     fingerprint,
     is_locked,
     locked,
     read_json,
+    remove_half_written,
     sha256_file,
     write_json,
 )
@@ -161,3 +166,37 @@ def test_a_lock_neither_empties_a_file_nor_follows_a_link(tmp_path):
 def test_looking_at_a_lock_writes_nothing(tmp_path):
     assert not is_locked(tmp_path / "absent")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_killed_processes_were_writing_is_removed_and_nothing_else(tmp_path):
+    gone = os.fork()
+    if not gone:
+        os._exit(0)
+    os.waitpid(gone, 0)
+    here, name = socket.gethostname(), "last.ckpt"
+    half = [tmp_path / place / f".{name}.{here}-{gone}.abc12_xy" for place in ("", "inside")]
+    kept = [
+        tmp_path / f".{name}.{here}-{os.getpid()}.abc12_xy",  # is being written
+        tmp_path / f".{name}.another.machine-{gone}.abc12_xy",
+        tmp_path / ".lock",
+        tmp_path / ".gitignore",
+    ]
+    half[1].parent.mkdir()
+    for path in (*half, *kept):
+        path.write_text("half")
+    with atomic_open(tmp_path / name):
+        assert not half[0].exists(), "by whoever writes the file again"
+    remove_half_written(tmp_path)
+    assert not half[1].exists()
+    assert all(path.is_file() for path in kept)
+
+
+def test_a_file_system_without_locks_is_said_to_be_one(tmp_path, monkeypatch):
+    def flock(file, how):
+        raise OSError(errno.ENOTSUP, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    said = r"has no locks.*put paths\.runs and paths\.cache"
+    with pytest.raises(ConfigError, match=said), locked(tmp_path / ".lock", wait=False):
+        pass
+    assert not is_locked(tmp_path / ".lock"), "viewers look on"

@@ -64,8 +64,11 @@ class Recorder(pl.Callback):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on within the record."""
-        self.sums_NK, self.visits_N = state_dict["records"][ranks.rank()]
+        """Go on within the record, perhaps in fewer or more processes than before."""
+        for sums_NK, visits_N in state_dict["records"][ranks.rank() :: ranks.ranks()]:
+            if sums_NK is not None:
+                self.sums_NK = sums_NK if self.sums_NK is None else self.sums_NK + sums_NK
+            self.visits_N = self.visits_N + visits_N
         losses = state_dict["losses"]
         if self.data.curriculum is not None and losses is not None:
             self.data.curriculum.losses_U = losses.numpy()

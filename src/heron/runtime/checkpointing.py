@@ -83,7 +83,9 @@ class LastCheckpoint(Checkpoint):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take the history back now, the random states when the first batch starts."""
         self.history.rows = list(state_dict["history"])
-        self._random = state_dict["random"][ranks.rank()]
+        states = state_dict["random"]
+        # A process more than there were before the cut begins with its own numbers (`OwnNumbers`).
+        self._random = states[ranks.rank()] if ranks.rank() < len(states) else None
 
     def on_save_checkpoint(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]

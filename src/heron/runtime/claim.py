@@ -14,7 +14,7 @@ from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
 from heron.data.sources import locate
 from heron.errors import ConfigError, HeronError, nearest
-from heron.files import atomic_open, fingerprint, sha256_file
+from heron.files import atomic_open, fingerprint, remove_half_written, sha256_file
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
 from heron.runtime.notices import say
@@ -73,6 +73,7 @@ def claim(config: Config, folder: RunFolder) -> None:
             configuration; the message lists the differing keys.
     """
     _check_monitor(config)
+    remove_half_written(folder.path)
     if not config.run.resume:
         folder.clear()
     if folder.last.is_file() and not folder.read_status():

@@ -37,7 +37,15 @@ from heron.runtime.provenance import peak_rss_mb, provenance
 from heron.runtime.pruning import pruned
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.stages import run_stages
-from heron.runtime.states import Clock, beating, failure, heartbeat, is_settled, try_update
+from heron.runtime.states import (
+    Clock,
+    beating,
+    failure,
+    heartbeat,
+    is_settled,
+    naming_memory,
+    try_update,
+)
 from heron.runtime.trainer import build_trainer, prediction_trainer, wandb_run
 from heron.schema import Config
 from heron.signals import interruptible
@@ -127,7 +135,12 @@ def _run_alone(config: Config, folder: RunFolder, overrides: Sequence[str]) -> S
     )
     ranks.from_first(_TRAIN)
     try:
-        with interruptible(), wandb_run(config, folder), beating(folder, clock):
+        with (
+            interruptible(),
+            wandb_run(config, folder),
+            beating(folder, clock),
+            naming_memory(config),
+        ):
             scores = _train_and_score(config, folder)
     except BaseException as error:
         try_update(folder, **failure(error, clock.seconds()))
@@ -145,7 +158,7 @@ def _follow(config: Config, folder: RunFolder) -> Scores:
     quiet()
     if ranks.from_first(_TRAIN) == _DONE:
         return read_scores(folder) if folder.scores.is_file() else {}
-    with interruptible():
+    with interruptible(), naming_memory(config):
         return _train_and_score(config, folder) or {}
 
 

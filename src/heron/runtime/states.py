@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from heron.errors import HeronError
 from heron.runtime.provenance import peak_rss_mb
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -29,6 +30,8 @@ _OF_THE_MACHINE = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
 )
+
+_OUT_OF_MEMORY = re.compile(r"out of memory|(can't|cannot) allocate|bad_alloc", re.IGNORECASE)
 
 
 class Clock:
@@ -45,6 +48,45 @@ class Clock:
     def seconds(self) -> float:
         """Read the clock."""
         return round(self.spent + time.monotonic() - self._started, 1)
+
+
+class OutOfMemoryError(HeronError):
+    """Memory, of the machine or of a device, was not enough for a run."""
+
+
+@contextmanager
+def naming_memory(config: Config) -> Iterator[None]:
+    """Say which keys make a run take less memory where it runs out.
+
+    Raises:
+        OutOfMemoryError: instead of what torch says.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not _is_out_of_memory(error):
+            raise
+        from heron.libraries import precision  # imports torch, which a sweep's parent does without
+
+        text = str(error).strip().partition("\n")[0] or type(error).__name__
+        batching, settings = config.batching, config.trainer
+        key = "size" if batching.plan == "shuffle" else "tokens"
+        now = getattr(batching, key)
+        less = [
+            f"batching.{key}={max(1, now // 2)} (it is {now}; twice optim.accumulate keeps a step)"
+        ]
+        if key == "size":
+            less.append(f"in evaluation batching.tokens (it is {batching.tokens})")
+        if "16" not in precision(settings.precision):
+            less.append("trainer.precision=bf16-mixed")
+        if not config.encoder.gradient_checkpointing:
+            less.append("encoder.gradient_checkpointing=true")
+        raise OutOfMemoryError(f"out of memory ({text}). Less takes: {'; '.join(less)}") from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    is_torch_s = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
+    return isinstance(error, MemoryError) or bool(is_torch_s)
 
 
 @contextmanager

@@ -374,6 +374,26 @@ def test_each_process_takes_its_own_part_of_a_record_back(tmp_path, monkeypatch)
     for number, session in enumerate(sessions):
         after = Session(tmp_path / "after")
         monkeypatch.setattr(ranks._here, "rank", number)
+        monkeypatch.setattr(ranks._here, "ranks", 2)
         after.recorder.load_state_dict(stored)
         torch.testing.assert_close(after.recorder.sums_NK, session.recorder.sums_NK)
         torch.testing.assert_close(after.recorder.visits_N, session.recorder.visits_N)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_record_goes_on_in_another_number_of_processes(number, tmp_path, monkeypatch):
+    sessions = [Session(tmp_path / "first"), Session(tmp_path / "second")]
+    for place, session in enumerate(sessions):
+        session.batch([place, 3], logits_of(place, 2))
+    states = [session.recorder.state_dict()["records"][0] for session in sessions]
+    monkeypatch.setattr(ranks._here, "rank", number)
+    monkeypatch.setattr(ranks._here, "ranks", number + 1)
+    after = Session(tmp_path / "after")
+    after.recorder.load_state_dict({"records": states, "losses": None})
+    if number:  # the third of three
+        assert after.recorder.sums_NK is None
+        assert after.recorder.visits_N.sum() == 0
+    else:
+        first, second = (session.recorder for session in sessions)
+        torch.testing.assert_close(after.recorder.sums_NK, first.sums_NK + second.sums_NK)
+        torch.testing.assert_close(after.recorder.visits_N, first.visits_N + second.visits_N)

@@ -22,6 +22,7 @@ from heron.runtime.sweep import Sweep
 from heron.schema import Config
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
+from two_processes import files, furthest, weights
 
 WORDS = ("trainer.progress=false", "trainer.checkpoint_steps=3", "run.isolate=null")
 TWO = ("trainer.devices=2", *WORDS)
@@ -117,6 +118,25 @@ def test_a_signal_to_any_process_interrupts_all_and_the_same_command_goes_on(
     status = read_json(run_of(tmp_path).status)
     assert (status["state"], status["retry"]) == ("interrupted", True)
     assert_goes_on(tmp_path, unbroken)
+
+
+@pytest.mark.real
+def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path: Path) -> None:
+    words = ("encoder.dropout=0", "head.dropout=0")
+    runs = [run_of(tmp_path / name) for name in ("two", "one")]
+    process = train_in_two(tmp_path / "two", *words)
+    processes = family(tmp_path / "two")
+    os.kill(processes["first"], signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    for name in ("two", "one"):
+        process = train_in_two(tmp_path / name, *words, "trainer.devices=1")
+        _, errors = process.communicate(timeout=170)
+        assert process.returncode == 0, errors
+    status = read_json(runs[0].status)
+    assert status["state"] == "done"
+    assert furthest(weights(runs[0]), weights(runs[1])) < 1e-5
+    assert files(runs[0]) == files(runs[1])
 
 
 @pytest.mark.real

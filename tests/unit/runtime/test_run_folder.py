@@ -130,6 +130,19 @@ def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is
     assert other.config.read_text("utf-8") == whole
 
 
+def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., Config]) -> None:
+    one = config_key(chronicle_config())
+    assert (
+        config_key(
+            chronicle_config(
+                "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
+            )
+        )
+        == one
+    )
+    assert config_key(chronicle_config("trainer.patience=2")) != one
+
+
 def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is not a run folder: it has no config\.yaml"):
         open_run(tmp_path)

@@ -15,7 +15,16 @@ import pytest
 from heron.files import locked
 from heron.runtime import states as states_
 from heron.runtime.run_folder import RunFolder
-from heron.runtime.states import Clock, beating, failure, is_elsewhere, is_of_the_machine
+from heron.runtime.states import (
+    Clock,
+    OutOfMemoryError,
+    beating,
+    failure,
+    is_elsewhere,
+    is_of_the_machine,
+    naming_memory,
+)
+from small_runs import compose
 from small_sweeps import (
     alive,
     jobs_of,
@@ -268,6 +277,41 @@ class TestFailure:
         hidden = RuntimeError("could not save")
         hidden.__cause__ = OSError(28, "No space left on device")
         assert is_of_the_machine(hidden)
+
+    @pytest.mark.parametrize(
+        ("words", "named", "not_named"),
+        [
+            (
+                (),
+                ["batching.tokens=450 (it is 900", "trainer.precision=bf16-mixed"],
+                ["batching.size"],
+            ),
+            (
+                ("batching.plan=shuffle", "batching.size=8"),
+                ["batching.size=4", "encoder.gradient_checkpointing=true"],
+                [],
+            ),
+            (
+                ("trainer.precision=bf16-mixed", "encoder.gradient_checkpointing=true"),
+                ["batching.tokens"],
+                ["precision", "gradient_"],
+            ),
+        ],
+    )
+    def test_out_of_memory_names_the_keys_that_take_less(
+        self, words: tuple[str, ...], named: list[str], not_named: list[str], tmp_path: Path
+    ) -> None:
+        config = compose(tmp_path, "batching.plan=bucket", *words)
+        error = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes")
+        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+            raise error
+        assert all(key in str(raised.value) for key in [*named, "DefaultCPUAllocator"])
+        assert not any(key in str(raised.value) for key in not_named)
+        assert failure(raised.value, 0.0)["retry"] is True
+
+    def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
+        with pytest.raises(ZeroDivisionError), naming_memory(compose(tmp_path)):
+            raise ZeroDivisionError
 
     def test_interruption_is_no_failure(self) -> None:
         assert failure(KeyboardInterrupt(), 0.0)["state"] == "interrupted"
