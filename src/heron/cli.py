@@ -51,6 +51,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m experiment=demo curriculum=none,cart_clpp,competence       curricula, equal budgets
   heron train -m data=ronli baseline=cbow_svm baseline.C=0.1,1,10
   heron train --cfg job experiment=trc/ess           print the composed configuration
+  heron train --config-dir DIR data=mine             with YAML in DIR, a folder laid out as conf/
   heron train run.from=runs/trc-ess/seed=0-1a2b3c4d  that run again, from its config.yaml
 
 The same command again goes on where it was stopped, and skips what is done; run.retry=failed tries

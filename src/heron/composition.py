@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from hydra._internal.hydra import Hydra
@@ -19,13 +21,16 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.config import resolve
+from heron.config import resolve, resolve_stages
 from heron.config_dir import conf_dir, conf_dirs, data_sets
+from heron.data.config import read_config
+from heron.data_words import stands_for
 from heron.errors import ConfigError, nearest
 from heron.override_errors import explain
 from heron.runtime.run_folder import base_name, sweep_name
 from heron.schema import Config
 from heron.space import Dimension, Point, dimension, draws, grid
+from heron.yaml_files import read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Composition:
         config: the configuration without Hydra's own keys.
         overrides: the words that led to it, a sweep's values filled in.
         choices: the option chosen in each group.
+        folders: where the command line adds YAML (`--config-dir`, `hydra.searchpath`).
         search: composes the other points of a space that is searched as results come in; None
             where every job is known from the start.
         typed: what the user typed for all jobs of the command, sweeps as they are.
@@ -44,6 +50,7 @@ class Composition:
     config: DictConfig
     overrides: list[str]
     choices: dict[str, Any]
+    folders: Sequence[Path] = ()
     search: Composer | None = None
     typed: Sequence[str] = ()
 
@@ -59,6 +66,11 @@ class Composition:
             base = base_name(config)
             # Whoever names a job says where it goes.
             config.run.sweep = base if config.run.job else sweep_name(base, _fixed(self.typed))
+        if self.folders:
+            # A job may run in another process, which was not told where to look.
+            named = {*config.also_test, *(stage.data for stage in resolve_stages(config))}
+            added = data_sets(self.folders).items() - data_sets().items()
+            config.others |= {name: read_config(path) for name, path in added if name in named}
         return config
 
 
@@ -71,7 +83,7 @@ class Composer:
     Args:
         name: the primary config.
         rows: what was typed, in order: plain words, and a dimension for each swept key.
-        groups: the config groups.
+        folders: where the command line adds YAML.
         typed: the words that the rows were read from.
     """
 
@@ -79,10 +91,11 @@ class Composer:
         self,
         name: str,
         rows: Sequence[str | Dimension],
-        groups: set[str],
+        folders: Sequence[Path] = (),
         typed: Sequence[str] = (),
     ):
-        self.name, self.rows, self.groups, self.typed = name, list(rows), groups, list(typed)
+        self.name, self.rows, self.typed = name, list(rows), list(typed)
+        self.folders, self.groups = tuple(folders), config_groups(folders)
         self._bases: dict[tuple[str, ...], DictConfig] = {}
 
     @property
@@ -102,13 +115,13 @@ class Composer:
         """
         words = self.words(point)
         if hydra is None:
-            with _hydra(self.name) as hydra, _explained(hydra, self.name, words):
+            with _hydra(self.name, self.folders) as hydra, _explained(hydra, self.name, words):
                 return self.compose(point, hydra)
         config = copy.deepcopy(self.base(point, hydra))
         plain = [word for word in words if word not in self._base_words(point)]
         for override in OverridesParser.create().parse_overrides(plain):
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
-        return _composition(config, words, self.typed)
+        return _composition(config, words, self.folders, self.typed)
 
     def words(self, point: Point) -> list[str]:
         """Write out what one job's command line would be."""
@@ -172,13 +185,15 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     if flags:
         options = [o for action in parser._actions for o in action.option_strings]
         raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    shows = arguments_.cfg or arguments_.hydra_help or arguments_.shell_completion
-    words = arguments_.overrides
-    if not shows and arguments_.info is None:
-        words = unfold(words)
-    overrides = follow_the_data(spell_out_encoder(words))
+    for flag, instead in _REFUSED_FLAGS.items():
+        if getattr(arguments_, flag):
+            raise ConfigError(f"--{flag.replace('_', '-')}: {instead}")
+    folders, words = search_path(arguments_.overrides, arguments_.config_dir)
+    if not (arguments_.cfg or arguments_.hydra_help) and arguments_.info is None:
+        words = unfold(words, folders)
+    overrides = follow_the_data(spell_out_encoder(words, folders), folders)
     jobs: list[Composition] = []
-    with _hydra(name) as hydra, _explained(hydra, name, overrides):
+    with _hydra(name, folders) as hydra, _explained(hydra, name, overrides):
         if arguments_.cfg:
             hydra.show_cfg(
                 name,
@@ -191,36 +206,124 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
             hydra.show_info(arguments_.info, config_name=name, overrides=overrides)
         elif arguments_.hydra_help:
             hydra.hydra_help(config_name=name, args_parser=parser, args=arguments_)
-        elif arguments_.shell_completion:
-            hydra.shell_completion(config_name=name, overrides=overrides)
         else:
-            jobs = list(_compose_all(hydra, name, overrides, arguments_.multirun))
+            jobs = list(_compose_all(hydra, name, overrides, arguments_.multirun, folders))
     for composition in jobs:
         job(composition)
 
 
-def spell_out_encoder(overrides: Sequence[str]) -> list[str]:
+# Flags and keys of Hydra that would be ignored or break heron, and what is meant to be typed.
+_REFUSED_FLAGS = {
+    "config_name": "heron's primary configuration is conf/train.yaml; settings of your own are an "
+    "experiment, DIR/experiment/NAME.yaml: --config-dir DIR experiment=NAME",
+    "config_path": "heron needs its own conf/; --config-dir DIR adds a folder to it",
+    "experimental_rerun": "run.from=DIR repeats a run",
+    "shell_completion": "heron has none; Hydra's script would call a command that heron has not",
+}
+_RUN_FOLDERS = "heron names run folders by paths.runs=DIR, run.sweep=NAME and run.job=NAME"
+_INSTEAD = {
+    "hydra.run": _RUN_FOLDERS,
+    "hydra.sweep": _RUN_FOLDERS,
+    "hydra.launcher": "jobs are sent elsewhere by launcher=NAME",
+    "hydra.sweeper": "jobs are chosen by sweeper=NAME",
+}
+_KNOWN_TO_HYDRA = ("hydra.mode", "hydra.sweeper.params")
+
+
+def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
+    """Part the words that say where YAML is looked for from the others.
+
+    Args:
+        words: overrides; `hydra.searchpath=[DIR,...]` names folders that are laid out as `conf/`.
+        added: what `--config-dir` names.
+
+    Returns:
+        The folders, and the other words.
+
+    Raises:
+        ConfigError: no such folder, or a key of Hydra's that heron does not use.
+    """
+    folders, others = [("--config-dir", added)] if added else [], []
+    for word in words:
+        key, value = _key(word).replace("/", "."), word.partition("=")[2]
+        if key == "hydra.searchpath":
+            folders += [(key, each.strip(" '\"")) for each in value.strip("[]").split(",")]
+        elif key.startswith("hydra.") and not any(stands_for(own, key) for own in _KNOWN_TO_HYDRA):
+            part = ".".join(key.split(".")[:2])
+            raise ConfigError(f"{word}: {_INSTEAD.get(part, 'heron does not use it')}")
+        else:
+            others.append(word)
+    found = []
+    for key, name in folders:
+        path = Path(name.removeprefix("file://")).expanduser().absolute()
+        if not path.is_dir():
+            raise ConfigError(
+                f"{key}: no folder {name or path}; name one that is laid out as conf/, with "
+                "data/NAME.yaml or experiment/NAME.yaml"
+            )
+        found.append(path)
+    return found, others
+
+
+def config_groups(folders: Sequence[Path] = ()) -> set[str]:
+    """List the config groups; Hydra takes longer to list them than to compose a job."""
+    return {path.name for conf in conf_dirs(folders) for path in conf.iterdir() if path.is_dir()}
+
+
+# Hub ids without an owner's name: those of the models that were there before owners were.
+_OLD_HUB_ID = re.compile(
+    r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
+    r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
+)
+
+
+def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Let `encoder=<folder or hub id>` stand for `encoder=pretrained encoder.name=<...>`.
 
-    The options in `conf/encoder` have no slash in their names; folders and hub ids have.
+    An option of `conf/encoder` comes first. Folders and hub ids have a slash; without one, a folder
+    that holds a model, an id in the local hub cache and the hub's old ids count.
+
+    Raises:
+        ConfigError: a sweep over options and models together, which are values of two keys.
     """
     words = []
     for override in overrides:
         key, _, value = override.partition("=")
-        if key == "encoder" and "/" in value:
-            words += ["encoder=pretrained", f"encoder.name={value}"]
-        else:
-            words.append(override)
+        values = value.split(",")
+        models = [each for each in values if _is_model(each, folders)] if key == "encoder" else []
+        if models and len(models) < len(values):
+            option = next(each for each in values if each not in models)
+            raise ConfigError(
+                f"{override}: {option} is an option of conf/encoder, {models[0]} a hub id or "
+                "folder, and one sweep cannot have both; take hub ids or folders alone"
+            )
+        words += ["encoder=pretrained", f"encoder.name={value}"] if models else [override]
     return words
 
 
-def unfold(overrides: Sequence[str]) -> list[str]:
+def _is_model(name: str, folders: Sequence[Path]) -> bool:
+    """Tell whether `encoder=name` is a folder or hub id; an option of `conf/encoder` is neither."""
+    if not name or name[0] in "{[":
+        return False
+    if "/" in name:
+        return True
+    if any((conf / "encoder" / f"{name}.yaml").is_file() for conf in conf_dirs(folders)):
+        return False
+    if _OLD_HUB_ID.fullmatch(name) or (Path(name) / "config.json").is_file():
+        return True
+    from huggingface_hub import constants  # not above: it takes a moment, and few names come here
+
+    cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
+    return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
+
+
+def unfold(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Write out an experiment whose sweep is a list of other experiments, such as a paper's table.
 
     Hydra cannot sweep over a group that the command line has chosen.
     """
     name = dict(override.partition("=")[::2] for override in overrides).get("experiment", "")
-    files = [folder / "experiment" / f"{name}.yaml" for folder in conf_dirs()]
+    files = [folder / "experiment" / f"{name}.yaml" for folder in conf_dirs(folders)]
     path = next((file for file in files if name and file.is_file()), None)
     listed = OmegaConf.load(path) if path else OmegaConf.create()
     params = OmegaConf.select(listed, "hydra.sweeper.params") or {}
@@ -239,7 +342,7 @@ def unfold(overrides: Sequence[str]) -> list[str]:
 _HEADS = {"relation": "ess", "nli": "mlp3", "qa": "span", "summarization": "warm_start"}
 
 
-def follow_the_data(overrides: Sequence[str]) -> list[str]:
+def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Let `data=<name>` choose the task that its YAML names, and a head that fits.
 
     An experiment chooses for itself, and so does whoever names `task=` or `head=`.
@@ -247,7 +350,7 @@ def follow_the_data(overrides: Sequence[str]) -> list[str]:
     named = dict(override.partition("=")[::2] for override in overrides)
     if "data" not in named or {"task", "experiment"} & named.keys():
         return list(overrides)
-    tasks = {data_task(name) for name in named["data"].split(",")} - {None}
+    tasks = {data_task(name, folders) for name in named["data"].split(",")} - {None}
     if len(tasks) != 1:
         return list(overrides)  # an unknown data set, or two tasks at once: said further on
     (task,) = tasks
@@ -257,12 +360,20 @@ def follow_the_data(overrides: Sequence[str]) -> list[str]:
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
 
 
-def data_task(name: str) -> str | None:
-    """Read which task a data set of `conf/data` or of a fork is for; None where there is none."""
-    path = data_sets().get(name)
+def data_task(name: str, folders: Sequence[Path] = ()) -> str | None:
+    """Read which task a data set of `conf/data` or of a fork is for; None where there is none.
+
+    Raises:
+        ConfigError: its YAML names a task that heron does not have.
+    """
+    path = data_sets(folders).get(name)
     if path is None:
         return None
-    return str(OmegaConf.select(OmegaConf.load(path), "task", default="relation"))
+    values = read_yaml(path)
+    task = str(values.get("task", "relation")) if isinstance(values, dict) else "relation"
+    if task not in _HEADS:
+        raise ConfigError(f"{path}: task: {task}: no such task.{nearest(task, _HEADS)}")
+    return task
 
 
 def own_words(overrides: Sequence[str]) -> list[str]:
@@ -271,14 +382,11 @@ def own_words(overrides: Sequence[str]) -> list[str]:
 
 
 def _compose_all(
-    hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool
+    hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool, folders: Sequence[Path]
 ) -> Iterator[Composition]:
     """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
-    # Hydra takes longer to list its groups than to compose a job.
-    groups = {path.name for folder in conf_dirs() for path in folder.iterdir() if path.is_dir()}
-    _refuse_mappings(overrides, groups)
-    rows = _expand(hydra, overrides)
-    sweep = Composer(name, rows, groups, overrides)
+    sweep = Composer(name, _expand(hydra, overrides), folders, overrides)
+    _refuse_mappings(overrides, sweep.groups)
     config = sweep.base(tuple(each.first for each in sweep.space), hydra)
     if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
         if typed := [word for word in overrides if _key(word).split(".")[0] == "sweeper"]:
@@ -286,7 +394,7 @@ def _compose_all(
         if sweep.space:
             # A comma without -m is Hydra's to complain about.
             config = _compose(hydra, name, overrides)
-        yield _composition(config, overrides, overrides)
+        yield _composition(config, overrides, folders, overrides)
         return
     experiments = next((each.values for each in sweep.space if each.key == "experiment"), ())
     if len(experiments) > 1:
@@ -297,7 +405,7 @@ def _compose_all(
             words = [
                 f"experiment={experiment}" if _key(o) == "experiment" else o for o in overrides
             ]
-            yield from _compose_all(hydra, name, words, multirun=True)
+            yield from _compose_all(hydra, name, words, True, folders)
         return
     named = {_key(override) for override in overrides}
     params = config.hydra.sweeper.get("params") or {}
@@ -363,24 +471,29 @@ def _fixed(typed: Sequence[str]) -> list[str]:
     return [str(each.input_line) for each in parsed if not each.is_sweep_override()]
 
 
-def _composition(config: DictConfig, overrides: Sequence[str], typed: Sequence[str]) -> Composition:
+def _composition(
+    config: DictConfig,
+    overrides: Sequence[str],
+    folders: Sequence[Path],
+    typed: Sequence[str],
+) -> Composition:
     choices = dict(config.hydra.runtime.choices)
     with open_dict(config):
         del config["hydra"]
-    words = [o for o in overrides if not o.startswith("hydra.")]
-    return Composition(config, words, choices, typed=typed)
+    words = [word for word in overrides if not word.startswith("hydra.")]
+    return Composition(config, words, choices, folders, typed=typed)
 
 
 @contextmanager
-def _hydra(name: str) -> Iterator[Hydra]:
+def _hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Hydra]:
     GlobalHydra.instance().clear()
     ConfigStore.instance().store(name="schema", node=Config)
-    search_path = create_config_search_path(str(conf_dir()))
-    for fork in conf_dirs()[1:]:
+    path = create_config_search_path(str(conf_dir()))
+    for fork in conf_dirs(folders)[1:]:
         # Before the schema, which Hydra wants last.
-        search_path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
+        path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
     try:
-        yield Hydra.create_main_hydra2(task_name=name, config_search_path=search_path)
+        yield Hydra.create_main_hydra2(task_name=name, config_search_path=path)
     finally:
         GlobalHydra.instance().clear()
 

@@ -42,7 +42,10 @@ def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
             allowed = [*options, "null"] if key == "experiment" else options
             wrong = [option for option in value.split(",") if option not in allowed]
             if wrong:
-                return f"{key}={wrong[0]}: no such option.{nearest(wrong[0], options)}"
+                hint = nearest(wrong[0], options)
+                if key == "encoder" and not wrong[0].startswith("{"):
+                    hint += f" A model of the hub: encoder=pretrained encoder.name={wrong[0]}"
+                return f"{key}={wrong[0]}: no such option.{hint}"
         elif not key.startswith("hydra") and key not in all_keys() and not _open(key):
             hint = nearest(key, _keys(overrides, groups)) or nearest(key, all_keys())
             return f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"

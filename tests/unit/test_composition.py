@@ -15,10 +15,12 @@ from heron.composition import (
     compose,
     compose_and_run,
     follow_the_data,
+    search_path,
     spell_out_encoder,
     unfold,
 )
 from heron.config import resolve
+from heron.data.config import read_config
 from heron.errors import ConfigError
 
 
@@ -233,6 +235,121 @@ def test_a_folder_or_hub_id_is_an_encoder(train):
     ]
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["xlm-roberta-base", "gpt2", "bert-base-multilingual-cased", "roberta-large", "distilgpt2"],
+)
+def test_a_hub_id_without_an_owner_is_an_encoder(name):
+    assert spell_out_encoder([f"encoder={name}"]) == ["encoder=pretrained", f"encoder.name={name}"]
+
+
+def test_a_folder_here_and_a_model_in_the_hub_cache_are_encoders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    (tmp_path / "hub" / "models--anybert").mkdir(parents=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text("{}")
+    for name in ("anybert", "mine"):
+        assert spell_out_encoder([f"encoder={name}"])[1] == f"encoder.name={name}"
+    for word in ("encoder=", "encoder=nobody", "encoder=robert", "encoder=pretrained"):
+        assert spell_out_encoder([word]) == [word]
+
+
+def test_an_encoder_that_is_neither_names_both_ways_out(train):
+    found = train("encoder=alephbrt")
+    assert (found.code, found.jobs) == (2, [])
+    assert "Did you mean 'alephbert'" in found.error
+    assert "encoder=pretrained encoder.name=alephbrt" in found.error
+
+
+def test_a_sweep_over_options_and_hub_ids_together_is_refused(train):
+    found = train("-m", "encoder=mbert,xlm-roberta-base")
+    assert (found.code, found.jobs) == (2, [])
+    assert "mbert is an option of conf/encoder, xlm-roberta-base a hub id" in found.error
+
+
+@pytest.fixture
+def village(tmp_path):
+    """Lay out a folder like conf/ somewhere, with a data set, an experiment and a head."""
+    folder = tmp_path / "elsewhere"
+    files = {
+        "data/village_nli.yaml": "name: village_nli\ntask: nli\nformat: pair_table\n"
+        "language: ro\nlabel_order: [contradiction, entailment, neutral]\n"
+        "files: {train: {path: t.csv}, test: {path: t.csv}}\n"
+        "columns: {text: premise, text_pair: hypothesis}\nvalidation: {fraction: 0.1}\n",
+        "experiment/village/first.yaml": "# @package _global_\ndefaults:\n"
+        "  - override /data: village_nli\n  - override /task: nli\n  - override /head: own\n",
+        "experiment/village/table.yaml": "# @package _global_\nhydra:\n  mode: MULTIRUN\n"
+        "  sweeper: {params: {experiment: village/first, seed: '0,1'}}\n",
+        "head/own.yaml": "name: own\ninput: pair\npooling: mean\nclassifier: linear\n",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_folders_for_yaml_are_named_as_hydra_does(village):
+    for word in ("hydra.searchpath=[{}]", "hydra.searchpath=['file://{}']"):
+        assert search_path([word.format(village), "seed=1"]) == ([village], ["seed=1"])
+    assert search_path([f"hydra.searchpath=[{village},{village}]"], str(village))[0] == 3 * [
+        village
+    ]
+
+
+def test_yaml_elsewhere_is_found_with_its_task_head_and_experiments(village, train):
+    where = f"--config-dir={village}"
+    ((config, _),) = train(where, "data=village_nli").jobs
+    assert (config.data.name, config.task.name, config.head.name) == ("village_nli", "nli", "mlp3")
+    ((config, _),) = train(where, "data=village_nli", "head=own").jobs
+    assert config.head.pooling == "mean"
+    jobs = train(where, "experiment=village/table").jobs
+    assert [(config.head.name, config.seed) for config, _ in jobs] == [("own", 0), ("own", 1)]
+    found = train(where, "data=vilage_nli")
+    assert "Did you mean 'village_nli'" in found.error
+    assert "no such option" in train("data=village_nli").error
+
+
+def test_data_sets_elsewhere_can_be_stages_and_further_tests(village, train):
+    words = ("data=chronicle_nli", "stages=[village_nli]", "also_test=[village_nli]")
+    ((config, _),) = train(f"--config-dir={village}", *words).jobs
+    assert config.others["village_nli"].language == "ro"
+    assert "no data set 'village_nli'" in train(*words).error
+
+
+@pytest.mark.parametrize(
+    ("typed", "advice"),
+    [
+        ("--config-name=other", "--config-dir DIR experiment=NAME"),
+        ("--config-path=conf", "--config-dir DIR adds a folder"),
+        ("--shell-completion", "heron has none"),
+        ("--experimental-rerun=x", "run.from=DIR"),
+        ("--config-dir=nowhere", "--config-dir: no folder nowhere; name one that is laid out"),
+        ("hydra.searchpath=[pkg://a.b]", "hydra.searchpath: no folder pkg://a.b"),
+        ("hydra.run.dir=out", "hydra.run.dir=out: heron names run folders by paths.runs=DIR"),
+        ("hydra.sweep.dir=out", "run.sweep=NAME"),
+        ("hydra/launcher=joblib", "launcher=NAME"),
+        ("hydra/sweeper=optuna", "sweeper=NAME"),
+        ("+hydra.job.chdir=true", "heron does not use it"),
+    ],
+)
+def test_what_heron_does_not_take_from_hydra_is_refused_by_name(typed, advice, train):
+    found = train(typed)
+    assert (found.code, found.jobs) == (2, [])
+    assert advice in found.error
+    assert typed.partition("=")[0] in found.error
+
+
+def test_an_unknown_task_in_a_file_of_ones_own_is_named(village, train):
+    path = village / "data" / "village_nli.yaml"
+    path.write_text(path.read_text().replace("task: nli", "task: nlii"))
+    found = train(f"--config-dir={village}", "data=village_nli")
+    assert (found.code, found.jobs) == (2, [])
+    assert f"{path}: task: nlii: no such task. Did you mean 'nli'?" in found.error
+    with pytest.raises(ConfigError, match=f"{path}: .*nlii"):
+        read_config(path)
+
+
 def test_composing_leaves_no_file_and_no_folder_behind(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     found = []
@@ -361,7 +478,7 @@ def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
     table = tmp_path / "conf" / "experiment" / "mine" / "table.yaml"
     table.parent.mkdir(parents=True)
     table.write_text("hydra: {sweeper: {params: {experiment: 'a,b', seed: '0,1'}}}\n")
-    monkeypatch.setattr("heron.composition.conf_dirs", lambda: [tmp_path / "conf"])
+    monkeypatch.setattr("heron.composition.conf_dirs", lambda folders: [tmp_path / "conf"])
     assert unfold(["experiment=mine/table", "seed=5"]) == [
         "experiment=a,b",
         "report=null",

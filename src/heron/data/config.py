@@ -378,7 +378,7 @@ def read_config(path: Path) -> DataConfig:
     try:
         config = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(path))
         value = OmegaConf.to_object(config)
-    except (OmegaConfBaseException, yaml.YAMLError) as error:
+    except (ConfigError, OmegaConfBaseException, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
     assert isinstance(value, DataConfig)
     return value
