@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hydra.types import RunMode
-from omegaconf import OmegaConf, open_dict
+from compositions import raw, unchecked
+from omegaconf import OmegaConf
 
-from heron.composition import _HEADS, _hydra, compose_and_run, data_task, follow_the_data
+from heron.composition import _HEADS, compose_and_run, data_task, follow_the_data
 from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve, resolve_stages
 from heron.config_dir import conf_dir, conf_dirs
 from heron.data.config import read_config
 from heron.errors import ConfigError
 from heron.models.baselines.settings import EXTRACTIVE
 from heron.runtime.run_folder import run_path
-from heron.schema import BaselineConfig, Config, EncoderConfig, HeadConfig
+from heron.schema import BaselineConfig, EncoderConfig, HeadConfig
 
 CONF = conf_dir()
 FORKS = conf_dirs()[1:]
@@ -47,48 +47,11 @@ SCHEMAS = {"encoder": EncoderConfig, "head": HeadConfig, "baseline": BaselineCon
 
 
 @pytest.fixture(scope="module")
-def hydra():
-    """One Hydra for the whole module: half of what a composition costs."""
-    with _hydra("train") as instance:
-        yield instance
-
-
-@pytest.fixture(scope="module")
 def compose(hydra):
     """Return a function that composes and resolves one job, as `heron train` would."""
 
     def compose_one(*words):
         return resolve(raw(hydra, *words)[0])
-
-    return compose_one
-
-
-def raw(hydra, *words):
-    """Compose one job: the configuration, unchecked, and the option chosen in each group."""
-    config = hydra.compose_config(
-        "train", list(words), run_mode=RunMode.RUN, with_log_configuration=False
-    )
-    choices = dict(config.hydra.runtime.choices)
-    with open_dict(config):
-        del config["hydra"]
-    return config, choices
-
-
-def unchecked(config):
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), config))
-
-
-@pytest.fixture(scope="module")
-def run_as_published(hydra):
-    """Return a function that composes an experiment under a protocol, once: as `raw`, resolved."""
-
-    @cache
-    def compose_one(experiment, protocol):
-        config, choices = raw(hydra, f"experiment={experiment}", f"protocol={protocol}")
-        try:
-            return resolve(config), choices
-        except ConfigError:
-            return unchecked(config), choices
 
     return compose_one
 
@@ -135,7 +98,12 @@ def turn(i, task):
     return chosen
 
 
-@pytest.mark.parametrize("i", range(len(EXPERIMENTS)), ids=lambda i: EXPERIMENTS[i])
+@pytest.mark.parametrize(
+    "i",
+    # Every third has its turn with each change, the others in `make test-real`.
+    [i if i % 3 == 0 else pytest.param(i, marks=pytest.mark.real) for i in range(len(EXPERIMENTS))],
+    ids=lambda i: EXPERIMENTS[i],
+)
 def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_as_published):
     experiment, protocol = EXPERIMENTS[i], PROTOCOLS[i % len(PROTOCOLS)]
     expected, choices = run_as_published(experiment, protocol)

@@ -1,0 +1,27 @@
+"""Compositions for the tests of `conf/`: one job each, as `heron train` composes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hydra._internal.hydra import Hydra
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from heron.schema import Config
+
+
+def raw(hydra: Hydra, *words: str) -> tuple[DictConfig, dict[str, Any]]:
+    """Compose one job: the configuration, unchecked, and the option chosen in each group."""
+    config = hydra.compose_config(
+        "train", list(words), run_mode=RunMode.RUN, with_log_configuration=False
+    )
+    choices = dict(config.hydra.runtime.choices)
+    with open_dict(config):
+        del config["hydra"]
+    return config, choices
+
+
+def unchecked(config: DictConfig) -> Any:
+    """Give a composed configuration its types; combinations that cannot work are let through."""
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), config))
