@@ -1,6 +1,7 @@
 """Articles and summaries from tables: what is read, refused, left out and counted."""
 
 import dataclasses
+import gzip
 import json
 
 import pytest
@@ -58,6 +59,16 @@ def test_without_ids_rows_are_named_by_file_and_line(own, table):
     assert [e.guid for e in read_rows(table(rows), own, "required").examples] == [
         "rows:1",
         "rows:2",
+    ]
+
+
+def test_a_packed_table_gives_the_same_examples_and_ids(own, table, tmp_path):
+    plain = table([{key: row[key] for key in ("article", "summary")} for row in ROWS])
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    first, second = (read_rows(path, own, "required").examples for path in (plain, packed))
+    assert [(e.guid, e.text, e.target) for e in first] == [
+        (e.guid, e.text, e.target) for e in second
     ]
 
 
