@@ -144,7 +144,7 @@ def test_a_question_of_squads_json_is_named_by_its_number(predict):
         ("asked.csv", "context,question\n", "asked.csv: has no rows"),
         ("asked.csv", "context,question\nא,ב,ג\n", "asked.csv:2: 3 cells where the header has 2"),
         ("asked.jsonl", '{"context": "אב"', "asked.jsonl:1: broken JSON"),
-        ("asked.jsonl", '{"context": "אב", "question": "\\ud800ג"}', "U+D800"),
+        ("asked.jsonl", '{"context": "אב", "question": "\\ud800ג"}', "\\ud800 is no character"),
         ("asked.json", '{"data": [{"paragraphs": []}]}', "asked.json: has no questions"),
     ],
 )
