@@ -316,7 +316,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 2 a user's mistake, 130 interrupted by Ctrl+C, 143 by SIGTERM.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # whoever reads has enough, such as `head`
+        if arguments is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes what is left at its end
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(_help())
         return 0
@@ -337,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        return 0
+        raise  # nobody's mistake: see `main`
     except OSError as error:
         refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""

@@ -16,7 +16,7 @@ from heron.config import read_stored
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.errors import ConfigError, Problem
-from heron.libraries import precision, quiet
+from heron.libraries import has_accelerator, precision, quiet
 from heron.models.baselines.systems import MARK, load_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
@@ -258,8 +258,9 @@ def _predict(
 
 def _trainer(config: Config) -> pl.Trainer:
     bars = progress_bar(config.trainer.progress)
+    trained_on = config.trainer.accelerator  # another machine may have had it
     trainer = pl.Trainer(
-        accelerator=config.trainer.accelerator,
+        accelerator=trained_on if has_accelerator(trained_on) else "auto",
         devices=1,
         precision=precision(config.trainer.precision),  # type: ignore[arg-type]
         logger=False,

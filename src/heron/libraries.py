@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from importlib.util import find_spec
 
 import torch
 from transformers.utils.logging import disable_progress_bar
@@ -17,6 +18,18 @@ def precision(name: str) -> str:
         return "bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed"
     has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     return "bf16-mixed" if has_bf16 else "32-true"
+
+
+def has_accelerator(name: str) -> bool:
+    """Tell whether this machine has what `trainer.accelerator` names; `auto` and `cpu` always."""
+    has_mps = torch.backends.mps.is_available()
+    present = {
+        "cuda": torch.cuda.is_available(),
+        "gpu": torch.cuda.is_available() or has_mps,
+        "mps": has_mps,
+        "tpu": find_spec("torch_xla") is not None,
+    }
+    return present.get(name, True)
 
 
 def quiet() -> None:

@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.config import all_keys, as_dict, read_stored, resolve
 from heron.errors import ConfigError, HeronError, nearest
 from heron.files import read_json
+from heron.runtime.claim import check_job
 from heron.runtime.isolation import Job
 from heron.runtime.launch import count_ranks
 from heron.runtime.queue import JobList
@@ -50,6 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     after = RunFolder(run_path(config, words))
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+    check_job(config, {}, read=False)
     print(f"heron train: {after.path}, as {before.path}", flush=True)
     after.path.mkdir(parents=True, exist_ok=True)
     scores = _train(Job(config, after, list(arguments)))

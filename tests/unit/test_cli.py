@@ -103,6 +103,16 @@ def test_how_a_command_ends_is_its_exit_code(error, code, message, command, caps
     assert capsys.readouterr().err.startswith(message)
 
 
+@pytest.mark.parametrize("words", [["--help"], ["score", "--help"]])
+def test_a_reader_that_has_enough_ends_a_command_quietly(words):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "heron", *words]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_an_error_that_is_a_bug_keeps_its_traceback(command):
     command(_raise(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):

@@ -340,6 +340,18 @@ def test_what_heron_does_not_take_from_hydra_is_refused_by_name(typed, advice, t
     assert typed.partition("=")[0] in found.error
 
 
+@pytest.mark.parametrize("name", ["gpu", "cuda", "mps"])
+def test_an_accelerator_that_is_not_here_is_refused_before_a_folder_is_made(
+    name, train, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    found = train(f"trainer.accelerator={name}")
+    assert (found.code, found.jobs) == (2, [])
+    assert f"trainer.accelerator={name}: this machine has none" in found.error
+    assert not (tmp_path / "runs").exists()
+
+
 def test_an_unknown_task_in_a_file_of_ones_own_is_named(village, train):
     path = village / "data" / "village_nli.yaml"
     path.write_text(path.read_text().replace("task: nli", "task: nlii"))

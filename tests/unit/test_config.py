@@ -95,6 +95,7 @@ def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path)
         ("seed=null", "seed: Incompatible value 'None' for field of type 'int'"),
         ("run.resume=perhaps", "run.resume: Value 'perhaps' is not a valid bool"),
         ("seed=-1", "seed=-1: must be at least 0"),
+        ("seed=99999999999999", "seed=99999999999999: must be at most 4294967295"),
         ("optim.lr=-1", "optim.lr=-1.0: must be above 0"),
         ("optim.lr=0", "optim.lr=0.0: must be above 0; to train the head alone"),
         ("optim.lr=.nan", "optim.lr=nan: must be above 0"),

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import ComposeConfig
 from heron.data.examples import Example, Span
 from heron.errors import ConfigError
-from heron.inference import Trained, TrainedEncoder, open_trained
+from heron.inference import Trained, TrainedEncoder, _trainer, open_trained
 from heron.runtime.run_folder import RunFolder
 from heron.trained_on import read_splits
 from small_baselines import train as train_baseline
@@ -44,6 +45,14 @@ def baseline_run(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> RunFolder:
     return train_baseline(tmp_path_factory.mktemp("baseline"), *request.param)
+
+
+def test_a_run_trained_on_a_gpu_predicts_where_there_is_none(
+    chronicle_config: ComposeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.inference.has_accelerator", lambda name: name in ("auto", "cpu"))
+    config = chronicle_config("trainer.accelerator=cuda")
+    assert _trainer(config).strategy.root_device.type in ("cpu", "cuda")  # no complaint
 
 
 def check_same(run: RunFolder, trained: Trained) -> None:

@@ -62,6 +62,7 @@ def test_what_else_differs_is_said(
         (("head=window",), "change single keys of it"),
         (("-m",), "takes no flags"),
         (("run.job=tiny",), "would be overwritten"),
+        (("trainer.accelerator=mps",), "this machine has none"),
     ],
 )
 def test_what_cannot_be_repeated_is_answered_in_one_line(

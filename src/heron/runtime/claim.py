@@ -37,13 +37,14 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
         read: read the data as a run does, not only look for its files.
 
     Raises:
-        ConfigError: `trainer.monitor` is no score, a folder of `paths` cannot be written to, or a
-            data set cannot be used.
+        ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
+            folder of `paths` cannot be written to, or a data set cannot be used.
         DataError: files that are missing; with `read`, columns and rows that are wrong.
     """
     _check_monitor(config)
     if config.launcher.name in ("slurm", "ray"):
-        return  # data may lie where the workers are, and not here
+        return  # data and devices may be where the workers are, and not here
+    _check_accelerator(config)
     check_paths(config)
     names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
     sets = [config.data, *(data_set(config, name) for name in names)]
@@ -53,6 +54,19 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
         known[key] = _find_mistake(files, config.paths, read)
     if found := known[key]:
         raise found
+
+
+def _check_accelerator(config: Config) -> None:
+    name = config.trainer.accelerator
+    if name in ("auto", "cpu") or config.baseline.name != "none":
+        return
+    from heron.libraries import has_accelerator  # torch: a second that other runs need not wait
+
+    if not has_accelerator(name):
+        raise ConfigError(
+            f"trainer.accelerator={name}: this machine has none that torch can use; set "
+            "trainer.accelerator=auto, which takes what there is"
+        )
 
 
 def _find_mistake(sets: Sequence[DataConfig], paths: PathsConfig, read: bool) -> HeronError | None:
