@@ -118,7 +118,8 @@ def write_map(options: MapOptions) -> list[Path]:
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
     target = options.out or mapped.folder / place
     files = []
-    figure = map_figure(mapped.name, data.runs[0], colour)
+    name = f"{mapped.name}  ·  {data.synthetic}" if data.synthetic else mapped.name
+    figure = map_figure(name, data.runs[0], colour)
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
@@ -157,6 +158,7 @@ def build(
         map_run,
         read_columns,
     )
+    from heron.reporting.tables import SYNTHETIC
 
     guids = mapped.dynamics.guids
     label = labels_of(mapped)
@@ -183,7 +185,22 @@ def build(
         ]
         notes += [said] if said else []
     names = " and ".join(run.name for run in runs)
-    return MapData(f"Data map: {names}", guids, tuple(runs), tuple(columns), texts, tuple(notes))
+    folders = [each.folder for each in (mapped, other) if each is not None]
+    return MapData(
+        f"Data map: {names}",
+        guids,
+        tuple(runs),
+        tuple(columns),
+        texts,
+        tuple(notes),
+        SYNTHETIC if any(map(_is_synthetic, folders)) else "",
+    )
+
+
+def _is_synthetic(folder: Path) -> bool:
+    from heron.reporting.collect import collect, is_run
+
+    return is_run(folder) and collect(folder)[0].synthetic
 
 
 def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str, Any]:

@@ -146,6 +146,18 @@ def test_a_map_without_its_data_says_so_and_is_drawn(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("fast_figures")
+def test_a_map_of_generated_data_wears_a_banner_and_one_of_real_data_does_not(tmp_path):
+    folder = make_run(tmp_path)
+    config = folder / "config.yaml"
+    for synthetic in (False, True):
+        told = f"synthetic: {str(synthetic).lower()}"
+        config.write_text(re.sub("synthetic: .*", told, config.read_text("utf-8")))
+        run_map([f"run={folder}", "texts=false"])
+        page = (folder / "map" / "map.html").read_text(encoding="utf-8")
+        assert ('class="banner"' in page, "not a research result" in page) == (synthetic,) * 2
+
+
+@pytest.mark.usefixtures("fast_figures")
 def test_texts_can_be_kept_out_of_the_page(tmp_path):
     folder = make_run(tmp_path, texts=["סודי ביותר"])
     run_map([f"run={folder}", "texts=false"])

@@ -89,6 +89,7 @@ class MapData:
         columns: what points can be coloured by, beside the statistics.
         texts: None where the data is gone.
         notes: what is missing or was left out.
+        synthetic: what to say of generated data; empty for other data.
     """
 
     title: str
@@ -97,6 +98,7 @@ class MapData:
     columns: tuple[Column, ...] = ()
     texts: Texts | None = None
     notes: tuple[str, ...] = ()
+    synthetic: str = ""
 
 
 def rows_of(guids: Sequence[str], wanted: Iterable[str]) -> NDArray[np.int64]:

@@ -55,7 +55,7 @@ def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
     )
     return environment.get_template("map.html.j2").render(
         title=data.title,
-        synthetic="",
+        synthetic=data.synthetic,
         runs=data.runs,
         total=len(data.guids),
         notes=notes,

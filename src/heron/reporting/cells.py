@@ -129,10 +129,48 @@ def to_rich(table: Table, width: int) -> RichTable:
     return shown
 
 
+def split_columns(table: Table, width: int) -> list[Table]:
+    """Cut a table that is wider than a terminal into several, the first column in each of them.
+
+    Args:
+        table: any.
+        width: of the terminal, in characters.
+
+    Returns:
+        The table itself where it fits; its note stands below the last one.
+    """
+    shown = [[show(row[index]) for row in table.rows] for index in range(len(table.columns))]
+    names = [name.replace("_", " ") for name in table.columns]
+    first, *widths = map(
+        _narrowest, ([name, *cells] for name, cells in zip(names, shown, strict=True))
+    )
+    parts: list[list[int]] = [[]]
+    room = width - first
+    for index, needed in enumerate(widths, 1):
+        if parts[-1] and needed + _GAP > room:
+            parts.append([])
+            room = width - first
+        parts[-1].append(index)
+        room -= needed + _GAP
+    tables = []
+    for number, part in enumerate(parts):
+        chosen = [0, *part]
+        rows = tuple(tuple(row[index] for index in chosen) for row in table.rows)
+        title = table.title + (", further columns" if number else "")
+        note = table.note if number == len(parts) - 1 else ""
+        tables.append(Table(title, tuple(table.columns[index] for index in chosen), rows, note))
+    return tables
+
+
+def _narrowest(cells: Sequence[str]) -> int:
+    """Width of a column whose lines break between words."""
+    words = [word for cell in cells for word in cell.split()]
+    return min(max(map(len, words), default=1), _LONGEST_WORD)
+
+
 def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
     """Choose column widths: no line breaks where there is room, from the left."""
-    words = [[word for cell in column for word in cell.split()] for column in columns]
-    widths = [min(max(map(len, each), default=1), _LONGEST_WORD) for each in words]
+    widths = list(map(_narrowest, columns))
     spare = width - sum(widths) - _GAP * (len(widths) - 1)
     for index, column in enumerate(columns):
         more = max(map(len, column)) - widths[index]

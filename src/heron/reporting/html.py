@@ -1,6 +1,7 @@
 """Self-contained HTML pages: styles, script and images are inside, nothing is fetched.
 
-Everything is escaped by the templates; only `highlight` builds markup, out of escaped parts.
+Everything is escaped by the templates; only `highlight` builds markup, out of escaped parts. What
+scripts show goes in as JSON and comes out as text.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from heron.dynamics.map_page import clean_text, escape_json
 from heron.languages import LANGUAGES
 from heron.reporting.artefacts import Artefacts, Prediction, confusion_counts
 from heron.reporting.cells import Table, is_number, show, sort_value
@@ -42,9 +44,15 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
     rows = [] if summaries else _choose_rows(artefacts.predictions)
     language = LANGUAGES.get(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
+    content = {
+        "language": language.code if language else "",
+        "direction": language.direction if language else "auto",
+        "markers": list(markers),
+        "rows": [_prediction(row) for row in rows],
+    }
     return render(
         "run.html.j2",
-        title=run.job,
+        title=_describe(run) or run.job,
         synthetic=SYNTHETIC if run.synthetic else "",
         run=run,
         missing=artefacts.missing,
@@ -58,9 +66,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         total=len(artefacts.predictions),
         wrong=sum(not row.correct for row in artefacts.predictions),
         labels=artefacts.classes,
-        language=language.code if language else "",
-        direction=language.direction if language else "auto",
-        markers=tuple(markers),
+        data=Markup(escape_json(content)),
         provenance=_provenance(run.status),
         config=_config_text(run.path),
     )
@@ -142,6 +148,31 @@ def _choose_rows(predictions: Sequence[Prediction]) -> list[Prediction]:
     if len(predictions) <= _ROWS:
         return list(predictions)
     return sorted(predictions, key=lambda row: row.correct)[:_ROWS]
+
+
+def _prediction(row: Prediction) -> dict[str, Any]:
+    texts = {"text": row.text, "pair": row.text_pair, "gold": row.gold, "guid": row.guid}
+    texts["prediction"] = row.prediction
+    probability = row.probability
+    shown = None if probability is None else round(probability, 4)
+    return {name: clean_text(text) for name, text in texts.items()} | {
+        "probability": shown,
+        "right": row.correct,
+    }
+
+
+def _describe(run: RunRecord) -> str:
+    """Name a run by its data, head, encoder and seed; empty where its configuration is gone."""
+    if not run.setting("data.name"):
+        return ""
+    system = [f"baseline {run.setting('baseline.name')}"]
+    if run.setting("baseline.name", "none") == "none":
+        name = str(run.setting("encoder.name", ""))
+        encoder = Path(name).name if Path(name).is_absolute() else name
+        system = [f"head {run.setting('head.name', '')}", f"encoder {encoder}"]
+    if run.curriculum != "none":
+        system.append(f"curriculum {run.curriculum}")
+    return ", ".join([str(run.setting("data.name")), *system, f"seed {run.setting('seed')}"])
 
 
 def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:

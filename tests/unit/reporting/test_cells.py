@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.text import Text
 
 from heron.reporting.cells import (
     Formatted,
@@ -13,11 +14,13 @@ from heron.reporting.cells import (
     Summary,
     Table,
     show,
+    split_columns,
     summarize,
     to_csv,
     to_markdown,
     to_rich,
 )
+from heron.reporting.terminal import print_tables
 
 TABLE = Table(
     "A title",
@@ -34,6 +37,30 @@ def test_mean_and_sample_sd_equal_the_standard_library(values):
     assert summary.mean == pytest.approx(statistics.mean(values))
     assert summary.sd == pytest.approx(statistics.stdev(values))
     assert summary.n == len(values)
+
+
+@given(st.integers(1, 12), st.integers(30, 120))
+def test_a_table_that_is_cut_to_a_terminal_keeps_every_column_once(count, width):
+    names = tuple(f"relaxed_weighted_f1_{number}" for number in range(count))
+    table = Table("t", ("run", *names), (("a", *[Interval(0.5, 0.4, 0.6)] * count),), "note")
+    parts = split_columns(table, width)
+    assert [name for part in parts for name in part.columns[1:]] == list(names)
+    assert {part.columns[0] for part in parts} == {"run"}
+    assert [part.note for part in parts] == [""] * (len(parts) - 1) + ["note"]
+    assert [part.rows[0] for part in parts] == [
+        table.rows[0][: len(part.columns)] for part in parts
+    ]
+
+
+def test_on_a_terminal_no_line_of_a_table_is_longer_than_it(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ("job", *(f"relaxed_{number}_macro_f1" for number in range(9)))
+    rows = (("head=ess,optim.lr=0.001,seed=1-1a2b3c4d", *[Summary(0.5, 0.0125, 3)] * 9),)
+    print_tables([Table("scores", names, rows, "A note. " * 20)])
+    lines = Text.from_ansi(capsys.readouterr().out).plain.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(" ".join(lines).count(f" {number} ") for number in range(9)) >= 9
 
 
 def test_one_value_has_no_sd_and_none_has_no_summary():

@@ -58,6 +58,14 @@ def test_table_is_sorted_by_the_watched_score_and_by_any_column_that_is_clicked(
     assert opened.run(sorted_by)[1] == "ascending"
 
 
+@pytest.mark.parametrize("width", [1400, 800, 400])
+def test_no_word_of_a_state_is_broken(opened: Browser, path: Path, width: int) -> None:
+    opened.open(path, width=width)
+    opened.settle()
+    states = "[...document.querySelectorAll('.dash-state')]"
+    assert set(opened.run(f"{states}.map((e) => e.getClientRects().length)")) == {1}
+
+
 def test_filter_leaves_the_rows_lines_and_strips_that_fit(opened: Browser) -> None:
     _type(opened, "head=ess optim.lr=1e-4")
     assert opened.run(COUNT) == "23 of 207 runs"

@@ -1,5 +1,7 @@
+import json
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,12 +46,19 @@ def _page(folder) -> tuple[str, Page]:
     return text, Page(text)
 
 
+def _predictions(text: str) -> dict[str, Any]:
+    """Read what the page's script shows."""
+    found = re.search(r'<script type="application/json" id="cards-data">(.*?)</script>', text, re.S)
+    assert found is not None
+    return dict(json.loads(found.group(1)))
+
+
 def test_markup_in_texts_guids_and_names_is_shown_never_run(make_run):
     folder = make_run(texts=[HOSTILE], config={"data.label_order": ["<i>BEFORE</i>", "AFTER"]})
     text, page = _page(folder)
     assert "<script>alert" not in text
-    assert "&lt;script&gt;alert(" in text
-    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert _predictions(text)["rows"][0]["text"] == HOSTILE
+    assert [tag for tag, _ in page.tags].count("script") == 4
     assert not {"b", "i"} & {tag for tag, _ in page.tags}
 
 
@@ -65,27 +74,28 @@ def test_a_page_requests_nothing_from_anywhere(make_run):
 
 @pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr"), ("xx", "auto")])
 def test_texts_run_in_their_languages_direction(make_run, language, direction):
-    _, page = _page(make_run(config={"data.language": language}))
-    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
-    assert len(cells) == 40
-    assert {attributes["dir"] for attributes in cells} == {direction}
+    shown = _predictions(_page(make_run(config={"data.language": language}))[0])
+    assert (len(shown["rows"]), shown["direction"]) == (40, direction)
 
 
-def test_events_are_marked_in_the_text(make_run):
-    _, page = _page(make_run(rows=1))
-    assert [tag for tag, _ in page.tags].count("mark") == 2
+def test_markers_are_given_to_the_script(make_run):
+    assert _predictions(_page(make_run(rows=1))[0])["markers"] == list(MARKERS)
 
 
-@pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr")])
-def test_both_texts_of_a_pair_are_shown_in_their_languages_direction(make_run, language, direction):
-    config = {"data.language": language}
-    text, page = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"], config=config))
-    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
-    assert [cell["dir"] for cell in cells] == [direction] * 2
-    kinds = [attributes.get("class") for tag, attributes in page.tags if tag == "p"]
-    assert kinds.count("premise") == kinds.count("hypothesis") == 2
+def test_both_texts_of_a_pair_are_on_the_page_as_data(make_run):
+    text, _ = _page(make_run(rows=2, texts=[HOSTILE], pairs=[HOSTILE, "b"]))
+    assert [row["pair"] for row in _predictions(text)["rows"]] == [HOSTILE, "b"]
     assert "premise and hypothesis" in text
     assert "<script>alert" not in text
+
+
+def test_a_runs_page_is_named_after_its_data_head_encoder_and_seed(make_run):
+    config = {"data.name": "trc", "head.name": "ess", "encoder.name": "/home/me/encoders/mine"}
+    text, _ = _page(make_run("default-1a2b", config=config))
+    assert "<h1>trc, head ess, encoder mine, seed" in text
+    assert "<bdi>default-1a2b</bdi>: done" in text
+    text, _ = _page(make_run("b", config={"data.name": "trc", "baseline.name": "majority"}))
+    assert "<h1>trc, baseline majority, seed" in text
 
 
 def test_synthetic_data_wears_a_banner_and_real_data_does_not(make_run):
@@ -102,10 +112,9 @@ def test_provenance_configuration_and_error_are_on_the_page(make_run):
 
 def test_too_many_predictions_keep_the_wrong_ones_and_say_how_many_there_are(make_run):
     text, page = _page(make_run(rows=2_500))
-    rows = [
-        attributes for tag, attributes in page.tags if tag == "tr" and "data-gold" in attributes
-    ]
-    wrong = [row for row in rows if row["data-gold"] != row["data-prediction"]]
+    rows = _predictions(text)["rows"]
+    wrong = [row for row in rows if not row["right"]]
+    assert [tag for tag, _ in page.tags].count("tr") < 30  # none of them before the script runs
     assert len(rows) == 2_000
     assert f"2,000 of 2,500 examples, {len(wrong):,} wrong" in text
 

@@ -44,8 +44,9 @@ const HeronCards = (() => {
     element(tag, { dir: content.direction, lang: content.language, ...attributes }, ...children);
 
   // Shows `rows` and follows the form. `texts` is what a search looks into, in small letters;
-  // `keep` and `key` get a row and the form's values by name; `card` makes a row's element.
-  function show(rows, texts, { keep, key, card }) {
+  // `keep` and `key` get a row and the form's values by name; `card` makes a row's element, `step`
+  // of them at a time.
+  function show(rows, texts, { keep, key, card, step = STEP }) {
     const form = document.getElementById("cards-filters");
     const box = document.getElementById("cards-rows");
     const more = document.getElementById("cards-more");
@@ -53,8 +54,8 @@ const HeronCards = (() => {
     let shown = 0;
 
     function add() {
-      box.append(...chosen.slice(shown, shown + STEP).map((number) => card(rows[number])));
-      shown = Math.min(shown + STEP, chosen.length);
+      box.append(...chosen.slice(shown, shown + step).map((number) => card(rows[number])));
+      shown = Math.min(shown + step, chosen.length);
       more.hidden = shown === chosen.length;
       form.elements.count.textContent = `${chosen.length} of ${rows.length} chosen, ${shown} shown`;
     }

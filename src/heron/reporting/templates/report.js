@@ -22,36 +22,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// Predictions: search, gold and predicted class, wrong ones only.
-const filters = document.querySelector(".filters");
-if (filters) {
-  const rows = [...document.querySelectorAll(".predictions tbody tr")];
-  const show = () => {
-    const { search, gold, prediction, wrong, count } = filters.elements;
-    const words = search.value.trim().toLowerCase();
-    let shown = 0;
-    for (const row of rows) {
-      row.hidden = Boolean(
-        (gold.value && row.dataset.gold !== gold.value) ||
-        (prediction.value && row.dataset.prediction !== prediction.value) ||
-        (wrong.checked && !row.classList.contains("wrong")) ||
-        (words && !row.textContent.toLowerCase().includes(words)),
-      );
-      shown += !row.hidden;
-    }
-    count.textContent = `${shown} shown`;
+// Wide tables: a line below says so while there is more to the side than fits.
+for (const box of document.querySelectorAll(".wide")) {
+  const hint = document.createElement("p");
+  hint.className = "note sideways";
+  hint.textContent = "The table is wider than the page: scroll it sideways.";
+  box.after(hint);
+  const look = () => {
+    hint.hidden = box.scrollWidth <= box.clientWidth + 1;
+    if (!hint.hidden) box.tabIndex = 0; // so that arrow keys scroll it
   };
-  filters.hidden = false;
-  filters.addEventListener("input", show);
-  filters.addEventListener("submit", (event) => event.preventDefault());
-  for (const cell of document.querySelectorAll(".confusion button")) {
-    cell.addEventListener("click", () => {
-      filters.elements.gold.value = cell.dataset.gold;
-      filters.elements.prediction.value = cell.dataset.prediction;
-      filters.elements.wrong.checked = false;
-      show();
-      document.querySelector("#predictions").scrollIntoView();
-    });
-  }
-  show();
+  const watched = new ResizeObserver(look);
+  watched.observe(box);
+  if (box.firstElementChild) watched.observe(box.firstElementChild);
+  look();
 }
