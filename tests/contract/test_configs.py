@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from compositions import raw, unchecked
 from omegaconf import OmegaConf
 
+from compositions import raw, unchecked
 from heron.composition import _HEADS, compose_and_run, data_task, follow_the_data
 from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve, resolve_stages
 from heron.config_dir import conf_dir, conf_dirs

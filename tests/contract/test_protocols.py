@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 from omegaconf import OmegaConf
 
+from compositions import raw
 from heron.composition import compose_and_run
 from heron.config import _check_values, resolve, resolve_stages, select
 from heron.config_dir import conf_dir
@@ -148,6 +149,23 @@ def test_a_reader_finds_the_pages_from_each_paper_s_readme():
     assert [page.parent.name for page in PAGES] == ["hesum", "lchaim", "parashoot", "ronli", "trc"]
     for page in PAGES:
         assert "(protocols.md)" in (page.parent / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("protocol", ["paper", "repo"])
+@pytest.mark.parametrize(
+    ("experiment", "stand_in"),
+    [("lchaim/alephbert", "control_dev"), ("ronli/siamese", "ronli_dev")],
+)
+def test_the_data_that_stands_in_is_treated_as_what_it_stands_for(
+    experiment, stand_in, protocol, hydra, run_as_published
+):
+    published, _ = run_as_published(experiment, protocol)
+    assert published.data.substitute == stand_in
+    words = [f"experiment={experiment}", f"protocol={protocol}", f"data={stand_in}"]
+    found = resolve(raw(hydra, *words)[0])
+    for part in ("encoder", "head", "batching", "optim", "trainer", "seed"):
+        assert getattr(found, part) == getattr(published, part)
+    assert len(found.stages) == len(published.stages)
 
 
 @pytest.mark.parametrize(
