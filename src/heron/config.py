@@ -159,6 +159,17 @@ _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.
 
 # Groups that every version of heron has written, `run` among the last: a file without is cut.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
+# Keys that `changes` in a stored configuration may not hold: they would undo what its reader does.
+_UNCHANGED = (
+    "encoder.trust_remote_code",
+    "paths",
+    "data.files",
+    "data.join",
+    "data.phrases",
+    "others",
+    "stages",
+    "curriculum",
+)
 # Folders in a cache; a folder without any of them is no cache of heron's.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
@@ -268,6 +279,10 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
         ConfigError: names the file, and what in it this version of heron cannot use.
     """
     config = read_own(path)
+    stages = (stage.changes for stage in resolve_stages(config))
+    for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
+        if any(f"{key}.".startswith(f"{own}.") or own.startswith(f"{key}.") for own in _UNCHANGED):
+            raise ConfigError(f"{path}: changes: {key} is not for a stage or a first run to change")
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
         joined = [data.join.file] if data.join else []

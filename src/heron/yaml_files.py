@@ -40,7 +40,7 @@ def parse_yaml(text: str) -> Any:
     """Read YAML as plain dictionaries, lists, texts and numbers.
 
     Raises:
-        ConfigError: it is not valid YAML, or nested too deeply.
+        ConfigError: it is not valid YAML, is nested too deeply, or holds aliases.
     """
     depth = 0
     try:
@@ -49,6 +49,8 @@ def parse_yaml(text: str) -> Any:
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _DEEPEST:  # libyaml would end the whole process somewhere beyond 10,000
                 raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
+            if isinstance(event, yaml.AliasEvent):  # few of them can stand for billions of values
+                raise ConfigError(f"not valid YAML here: write out what *{event.anchor} stands for")
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error

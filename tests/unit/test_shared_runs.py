@@ -124,6 +124,7 @@ def test_an_export_without_checksums_is_read_with_a_note(
         (lambda text: "- 1\n", "is damaged: config.yaml is not a mapping"),
         (lambda text: text + "data: [\n", "is damaged: not valid YAML"),
         (lambda text: "[" * 100_000, "is damaged: not valid YAML"),
+        (lambda text: f"a: &a [1, 1]\nb: [*a, *a]\n{text}", "write out what *a stands for"),
         (lambda text: text.replace("seed: 0", "seed: x", 1), "seed: Value 'x'"),
     ],
 )
@@ -211,6 +212,24 @@ def test_a_file_is_fetched_by_its_hash_or_not_at_all(
     del config.data.files["test"]
     with pytest.raises(DataError, match="without sha256 is none"):
         locate(config.data, tmp_path, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    "key", ["encoder.trust_remote_code", "encoder", "paths.cache", "data.files.train.url", "stages"]
+)
+def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
+    key: str, run: RunFolder, tmp_path: Path
+) -> None:
+    for part in ("stages", "curriculum"):
+        values = read_yaml(run.config)
+        if part == "stages":
+            values["stages"] = [{"data": "chronicle", "changes": {key: True}}]
+        else:
+            values["curriculum"] |= {"name": "own", "pacing": "linear", "changes": {key: 1}}
+        other = tmp_path / f"{part}.yaml"
+        other.write_text(dump_yaml(values), "utf-8")
+        with pytest.raises(ConfigError, match=f"changes: {key} is not for a stage"):
+            read_stored(other)
 
 
 @pytest.mark.parametrize(
