@@ -26,6 +26,8 @@ test: .venv/installed  ## the fast tests
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \
 		$(BIN)/python -m pytest -m real -rs
+	@$(BIN)/python -c "import ray" 2>/dev/null || \
+		echo "NOT TESTED: launcher=ray. $(BIN)/python -m pip install -e .[ray], then again."
 
 bench: .venv/installed  ## heron's training step beside the Hugging Face Trainer's, on real text
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

@@ -462,16 +462,17 @@ class TestRealWorkers:
         assert sweep(tmp_path, *words, n=4) == 0
         assert [trainings(job) for job in jobs_of(tmp_path)] == [1] * 4
 
+    @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
     @pytest.mark.parametrize("name", ["joblib", "slurm"])
     def test_a_worker_that_is_killed_costs_its_job_s_last_steps_only(
-        self, name: str, tmp_path: Path
+        self, name: str, sent: signal.Signals, tmp_path: Path
     ) -> None:
         words = (*LAUNCHERS[name], *REAL, "trainer.checkpoint_steps=3")
 
         def kill() -> None:
             wait_until(lambda: working(tmp_path))
             (log,) = tmp_path.glob("runs/sweep/.launcher/*/worker-0.log")
-            os.kill(int(log.read_text("utf-8").split()[3]), signal.SIGKILL)
+            os.kill(int(log.read_text("utf-8").split()[3]), sent)
 
         with meanwhile(kill):
             assert sweep(tmp_path, *words, n=4) == 0, "the other worker does what is left"
