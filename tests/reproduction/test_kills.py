@@ -127,6 +127,8 @@ def run(words: tuple[str, ...], folder: Path, kill: Kill | None = None) -> Ended
     started = time.monotonic()
     if kill is not None and kill.write is None:
         process.join(kill.seconds)
+        while kill.job and process.exitcode is None and not working(folder):
+            process.join(0.02)
         victims = working(folder) if kill.job else []
         if process.exitcode is None:
             os.kill(random.choice(victims or [process.pid]), kill.sent)
