@@ -121,6 +121,14 @@ def test_baseline_that_was_not_exported_says_why(tmp_path: Path) -> None:
         open_trained(run)
 
 
+def test_a_damaged_baseline_is_named_with_what_to_do(tmp_path: Path) -> None:
+    run = train_baseline(tmp_path, "baseline=majority")
+    (file,) = run.model.glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(ConfigError, match=f"{file.name}: damaged, .* copy the folder again"):
+        open_trained(run)
+
+
 def test_baseline_whose_vectors_are_gone_says_which(tmp_path: Path) -> None:
     path = tmp_path / "mine.vec"
     path.write_text("2 2\nAna 0 1\nnu 1 0\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from huggingface_hub import constants, try_to_load_from_cache
 
 from heron.errors import ConfigError
-from heron.files import sha256_file
+from heron.files import SEAL, damaged_files, sha256_file
 from heron.schema import EncoderConfig
 
 
@@ -24,12 +24,18 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
     itself would retry for a minute before it says that it cannot be reached.
 
     Raises:
-        ConfigError: neither a folder, nor in the cache, nor is the hub reachable.
+        ConfigError: neither a folder, nor in the cache, nor is the hub reachable; or the folder is
+            a run's `model/` and damaged.
     """
     is_folder = Path(config.name).is_dir()
     cached = not is_folder and _is_cached(config)
     if not is_folder and not cached and not _hub_answers():
         raise unreachable(config.name)
+    if is_folder and (damaged := damaged_files(Path(config.name))):
+        raise ConfigError(
+            f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
+            f"exported it; copy the folder again. If you have changed it yourself, remove {SEAL}"
+        )
     return {
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,

@@ -1,12 +1,15 @@
 """Where an encoder comes from: what is cached is named by its commit."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
 
+from heron.errors import ConfigError
+from heron.files import seal
 from heron.metrics.bertscore import sign
-from heron.models.hub import identity
+from heron.models.hub import identity, origin
 from heron.schema import BertScoreConfig, EncoderConfig
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
@@ -34,3 +37,17 @@ def test_a_cached_encoder_is_named_by_its_commit(cached, revision):
 
 def test_a_signature_names_the_commit(cached):
     assert sign(BertScoreConfig(cached, 1)).startswith("acme/encoder@0123456789ab_L1_")
+
+
+def test_a_damaged_export_is_no_encoder_to_begin_with(tiny_encoder, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_encoder, folder)
+    config = EncoderConfig(name=str(folder))
+    origin(config)  # a folder without checksums is anybody's
+    seal(folder)
+    origin(config)
+    content = bytearray((folder / "model.safetensors").read_bytes())
+    content[-5] ^= 1
+    (folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"model\.safetensors: damaged or changed"):
+        origin(config)
