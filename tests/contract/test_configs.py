@@ -242,7 +242,9 @@ def plain_run(hydra):
     @cache
     def compose_one(task, protocol):
         words = [f"data={TASKS[task]}", f"task={task}", f"head={_HEADS[task]}"]
-        return raw(hydra, *words, f"protocol={protocol}")[0]
+        config = raw(hydra, *words, f"protocol={protocol}")[0]
+        OmegaConf.set_struct(config, False)  # a protocol adds keys to curriculum.changes
+        return config
 
     return compose_one
 
