@@ -301,7 +301,7 @@ and findings.json to runs/audit/NAME; `heron train` then warns of what is seriou
         """\
 heron demo [out=DIR]
 
-  heron demo                                         three minutes on two cores, no network""",
+  heron demo                                         under a minute on two cores, no network""",
     ),
 }
 

@@ -75,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
         systems = _open(folders, options, asked, points, words.run_code)
         require_asked(systems[0].config.task.bertscore)  # what is missing is missing now
         split, examples = _examples(systems[0], options, words.data)
-        found, signature = _score(systems, examples)
+        found, signature = _score(systems, examples, "" if options.input else split)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
     if len(points) == 1:
         _show(title, found[0], signature)
@@ -121,15 +121,16 @@ def _open(
 
 
 def _score(
-    systems: Sequence[Trained], examples: Sequence[Example]
+    systems: Sequence[Trained], examples: Sequence[Example], split: str
 ) -> tuple[list[Scores], str | None]:
     """Score every system on the same rows; beside the scores BERTScore's signature."""
+    from heron.data.other_sets import of_split
     from heron.inference import predict_each
     from heron.tasks.summaries import SummaryPredictions
 
     each = predict_each(systems, examples)
     found = [
-        {**predictions.scores(system.config), "refused": len(refused)}
+        {**predictions.scores(of_split(system.config, split)), "refused": len(refused)}
         for system, (predictions, refused) in zip(systems, each, strict=True)
     ]
     first, _ = each[0]

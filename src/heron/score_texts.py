@@ -230,10 +230,10 @@ def _answers(
 ) -> tuple[_Items, Mapping[str, float]]:
     from heron.languages import get_language
     from heron.metrics.span import item_scores
-    from heron.metrics.span_profiles import side_by_side
+    from heron.metrics.span_profiles import language_profile
 
     golds = [list(example.side["answers"]) for example in examples]
-    return item_scores(texts, golds, side_by_side(get_language(config.language))), {}
+    return item_scores(texts, golds, [language_profile(get_language(config.language))]), {}
 
 
 def _summaries(

@@ -111,12 +111,16 @@ def read_progress(folder: Path) -> list[Progress]:
 def progress_table(jobs: Sequence[Progress]) -> Table:
     """Show state, epochs, seconds and the headline score on validation of each job."""
     headline = headline_metrics([job.run for job in jobs])
-    metrics = with_copied(headline[:1] or ["score"], headline)
+    monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
+    first = list(monitored) if len(monitored) == 1 and monitored <= set(headline) else headline[:1]
+    metrics = with_copied(first or ["score"], headline)
     rows = []
     for job in jobs:
         found = job.run.scores.get("validation", {})
         scores: list[Cell] = [found.get(metric) for metric in metrics]
         epochs = f"{job.epochs} of {job.of}" if job.of else ""
+        if job.state == "running" and (steps := job.run.status.get("steps")):
+            epochs += f" (step {steps['done']} of {steps['of']})"
         rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
     columns = ("state", "job", "epochs", "seconds", *(f"validation {name}" for name in metrics))
     return Table("Jobs", columns, tuple(rows))

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
 from heron.config import from_yaml
 from heron.data.readers import load
 from heron.data.tables import read_table
+from heron.errors import ConfigError
 from heron.metrics import score_task
 from heron.runtime.run_folder import RunFolder
+from heron.tasks.base import TaskModule
+from heron.tasks.classification import ClassificationModule
+from heron.tasks.extraction import ExtractionModule
 from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
@@ -155,13 +160,57 @@ class TestRunFolder:
         scores = json.loads(run.scores.read_text())["validation"]
         assert scores["macro_f1"] == pytest.approx(best, abs=1e-6)
 
-    def test_model_opens_with_plain_transformers(self, run: RunFolder) -> None:
-        model = AutoModel.from_pretrained(run.model, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(run.model, local_files_only=True)
-        assert model.config.id2label == {}  # its head is none of transformers'
-        assert (
-            model(**tokenizer("[א1] פגש [/א1]", return_tensors="pt")).last_hidden_state.dim() == 3
-        )
+    def test_metrics_hold_the_learning_rate_of_encoder_and_head(self, run: RunFolder) -> None:
+        rows = [row for row in csv.DictReader(run.metrics.open()) if row["train/loss"]]
+        steps = json.loads(run.ledger.read_text())["planned_steps"]
+        for row in rows:
+            step = int(row["step"])
+            warmup = math.ceil(0.1 * steps)
+            expected = step / warmup if step < warmup else (steps - step) / (steps - warmup)
+            for name in ("lr/encoder", "lr/head"):
+                assert float(row[name]) == pytest.approx(1e-3 * expected)
+
+    @pytest.mark.parametrize("kind", [TaskModule, ClassificationModule])
+    def test_a_checkpoint_loads_as_lightning_loads_one(
+        self, kind: type[TaskModule], run: RunFolder
+    ) -> None:
+        module = kind.load_from_checkpoint(run.best)
+        assert isinstance(module, ClassificationModule)
+        assert not module.training
+        stored = torch.load(run.best, weights_only=True)["state_dict"]
+        assert stored.keys() == module.state_dict().keys()
+        assert all(torch.equal(value, stored[key]) for key, value in module.state_dict().items())
+
+    def test_a_checkpoint_of_another_task_or_from_nowhere_is_refused(
+        self, run: RunFolder, tmp_path: Path
+    ) -> None:
+        with pytest.raises(ConfigError, match="of a ClassificationModule, not of a ExtractionMod"):
+            ExtractionModule.load_from_checkpoint(run.best)
+        with pytest.raises(ConfigError, match="is not a run folder"):
+            TaskModule.load_from_checkpoint(tmp_path / "checkpoints" / "best.ckpt")
+
+    def test_the_readmes_analysis_of_a_run_works(self, run: RunFolder) -> None:
+        for command in commands_of_the_readme("analyze", run):
+            assert heron(*command.split()) == 0, command
+
+    @pytest.mark.real  # figures take their time
+    def test_the_readmes_other_commands_on_a_run_work(self, run: RunFolder) -> None:
+        for command in commands_of_the_readme("map|noise|report|dashboard", run):
+            assert heron(*command.split()) == 0, command
+
+
+def commands_of_the_readme(names: str, run: RunFolder) -> list[str]:
+    """Find what the README says to do with any run, and put this run in."""
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    places = {"runs/<sweep>/<job>": run.path, "runs/<sweep>": run.path.parent, "=DIR": run.path}
+    found = []
+    for command in re.findall(rf"heron ((?:{names}) [^`#\n]*)", text):
+        for place, path in places.items():
+            if place in command:
+                found.append(command.replace(place, f"={path}" if place == "=DIR" else str(path)))
+                break
+    assert found
+    return found
 
 
 class TestRepeatability:

@@ -10,7 +10,7 @@ import pytest
 
 from heron.files import locked, write_json
 from heron.runtime.run_folder import RunFolder
-from heron.sweep import read_progress, summary, time_left
+from heron.sweep import progress_table, read_progress, summary, time_left
 from heron.yaml_files import dump_yaml
 from small_runs import heron
 
@@ -142,3 +142,18 @@ def test_mistakes_are_told_without_a_traceback(
 ) -> None:
     assert heron("sweep", *words) == 2
     assert capsys.readouterr().err.startswith("heron sweep: ")
+
+
+def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path: Path) -> None:
+    working = job(tmp_path, "working", "running", epochs=1, steps={"done": 120, "of": 400})
+    with locked(working.lock):
+        (row,) = progress_table(read_progress(tmp_path)).rows
+    assert row[2] == "1 of 3 (step 120 of 400)"
+
+
+def test_the_score_shown_is_the_monitored_one(tmp_path: Path) -> None:
+    run = job(tmp_path, "done", "done")
+    run.config.write_text(dump_yaml({"trainer": {"max_epochs": 3, "monitor": "mcc"}}), "utf-8")
+    write_json(run.scores, {"validation": {"macro_f1": 0.5, "mcc": 0.25}})
+    table = progress_table(read_progress(tmp_path))
+    assert (table.columns[-1], table.rows[0][-1]) == ("validation mcc", 0.25)

@@ -21,7 +21,7 @@ from heron.data.tables import read_table
 from heron.errors import DataError, Problem
 from heron.languages import get_language
 from heron.metrics.span import item_scores, score_intervals
-from heron.metrics.span_profiles import side_by_side
+from heron.metrics.span_profiles import language_profile
 from heron.reporting.cells import Interval
 
 Floats = npt.NDArray[np.float64]
@@ -135,7 +135,7 @@ def score(rows: list[Answered], data: DataConfig, unlabelled: int = 0) -> Answer
     scores = item_scores(
         [row.text for row in rows],
         [row.golds for row in rows],
-        side_by_side(get_language(data.language)),
+        [language_profile(get_language(data.language))],
         no_answer=len(data.label_order) > 1,
     )
     groups = [row.example.group or row.example.text for row in rows]

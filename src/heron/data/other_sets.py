@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from heron.config_dir import data_sets
@@ -32,6 +33,12 @@ def data_set(config: Config, name: str) -> DataConfig:
             "needs the same classes in the same order"
         )
     return found
+
+
+def of_split(config: Config, split: str) -> Config:
+    """Put the data set that a split is of in the place of the run's own: its language scores it."""
+    name, dot, _ = split.rpartition(".")
+    return replace(config, data=data_set(config, name)) if dot else config
 
 
 def load_run_data(config: Config) -> Loaded:

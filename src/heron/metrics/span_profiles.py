@@ -17,9 +17,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language
-from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
 
 Tokens = tuple[str, ...]
@@ -100,16 +98,6 @@ def language_profile(language: Language | None) -> Profile:
         return normalise(text, known, _UNICODE)
 
     return Profile(known.code, unify)
-
-
-def side_by_side(language: Language) -> tuple[Profile, ...]:
-    """List the profiles that are reported beside SQuAD's: Hebrew's, Romanian's, the data's own.
-
-    Always the first two, so that runs on several data sets, and the stages of one, have scores of
-    the same names.
-    """
-    known = {each.code: each for each in (HEBREW, ROMANIAN, language)}
-    return tuple(language_profile(each) for each in known.values())
 
 
 def _without_punctuation(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heron.data.config import TRAIN
 from heron.data.examples import Example
-from heron.data.other_sets import load_run_data
+from heron.data.other_sets import load_run_data, of_split
 from heron.data.tables import write_table
 from heron.files import write_json
 from heron.models.baselines.extractive import ExtractiveBaseline
@@ -50,7 +50,7 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
         if split != TRAIN:
             predictions = predict_examples(baseline, rows, config)
             write_table(folder.predictions(split), predictions.columns(rows, config))
-            scores[split] = predictions.scores(config)
+            scores[split] = predictions.scores(of_split(config, split))
             scores[split]["refused"] = 0
     write_json(folder.scores, scores)
     if config.run.export:

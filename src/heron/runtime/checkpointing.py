@@ -253,7 +253,11 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
             f"{path} is damaged ({what}): nothing was scored. Give the same command again; the run "
             "starts over (run.resume=false does so in any case)"
         )
-    module.load_state_dict(torch.load(path, weights_only=True)["state_dict"])
+    stored = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+    # Of an encoder that was computed once, the checkpoint has no weights: it is as it was loaded.
+    own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
+    has_encoder = any(key.startswith("encoder.") for key in stored)
+    module.load_state_dict(stored if has_encoder else {**own, **stored})
 
 
 def _random_state() -> dict[str, Any]:

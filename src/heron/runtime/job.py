@@ -15,6 +15,7 @@ from heron.audit.known import warnings
 from heron.bertscore_asked import require_asked, sign_asked
 from heron.data.config import TRAIN, VALIDATION
 from heron.data.datamodule import DataModule
+from heron.data.other_sets import of_split
 from heron.data.tables import read_table, write_table
 from heron.errors import ConfigError, DataError, HeronError
 from heron.files import locked, write_json
@@ -253,7 +254,7 @@ def _score(
 ) -> dict[str, float]:
     columns = predictions.columns(data.examples[split], config)
     write_table(folder.predictions(split), columns)
-    scores = predictions.scores(config)
+    scores = predictions.scores(of_split(config, split))
     scores["refused"] = len(data.features[split].refused)
     return scores
 

@@ -13,6 +13,10 @@ from torch import Tensor
 
 from heron import ranks
 from heron.metrics.summary import copied_names
+from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import BEAT, try_update
+
+_LINE = 30.0  # seconds between lines within an epoch
 
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
@@ -22,7 +26,16 @@ def progress_bar(wanted: bool | None) -> list[pl.Callback]:
         wanted: show it or not; None shows it when standard output is a terminal.
     """
     shown = sys.stdout.isatty() if wanted is None else wanted
-    return [RichProgressBar()] if shown else []
+    return [_Bar()] if shown else []
+
+
+class _Bar(RichProgressBar):
+    """Lightning's bar; epochs are counted from 1, as in the lines and in `heron sweep`."""
+
+    def _get_train_description(self, current_epoch: int) -> str:
+        of = self.trainer.max_epochs
+        text = f"epoch {current_epoch + 1}" + (f"/{of}" if of is not None else "")
+        return text.ljust(len(self.validation_description))
 
 
 class EpochLines(pl.Callback):
@@ -78,3 +91,29 @@ class EpochLines(pl.Callback):
         if not losses:
             return None
         return ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()
+
+
+class StepCount(pl.Callback):
+    """Says within an epoch how far a run is: in `status.json`, and on a line where there is no bar.
+
+    Args:
+        folder: the run's; `steps` in its status is `{done, of}`, optimizer steps.
+    """
+
+    def __init__(self, folder: RunFolder):
+        self.folder = folder
+        self._written = self._said = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Write every few seconds, and print twice a minute."""
+        now = time.monotonic()
+        if not trainer.is_global_zero or now - self._written < BEAT:
+            return
+        self._written, done, of = now, trainer.global_step, pl_module.total_steps
+        try_update(self.folder, steps={"done": done, "of": of})
+        if trainer.progress_bar_callback is None and now - self._said >= _LINE:
+            self._said = now
+            epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
+            print(f"{epoch}  step {done}/{of}", flush=True)

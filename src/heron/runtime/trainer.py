@@ -24,7 +24,7 @@ from heron.runtime.checkpointing import (
     best_checkpoint,
 )
 from heron.runtime.history import History
-from heron.runtime.progress import EpochLines, progress_bar
+from heron.runtime.progress import EpochLines, StepCount, progress_bar
 from heron.runtime.pruning import pruning
 from heron.runtime.run_folder import RunFolder
 from heron.runtime.strategy import ShardedPrecision, build_strategy
@@ -52,7 +52,7 @@ def build_trainer(
         callbacks.append(Recorder(folder, data, config))
     if config.curriculum.restart:
         callbacks.append(Restart(data))
-    callbacks += [EpochLines(settings.monitor), *progress_bar(settings.progress)]
+    callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
     callbacks += pruning(config, folder, data)
     trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),

@@ -6,6 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,12 +14,13 @@ import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.optim.lr_scheduler import LambdaLR
 
 from heron import ranks
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.errors import HeronError
+from heron.errors import ConfigError, HeronError
 from heron.metrics.span import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
@@ -104,6 +106,7 @@ class TaskModule(pl.LightningModule):
         self.head = head
         self.total_steps = total_steps
         self.latest: Output | None = None
+        self.schedule: LambdaLR | None = None
         # A strategy may cut parameters into flat parts, before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
 
@@ -171,7 +174,59 @@ class TaskModule(pl.LightningModule):
             batch_size=len(batch),
             sync_dist=shared,
         )
+        for name, rate in self.learning_rates().items():
+            self.log(f"lr/{name}", rate, batch_size=len(batch))
         return output.loss
+
+    def learning_rates(self) -> dict[str, float]:
+        """Give the learning rates of the next optimizer step.
+
+        Returns:
+            `encoder` (its layer next to the head, where `optim.layer_decay` is not 1; absent where
+            nothing of it learns) and `head`; nothing before training.
+        """
+        if self.schedule is None:
+            return {}
+        factor = self.schedule.lr_lambdas[0](self.schedule.last_epoch)
+        optim = self.config.optim
+        head = optim.lr if optim.head_lr is None else optim.head_lr
+        learns = any(p.requires_grad for p in self.encoder.parameters())
+        return ({"encoder": optim.lr * factor} if learns else {}) | {"head": head * factor}
+
+    @classmethod
+    def load_from_checkpoint(  # type: ignore[override]  # what it takes besides is in the folder
+        cls, checkpoint_path: str | Path, map_location: torch.device | str = "cpu"
+    ) -> TaskModule:
+        """Load a finished run's module, with the weights of one of its checkpoints.
+
+        Args:
+            checkpoint_path: `best.ckpt` or `last.ckpt` in a run folder's `checkpoints`. It holds
+                weights; configuration, tokenizer and shape are read from the run folder.
+            map_location: the device.
+
+        Returns:
+            The module of the run's task, in evaluation mode.
+
+        Raises:
+            ConfigError: the checkpoint lies in no run folder with a model, is damaged, or is of
+                another task than this class.
+        """
+        # They import this module.
+        from heron.inference import TrainedEncoder
+        from heron.runtime.checkpointing import load_weights
+        from heron.runtime.run_folder import open_run
+
+        path = Path(checkpoint_path).absolute()
+        folder = open_run(path.parent.parent)
+        folder.require_model()
+        module = TrainedEncoder(folder).module
+        if not isinstance(module, cls):
+            raise ConfigError(
+                f"{path} is of a {type(module).__name__}, not of a {cls.__name__}; "
+                "TaskModule.load_from_checkpoint takes any"
+            )
+        load_weights(module, path)
+        return module.to(map_location)
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Output:
         """Predict one batch."""
@@ -185,8 +240,9 @@ class TaskModule(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """Build the optimizer and its schedule, which moves once per optimizer step."""
         optimizer = build_optimizer(self.encoder, self.head, self.config.optim, self.matrices)
-        schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+        self.schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
+        moved = {"scheduler": self.schedule, "interval": "step"}
+        return {"optimizer": optimizer, "lr_scheduler": moved}
 
     def configure_gradient_clipping(
         self,

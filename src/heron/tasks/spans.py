@@ -21,7 +21,7 @@ from heron.data.questions import GIVEN
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.metrics.span import item_scores, mean_scores
-from heron.metrics.span_profiles import side_by_side
+from heron.metrics.span_profiles import language_profile
 from heron.models.span_head import NEVER
 from heron.schema import Config
 from heron.tasks.base import intervals_of_means
@@ -89,7 +89,7 @@ class SpanPredictions:
         values = item_scores(
             [texts[row] for row in rows],
             [self.golds[row] for row in rows],
-            side_by_side(get_language(config.data.language)),
+            [language_profile(get_language(config.data.language))],
             no_answer=self.threshold is not None,
         )
         scores = mean_scores(values)

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from heron.composition import compose
+from heron.data.other_sets import of_split
 from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
+from heron.metrics.names import score_names
 from heron.metrics.span_profiles import SQUAD, language_profile
 
 HE, RO, ANY = language_profile(HEBREW), language_profile(ROMANIAN), language_profile(None)
@@ -112,3 +115,16 @@ def test_scores_are_named_by_language_and_the_standard_ones_are_not():
     assert names == {"he": "he_f1", "ro": "ro_f1", "en": "en_f1"}
     assert (SQUAD.score("f1"), ANY.score("f1")) == ("f1", "unicode_f1")
     assert SQUAD.tokens([]) == []
+
+
+@pytest.mark.parametrize(("language", "other"), [("he", "ro"), ("ro", "he")])
+def test_a_run_has_the_standard_scores_and_those_of_its_own_language(language, other):
+    names = score_names(compose(["data=chronicle_qa", f"data.language={language}"]))
+    assert {"f1", f"{language}_f1", f"{language}_exact_match"} <= set(names)
+    assert not [name for name in names if name.startswith(f"{other}_")]
+
+
+def test_a_split_of_another_data_set_is_scored_in_that_ones_language():
+    config = compose(["data=parashoot", "also_test=[xquad_ro]"])
+    assert of_split(config, "xquad_ro.test").data.language == "ro"
+    assert of_split(config, "test") is config

@@ -139,3 +139,12 @@ def test_synthetic_data_is_named_in_every_score_table(make_run):
     runs = collect(make_run(config={"data.synthetic": True}).parent)
     assert "not a research result" in group_table(runs).note
     assert "not a research result" in score_table(runs[0]).note
+
+
+def test_the_monitored_score_is_in_every_table(make_run):
+    scores = {"macro_f1": 0.5, "accuracy": 0.6, "mcc": 0.4, "ece": 0.1}
+    folder = make_run("a", scores=scores, config={"trainer": {"monitor": "mcc"}})
+    (run,) = collect(folder.parent)
+    assert "mcc" in group_table([run]).columns
+    assert "mcc" in runs_table([run]).columns
+    assert "mcc" in [row[0] for row in score_table(run).rows]
