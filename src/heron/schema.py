@@ -269,7 +269,9 @@ class BatchingConfig:
         plan: `shuffle` (batches of `size` sequences) or `bucket` (sequences of like length, up to
             `tokens` tokens with padding).
         size: sequences per batch under `shuffle`.
-        tokens: padded tokens per batch under `bucket` and in evaluation.
+        tokens: padded tokens per batch under `bucket` and in evaluation. null: 3072, and in
+            training fewer where an epoch would have less than 20 batches (never less than the
+            longest sequence); `data.batch_tokens` in `status.json` says how many it were.
         workers: data loading processes.
         oversample: show rows of rare classes more than once an epoch: `none`, `balanced` (whole
             copies: the largest class's count // the class's own) or `multipliers`.
@@ -278,7 +280,7 @@ class BatchingConfig:
 
     plan: str = "shuffle"
     size: int = 32
-    tokens: int = 4096
+    tokens: int | None = 4096
     workers: int = 0
     oversample: str = "none"
     multipliers: dict[str, int] = field(default_factory=dict)

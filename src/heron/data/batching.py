@@ -7,11 +7,35 @@ Shape suffixes: U units, P units of a pass (repeats included), C classes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from heron.data.features import UNLABELLED, Units
 from heron.schema import BatchingConfig
+
+BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
+BATCHES = 20  # that an epoch is then to have at least
+
+
+def budget(batching: BatchingConfig) -> int:
+    """Read how many padded tokens a batch may have, where no data makes it fewer."""
+    return BUDGET if batching.tokens is None else batching.tokens
+
+
+def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
+    """Let the budget follow the data where `batching.tokens` is null.
+
+    An epoch gets about `BATCHES` batches at least; where it has them anyway, `BUDGET` is left.
+
+    Args:
+        batching: the run's.
+        lengths_S: tokens of each training sequence.
+    """
+    if batching.tokens is not None or not len(lengths_S):
+        return batching
+    share = int(lengths_S.sum()) // BATCHES
+    return replace(batching, tokens=min(BUDGET, max(share, int(lengths_S.max()))))
 
 
 def plan_epoch(
@@ -65,7 +89,7 @@ def plan_pass(
     order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
     if classes_U is not None:
         order_P = interleave(order_P, classes_U)
-    batches = fill_batches(order_P, units, batching.tokens, first=random.uniform(0.3, 1.0))
+    batches = fill_batches(order_P, units, budget(batching), first=random.uniform(0.3, 1.0))
     return [batches[index] for index in random.permutation(len(batches))]
 
 

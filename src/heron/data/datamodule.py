@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Sampler
 
 from heron import ranks
 from heron.config import as_dict
-from heron.data.batching import copies, plan_epoch, plan_evaluation
+from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
@@ -48,8 +48,9 @@ class DataModule(pl.LightningDataModule):
         examples: splits to use instead of reading `config.data`.
         tokenizer: a tokenizer to use instead of loading the encoder's.
 
-    `vectors` may be filled with a frozen encoder's stored vectors: batches then bring those. Where
-    `curriculum` is set, it plans the training batches.
+    `batching` is the run's, with the tokens that a batch of training has. `vectors` may be filled
+    with a frozen encoder's stored vectors: batches then bring those. Where `curriculum` is set, it
+    plans the training batches.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class DataModule(pl.LightningDataModule):
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Curriculum | None = None
         self._counted: list[int] | None = None
+        lengths_S = self.features[TRAIN].lengths_S if TRAIN in self.features else np.empty(0)
+        self.batching = fit_budget(config.batching, lengths_S)
         self.units = {split: features.units() for split, features in self.features.items()}
 
     @property
@@ -98,7 +101,7 @@ class DataModule(pl.LightningDataModule):
         return whole if self.config.trainer.max_steps is None else whole[: self._batches()[epoch]]
 
     def _whole_plan(self, epoch: int) -> list[np.ndarray]:
-        units, batching = self.units[TRAIN], self.config.batching
+        units, batching = self.units[TRAIN], self.batching
         copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
         return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
 
@@ -156,7 +159,7 @@ class DataModule(pl.LightningDataModule):
         if split in self.vectors:
             plan = plan_stored(units)
         else:
-            plan = plan_evaluation(units, self.config.batching.tokens)
+            plan = plan_evaluation(units, budget(self.config.batching))
         if len(done_U):
             plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
         return self._loader(split, plan, 0)

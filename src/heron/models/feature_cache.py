@@ -22,7 +22,7 @@ from torch import nn
 from heron.bars import tracked
 from heron.config import as_dict
 from heron.data import array_store
-from heron.data.batching import plan_evaluation
+from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
 from heron.files import fingerprint
@@ -87,7 +87,7 @@ def encode_split(
 ) -> np.ndarray:
     """Encode and pool a split, in order of length; returns float32 [X, P]."""
     features, units = data.features[split], data.units[split]
-    plan = plan_evaluation(units, config.batching.tokens)
+    plan = plan_evaluation(units, budget(config.batching))
     collate = Collator(features, data.tokenizer.pad_token_id)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if config.trainer.accelerator == "cpu":

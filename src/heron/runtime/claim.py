@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heron.config import as_dict, decisive, read_own, resolve_stages
+from heron.data.batching import BUDGET
 from heron.data.config import DataConfig
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
@@ -130,6 +131,8 @@ def _without_secrets(config: Config) -> str:
 def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
     # The run that a curriculum learns from has no experiment's name of its own.
     config.experiment = config.experiment or before.experiment
+    if config.batching.tokens is None and before.batching.tokens == BUDGET:
+        config.batching.tokens = BUDGET  # of a version in which the data did not decide
     # What is on disk has no secrets; two that differ in nothing else are the same run.
     found, wanted = redacted(decisive(before)), redacted(decisive(config))
     changed = [key for key in wanted if found.get(key) != wanted[key]]

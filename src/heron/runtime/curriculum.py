@@ -107,7 +107,7 @@ def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) 
     ranking = rank_units(settings, features, units, config.seed, known, similarity_R)
     stratified = settings.sampling == "stratified"
     labels = config.data.label_order
-    pool = Pool(units, data.unit_labels(TRAIN), labels, config.batching, stratified)
+    pool = Pool(units, data.unit_labels(TRAIN), labels, data.batching, stratified)
     batches = data.batches_per_epoch()
     return Curriculum(settings, pool, ranking, batches, config.optim.accumulate, config.seed)
 

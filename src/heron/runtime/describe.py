@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from heron.data.config import TRAIN
+from heron.data.datamodule import DataModule
 from heron.data.duplicates import text_key
 from heron.data.examples import Example
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
 from heron.data.questions import count_mended
 from heron.runtime.notices import say
+
+_MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
+_FEWEST_ROWS = 10
+_FEWEST_STEPS = 3  # of the optimizer, an epoch
 
 # What a user should know of answers that their tokens do not hold exactly.
 _FIT_MEANS = {
@@ -75,6 +83,58 @@ def describe(
         "dropped": {k: dict(v) for k, v in dropped.items()},
         **({"mended": mended} if mended else {}),
     }
+
+
+def describe_training(data: DataModule) -> dict[str, Any]:
+    """Say what little can be learnt from, with the key to change.
+
+    Args:
+        data: prepared; a curriculum is set already.
+
+    Returns:
+        `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
+        optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
+    """
+    config, features = data.config, data.features[TRAIN]
+    batching, rows = data.batching, len(features)
+    steps = -(-len(data.plan(0)) // config.optim.accumulate)
+    known: dict[str, Any] = {"unknown": _unknown(data), "steps": steps}
+    if known["unknown"] >= _MOST_UNKNOWN:
+        say(
+            f"train: {known['unknown']:.0%} of the tokens are {data.tokenizer.unk_token}: the "
+            f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
+            "encoder= to one of the data's language"
+        )
+    counts_C = data.label_counts_C
+    if rows < _FEWEST_ROWS:
+        say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
+    elif len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
+        label = config.data.label_order[int(counts_C.argmax())]
+        say(
+            f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
+            "data.columns.label, data.label_aliases and data.label_order"
+        )
+    by_size = batching.plan == "shuffle"
+    if known["steps"] <= _FEWEST_STEPS:
+        key, most = ("size", batching.size) if by_size else ("tokens", batching.tokens)
+        more = " and optim.accumulate" if config.optim.accumulate > 1 else ""
+        what = "sequences" if by_size else "tokens"
+        say(
+            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, for a "
+            f"batch holds up to {most} {what}: lower batching.{key}{more}, or raise "
+            "trainer.max_epochs"
+        )
+    return known if by_size else {**known, "batch_tokens": batching.tokens}
+
+
+def _unknown(data: DataModule) -> float:
+    """Compute the share of the train split's tokens that are unknown, from 0 to 1."""
+    tokens_T, tokenizer = data.features[TRAIN].tokens_T, data.tokenizer
+    unknown = tokenizer.unk_token_id
+    # GPT-2's stands for the end of a text as well, and nothing is unknown to it.
+    if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):
+        return 0.0
+    return round(float(np.mean(np.asarray(tokens_T) == unknown)), 4)
 
 
 def _sizes(features: Features) -> dict[str, int]:

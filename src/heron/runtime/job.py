@@ -29,7 +29,7 @@ from heron.runtime.build import build_encoder, build_module
 from heron.runtime.checkpointing import load_weights, resume_from
 from heron.runtime.claim import BusyError, check_sources, claim, source_hashes
 from heron.runtime.curriculum import build_curriculum, first_run
-from heron.runtime.describe import describe
+from heron.runtime.describe import describe, describe_training
 from heron.runtime.evaluation import predict_split
 from heron.runtime.history import History
 from heron.runtime.launch import count_ranks
@@ -194,7 +194,8 @@ def _train_and_score(config: Config, folder: RunFolder) -> Scores | None:
             data.curriculum = build_curriculum(config, data, first)
         module = build_module(config, data)
     if ranks.is_first():
-        folder.update_status(data=describe(data.examples, data.dropped, data.features))
+        described = describe(data.examples, data.dropped, data.features)
+        folder.update_status(data={**described, **describe_training(data)})
 
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)

@@ -66,17 +66,18 @@ def naming_memory(config: Config) -> Iterator[None]:
     except Exception as error:
         if not _is_out_of_memory(error):
             raise
+        from heron.data.batching import budget
         from heron.libraries import precision  # imports torch, which a sweep's parent does without
 
         text = str(error).strip().partition("\n")[0] or type(error).__name__
         batching, settings = config.batching, config.trainer
         key = "size" if batching.plan == "shuffle" else "tokens"
-        now = getattr(batching, key)
+        now = batching.size if key == "size" else budget(batching)
         less = [
             f"batching.{key}={max(1, now // 2)} (it is {now}; twice optim.accumulate keeps a step)"
         ]
         if key == "size":
-            less.append(f"in evaluation batching.tokens (it is {batching.tokens})")
+            less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
         if "16" not in precision(settings.precision):
             less.append("trainer.precision=bf16-mixed")
         if not config.encoder.gradient_checkpointing:

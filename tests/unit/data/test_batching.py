@@ -1,13 +1,17 @@
 """Plans: every unit as often as it should be, the same for the same seed, within the budget."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.batching import (
+    BUDGET,
     copies,
     fill_batches,
+    fit_budget,
     interleave,
     padding_efficiency,
     plan_epoch,
@@ -334,3 +338,20 @@ def test_stratified_buckets_pad_little_more_than_they_must(tokens, seed, longer,
     units, bucket = Units.single(lengths), BatchingConfig(plan="bucket", tokens=tokens)
     plan = plan_pass(np.arange(2000), units, bucket, random, classes_U)
     assert padding_efficiency(plan, units, lengths) >= 0.87 - unavoidable
+
+
+def test_the_default_budget_follows_small_data_and_leaves_large_data_alone():
+    default = BatchingConfig(plan="bucket", tokens=None)
+    small, large = np.full(200, 40), np.full(20_000, 40)
+    assert fit_budget(default, large).tokens == BUDGET == 3072
+    fitted = fit_budget(default, small)
+    assert fitted.tokens == 200 * 40 // 20
+    batches = len(plan_epoch(Units.single(small), fitted, seed=0, epoch=0))
+    assert 19 <= batches <= 24
+    assert len(plan_epoch(Units.single(small), replace(default, tokens=3072), 0, 0)) <= 4
+
+
+def test_the_default_budget_holds_the_longest_sequence_and_what_is_named_stays():
+    lengths_S = np.array([10] * 30 + [500])
+    assert fit_budget(BatchingConfig(plan="bucket", tokens=None), lengths_S).tokens == 500
+    assert fit_budget(BatchingConfig(plan="bucket", tokens=2000), lengths_S).tokens == 2000

@@ -11,6 +11,7 @@ import pytest
 
 from heron.errors import ConfigError
 from heron.runtime.claim import claim
+from heron.runtime.claim import claim
 from heron.runtime.run_folder import RunFolder, config_key, open_run, run_path
 from heron.schema import Config
 
@@ -168,3 +169,17 @@ def test_missing_model_names_the_state_of_the_run(tmp_path: Path) -> None:
     folder.model.mkdir()
     (folder.model / "head.safetensors").touch()
     folder.require_model()
+
+
+def test_a_run_begun_under_the_old_default_budget_goes_on_with_it(
+    tmp_path: Path, chronicle_config: Callable[..., Config]
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    claim(chronicle_config("batching.tokens=3072"), folder)
+    config = chronicle_config("batching.tokens=null")
+    claim(config, folder)
+    assert config.batching.tokens == 3072
+    folder = RunFolder(tmp_path / "other")
+    claim(chronicle_config("batching.tokens=900"), folder)
+    with pytest.raises(ConfigError, match="batching.tokens was 900, now None"):
+        claim(chronicle_config("batching.tokens=null"), folder)

@@ -15,7 +15,7 @@ import torch
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
-from heron.data.batching import fill_batches
+from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
 from heron.errors import ConfigError, nearest
@@ -99,7 +99,8 @@ class ZeroShotBaseline:
         lengths_S = np.asarray([len(ids) for ids in encoded["input_ids"]])
         units = Units.single(lengths_S)
         order_S = np.argsort(lengths_S, kind="stable")
-        for batch in self._track(fill_batches(order_S, units, self.config.batching.tokens)):
+        plan = fill_batches(order_S, units, budget(self.config.batching))
+        for batch in self._track(plan):
             columns = {name: [values[row] for row in batch] for name, values in encoded.items()}
             logits_SM[batch] = self._forward(columns)
         return logits_SM
