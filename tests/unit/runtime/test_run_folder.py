@@ -11,7 +11,6 @@ import pytest
 
 from heron.errors import ConfigError
 from heron.runtime.claim import claim
-from heron.runtime.claim import claim
 from heron.runtime.run_folder import RunFolder, config_key, open_run, run_path
 from heron.schema import Config
 
@@ -181,5 +180,5 @@ def test_a_run_begun_under_the_old_default_budget_goes_on_with_it(
     assert config.batching.tokens == 3072
     folder = RunFolder(tmp_path / "other")
     claim(chronicle_config("batching.tokens=900"), folder)
-    with pytest.raises(ConfigError, match="batching.tokens was 900, now None"):
+    with pytest.raises(ConfigError, match=r"batching\.tokens was 900, now None"):
         claim(chronicle_config("batching.tokens=null"), folder)
