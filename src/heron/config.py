@@ -20,6 +20,7 @@ from heron.bertscore_options import LONG, PRECISIONS, check_bertscore
 from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
+from heron.options import LAST_SEED
 from heron.schema import Config, EncoderConfig, StageConfig, TrainerConfig
 from heron.yaml_files import dump_yaml, parse_yaml
 
@@ -154,7 +155,6 @@ _AT_LEAST = {
     "head.decoder_layers": 1,
 }
 _ABOVE_ZERO = ("optim.lr", "optim.head_lr")
-_LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
 # Groups that every version of heron has written, `run` among the last: a file without is cut.
@@ -425,8 +425,8 @@ def _check_values(config: Config) -> None:
         value = select(config, key)
         if value is not None and not value >= least:  # so that nan is refused as well
             raise ConfigError(f"{key}={value}: must be at least {least}")
-    if config.seed > _LAST_SEED:
-        raise ConfigError(f"seed={config.seed}: must be at most {_LAST_SEED}")
+    if config.seed > LAST_SEED:
+        raise ConfigError(f"seed={config.seed}: must be at most {LAST_SEED}")
     for key in _ABOVE_ZERO:
         _check_rate(key, select(config, key))
     for key in _FRACTIONS:

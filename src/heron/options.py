@@ -22,6 +22,7 @@ from heron.errors import ConfigError, nearest
 
 T = TypeVar("T")
 
+LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -89,6 +90,9 @@ def _convert(key: str, value: str, hint: Any) -> Any:
     if hint is Path:
         return Path(value).expanduser()
     try:
-        return hint(value)
+        found = hint(value)
     except ValueError as error:
         raise ConfigError(f"{key}={value}: expected {hint.__name__}") from error
+    if key == "seed" and not 0 <= found <= LAST_SEED:
+        raise ConfigError(f"{key}={value}: must be between 0 and {LAST_SEED}")
+    return found

@@ -14,6 +14,7 @@ class Options:
     run: Path
     split: str = "test"
     rows: int | None = None
+    seed: int = 0
     share: float = 0.5
     fetch: bool = False
     labels: list[str] = field(default_factory=list)
@@ -23,7 +24,9 @@ class Options:
 def test_every_type_is_converted():
     words = ["run=~/a", "split=x=y", "rows=3", "share=0.25", "fetch=yes", "labels=A, B,", "out=o"]
     options = parse_options(Options, words)
-    assert options == Options(Path("~/a").expanduser(), "x=y", 3, 0.25, True, ["A", "B"], Path("o"))
+    assert options == Options(
+        Path("~/a").expanduser(), "x=y", 3, 0, 0.25, True, ["A", "B"], Path("o")
+    )
 
 
 def test_defaults_hold_where_nothing_is_said():
@@ -48,6 +51,8 @@ def test_booleans_are_said_in_plain_words(word, value):
         (["rum"], "'rum' is not of the form key=value. Did you mean 'run'?"),
         (["run=a", "run=b"], "option 'run' is given twice"),
         (["run=a", "rows=many"], "rows=many: expected int"),
+        (["run=a", "seed=-1"], "seed=-1: must be between 0 and 4294967295"),
+        (["run=a", "seed=99999999999"], "must be between 0 and"),
         (["run=a", "rows=1.5"], "rows=1.5: expected int"),
         (["run=a", "share=half"], "share=half: expected float"),
         (["run=a", "fetch=maybe"], "fetch=maybe: expected true or false"),
