@@ -63,15 +63,17 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
 
 
 def _paths(parts: Sequence[str]) -> list[str]:
-    """Put paths together again whose own names hold commas, as those of run folders do."""
-    found, held = list[str](), list[str]()
-    for part in parts:
-        held.append(part)
-        path = ",".join(held)
-        if Path(path).expanduser().exists():
-            found.append(path)
-            held = []
-    return [*found, *([",".join(held)] if held else [])]
+    """Put paths together again whose own names hold commas, as those of runs and sweeps do.
+
+    The longest that exists counts: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
+    """
+    found, rest = list[str](), list(parts)
+    while rest:
+        joined = [",".join(rest[:count]) for count in range(len(rest), 0, -1)]
+        path = next((each for each in joined if Path(each).expanduser().exists()), joined[0])
+        found.append(path)
+        rest = rest[path.count(",") + 1 :]
+    return found
 
 
 def _convert(key: str, value: str, hint: Any) -> Any:

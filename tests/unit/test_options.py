@@ -21,6 +21,11 @@ class Options:
     out: Path | None = None
 
 
+@dataclass
+class Several:
+    runs: list[Path]
+
+
 def test_every_type_is_converted():
     words = ["run=~/a", "split=x=y", "rows=3", "share=0.25", "fetch=yes", "labels=A, B,", "out=o"]
     options = parse_options(Options, words)
@@ -64,3 +69,12 @@ def test_a_mistake_is_named(words, message):
     with pytest.raises(ConfigError) as error:
         parse_options(Options, words)
     assert str(error.value) == message
+
+
+def test_a_sweep_whose_name_begins_with_anothers_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("demo", "demo,epochs=1/a", "demo,epochs=1/b,c"):
+        (tmp_path / folder).mkdir(parents=True)
+    several = "demo,epochs=1/a,demo,epochs=1/b,c,demo"
+    expected = [Path("demo,epochs=1/a"), Path("demo,epochs=1/b,c"), Path("demo")]
+    assert parse_options(Several, [f"runs={several}"]).runs == expected
