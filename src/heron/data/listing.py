@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 from heron.config_dir import data_sets
 from heron.data.config import TEST, TRAIN, VALIDATION, DataConfig, read_config
@@ -15,6 +18,8 @@ from heron.data.sources import Source, State, default_cache_dir, default_data_di
 from heron.errors import ConfigError, DataError
 from heron.languages import get_language
 from heron.options import parse_options
+
+_NARROWEST = 24  # characters; a column with less room goes below the others
 
 
 @dataclass
@@ -200,9 +205,16 @@ def _row_count(config: DataConfig) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Pad every column but the last to its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    """Pad every column but the last to its widest cell; on a terminal, break the last one."""
+    *widths, _ = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    beside = sum(widths) + 2 * len(widths)
+    indent = beside if room - beside >= _NARROWEST else 4
+    lines = []
+    for *cells, last in rows:
+        padded = "".join(f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=True))
+        if len(padded + last) > room:
+            parts = wrap(last, room - indent, break_long_words=False, break_on_hyphens=False)
+            last = f"\n{'':{indent}}".join(parts if indent == beside else ["", *parts])
+        lines.append((padded + last).rstrip())
+    return "\n".join(lines)

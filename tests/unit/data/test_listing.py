@@ -1,6 +1,7 @@
 """`heron data` says what is there, what is missing and where it goes."""
 
 import hashlib
+import sys
 
 import pytest
 
@@ -153,6 +154,17 @@ def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them
     assert "answers in test: 1 trimmed" in shown
     assert "carved" not in shown  # there is no train split to carve validation out of
     assert "normalize_case" not in shown
+
+
+def test_on_a_terminal_no_line_of_the_overview_is_longer_than_it(capsys, monkeypatch):
+    assert main(["data"]) == 0
+    whole = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["data"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[:-2])) <= 80  # the last line names folders
+    assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
 
 
 def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
