@@ -136,7 +136,7 @@ def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path: Path) -> None:
     status = read_json(runs[0].status)
     assert status["state"] == "done"
     assert furthest(weights(runs[0]), weights(runs[1])) < 1e-5
-    assert files(runs[0]) == files(runs[1])
+    assert set(files(runs[0])) - {"log.txt"} == set(files(runs[1]))
 
 
 @pytest.mark.real
