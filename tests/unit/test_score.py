@@ -471,3 +471,22 @@ def test_an_unknown_task_names_all_that_are_scored(capsys):
     assert main(["score", "task=foo", "gold=a.csv", "predictions=b.csv"]) == 2
     said = "task=foo: no such task. Allowed: classification, nli, qa, relation, summarization."
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("files")
+def test_live_text_in_a_csv_of_heron_s_scores_as_it_does_in_json():
+    classes = {"BEFORE": "=BEFORE", "AFTER": "-after", "EQUAL": "'@", "VAGUE": "+1"}
+    gold, predicted = ([classes[label] for label in labels] for labels in (GOLD, PREDICTED))
+    guids = [f"={guid}" for guid in GUIDS]
+    write_table("gold.jsonl", {"guid": guids, "label": gold})
+    found = []
+    for kind in ("csv", "jsonl"):
+        write_table(f"p.{kind}", {"guid": guids, "label": predicted})
+        labels = "labels=" + ",".join(classes.values())
+        code, scores = score(
+            labels, "name=x", task="nli", gold="gold.jsonl", predictions=f"p.{kind}"
+        )
+        assert code == 0
+        found.append(scores)
+    assert found[0] == found[1]
+    assert found[0]["x"]["accuracy"] == 3 / 6
