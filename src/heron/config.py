@@ -21,7 +21,7 @@ from heron.dynamics.settings import DIFFICULTIES, GROWING, check_dynamics
 from heron.errors import ConfigError, nearest
 from heron.models.baselines.settings import check_baseline
 from heron.options import LAST_SEED
-from heron.schema import Config, EncoderConfig, StageConfig, TrainerConfig
+from heron.schema import BUDGET, Config, EncoderConfig, StageConfig, TrainerConfig
 from heron.yaml_files import dump_yaml, parse_yaml
 
 # What a value may be, where the type alone does not say it.
@@ -179,6 +179,12 @@ NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "
 INDECISIVE = (*NEUTRAL, "experiment")
 # Of the trainer: how one training is spread over devices.
 SPREAD = ("devices", "num_nodes", "strategy")
+# Keys that earlier versions of heron did not have, and the value that does what these versions did.
+_LATER = {
+    "curriculum.order": "difficulty",
+    "encoder.trailing_separator": False,
+    "optim.warmup_steps": None,
+}
 
 
 def resolve(config: DictConfig) -> Config:
@@ -325,8 +331,19 @@ def decisive(config: Config) -> dict[str, Any]:
     found = {
         key: value for key, value in flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
     }
-    one = TrainerConfig()
-    return found | {f"trainer.{key}": getattr(one, key) for key in SPREAD}
+    return found | _spread(TrainerConfig())
+
+
+def decisive_earlier(config: Config) -> dict[str, Any]:
+    """List what earlier versions of heron listed as `decisive`; the names of their runs hash it."""
+    found = decisive(config) | _spread(config.trainer)
+    if config.batching.tokens is None:
+        found["batching.tokens"] = BUDGET
+    return {k: value for k, value in found.items() if k not in _LATER or value != _LATER[k]}
+
+
+def _spread(trainer: TrainerConfig) -> dict[str, Any]:
+    return {f"trainer.{key}": getattr(trainer, key) for key in SPREAD}
 
 
 def as_dict(config: Any) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from heron.data.config import DataConfig
 
+BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
+
 
 @dataclass
 class PathsConfig:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from heron import composition
 from heron.config_dir import conf_dir
 from heron.data.config import ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.data.tables import read_table, write_table
 from heron.dynamics.files import read_dynamics
-from heron.runtime.run_folder import RunFolder
+from heron.runtime.run_folder import RunFolder, run_path
 from small_runs import TINY, compose, heron, in_folder, train
 
 
@@ -114,12 +115,32 @@ def test_more_than_one_device_is_refused_where_jobs_share_a_process(tmp_path, ca
 
 
 def test_a_default_spelled_out_names_the_same_run_folder(tmp_path):
-    from heron.train import run_path
-
     first = run_path(compose(tmp_path, "head=window"), ["head=window"])
     first.mkdir(parents=True)
     config = compose(tmp_path, "head=window", "seed=0")
     assert run_path(config, ["head=window", "seed=0"]) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "earlier"),
+    [
+        (["experiment=demo"], "demo/default-77fb57ed"),
+        (["data=trc", "task=relation", "head=ess"], "trc-relation/data=trc-2a886222"),
+        (
+            ["experiment=demo", "trainer.devices=2", "run.sweep='demo,trainer.max_epochs=6'"],
+            "demo/trainer.devices=2-a1ac11ef",
+        ),
+    ],
+)
+def test_a_run_that_an_earlier_version_began_keeps_its_folder(words, earlier, tmp_path):
+    config = composition.compose([*words, *in_folder(tmp_path)])
+    assert not (tmp_path / "runs").exists()
+    assert run_path(config, words) != tmp_path / "runs" / earlier
+    (tmp_path / "runs" / earlier).mkdir(parents=True)
+    assert run_path(config, words) == tmp_path / "runs" / earlier
+    # What that version could not do is another run.
+    config.optim.warmup_steps = 500
+    assert run_path(config, words) != tmp_path / "runs" / earlier
 
 
 def test_a_path_that_cannot_be_written_is_no_traceback(tmp_path, capsys):

@@ -12,10 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from heron.data.features import UNLABELLED, Units
-from heron.schema import BatchingConfig
+from heron.schema import BUDGET, BatchingConfig
 
-BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
-BATCHES = 20  # that an epoch is then to have at least
+BATCHES = 20  # that an epoch is to have at least where `batching.tokens` is null
 
 
 def budget(batching: BatchingConfig) -> int:

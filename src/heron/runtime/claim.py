@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heron.config import as_dict, decisive, read_own, resolve_stages
-from heron.data.batching import BUDGET
 from heron.data.config import DataConfig
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
@@ -19,8 +18,8 @@ from heron.files import atomic_open, fingerprint, remove_half_written, sha256_fi
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
 from heron.runtime.notices import say
-from heron.runtime.run_folder import HEAD, RunFolder, check_paths, config_key
-from heron.schema import Config, EncoderConfig, PathsConfig
+from heron.runtime.run_folder import HEAD, RunFolder, check_paths, config_key, earlier_key
+from heron.schema import BUDGET, Config, EncoderConfig, PathsConfig
 from heron.secrets import redacted
 from heron.yaml_files import dump_yaml
 
@@ -116,7 +115,7 @@ def _check_name(config: Config, folder: RunFolder) -> None:
     Raises:
         ConfigError: the name does not say so.
     """
-    if not folder.path.name.endswith(config_key(config)):
+    if not folder.path.name.endswith((config_key(config), earlier_key(config))):
         raise ConfigError(
             f"{folder.config} is empty, and nothing else says which configuration the run has. If "
             "it is this one, remove the file; run.resume=false starts the run over"

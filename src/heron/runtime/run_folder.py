@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heron.config import NEUTRAL, decisive
+from heron.config import NEUTRAL, decisive, decisive_earlier
 from heron.errors import ConfigError
 from heron.files import SEAL, damaged_files, fingerprint, read_json, write_json
 from heron.runtime.notices import say
@@ -232,6 +232,11 @@ def config_key(config: Config) -> str:
     return fingerprint(decisive(config))[:8]
 
 
+def earlier_key(config: Config) -> str:
+    """Hash a configuration as earlier versions of heron did: their runs are found by it."""
+    return fingerprint(decisive_earlier(config))[:8]
+
+
 def path_words(config: Config) -> list[str]:
     """Write out where a run reads and writes, as the words that set it."""
     return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
@@ -256,6 +261,8 @@ def check_paths(config: Config) -> None:
 def run_path(config: Config, overrides: Sequence[str]) -> Path:
     """Name the run folder: readable overrides and a hash of all that can change the result.
 
+    A run of this configuration that an earlier version of heron began keeps its folder.
+
     Raises:
         ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
     """
@@ -269,7 +276,11 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     # The same configuration in other words (a default spelled out) goes to the folder it has.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
     name = _readable(overrides, hidden=("experiment",) if said else ())
-    return next(iter(sorted(folder.glob(f"*-{key}"))), folder / f"{name}-{key}")
+    # Earlier versions added no words to a sweep's name.
+    earlier = dict.fromkeys((folder, folder.with_name(folder.name.partition(",")[0])))
+    known = [(folder, key), *((place, earlier_key(config)) for place in earlier)]
+    found = (path for place, each in known for path in sorted(place.glob(f"*-{each}")))
+    return next(found, folder / f"{name}-{key}")
 
 
 def base_name(config: Config) -> str:

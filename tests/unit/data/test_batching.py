@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.batching import (
-    BUDGET,
     copies,
     fill_batches,
     fit_budget,
@@ -19,7 +18,7 @@ from heron.data.batching import (
     plan_pass,
 )
 from heron.data.features import UNLABELLED, Units
-from heron.schema import BatchingConfig
+from heron.schema import BUDGET, BatchingConfig
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
 PLANS = st.builds(
