@@ -369,14 +369,16 @@ def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
     Raises:
         ConfigError: there is no such key.
     """
+    known = all_keys()
     for key, value in changes.items():
         parent, _, field = key.rpartition(".")
         try:
+            if key not in known:  # such as `encoder.__dict__`, an attribute of every object
+                raise AttributeError(key)
             part = select(config, parent) if parent else config
             getattr(part, field)
         except AttributeError as error:
-            hint = nearest(key, all_keys())
-            raise ConfigError(f"{name}: there is no key '{key}'.{hint}") from error
+            raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
         setattr(part, field, value)
 
 

@@ -21,6 +21,7 @@ from heron.files import SEAL, seal
 from heron.models.export import export
 from heron.repeat import configure
 from heron.runtime.build import build_module
+from heron.runtime.curriculum import without_curriculum
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
 from heron.yaml_files import dump_yaml, read_yaml
@@ -230,6 +231,23 @@ def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
         other.write_text(dump_yaml(values), "utf-8")
         with pytest.raises(ConfigError, match=f"changes: {key} is not for a stage"):
             read_stored(other)
+
+
+def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
+    config = read_stored(run.config)
+    inner = {**vars(config.encoder), "trust_remote_code": True}
+    config.curriculum.changes = {"encoder.__dict__": inner}
+    with pytest.raises(ConfigError, match="there is no key 'encoder.__dict__'"):
+        without_curriculum(config)
+
+
+def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run: RunFolder) -> None:
+    values = read_yaml(run.config)
+    values["data"]["name"] = "../../../evil"
+    values["also_test"] = ["../../../evil"]  # predictions/../../../evil.test.parquet
+    run.config.write_text(dump_yaml(values), "utf-8")
+    with pytest.raises(ConfigError, match=r"data\.name=\.\./\.\./\.\./evil: a name without '/'"):
+        read_stored(run.config)
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,8 @@ class DataConfig:
     substitute: str | None = None
 
     def __post_init__(self) -> None:
+        if "/" in self.name:  # stages and predictions are stored under this name
+            raise ConfigError(f"data.name={self.name}: a name without '/' is needed")
         get_language(self.language)
         for key, allowed in _CHOICES.items():
             _check_choice(f"data.{key}", getattr(self, key), allowed)
