@@ -202,8 +202,8 @@ def _say_what_else(paths: Sequence[Path]) -> None:
     marks = [] if len(paths) == 1 else paths[0].parent.glob("*/config.yaml")
     if others := sorted({mark.parent for mark in marks} - set(paths)):
         print(
-            f"The tables show {len(others)} runs of other commands, too, such as {others[0].name}; "
-            "run.sweep=NAME keeps runs apart"
+            f"The tables also show runs that this command did not ask for ({len(others)}, such as "
+            f"{others[0].name}); run.sweep=NAME keeps runs apart"
         )
 
 

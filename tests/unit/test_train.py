@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from heron.config import from_yaml
+from heron.data.config import FileConfig
+from heron.errors import HeronError
+from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder, train
 
@@ -59,7 +62,7 @@ class TestSweep:
         other.mkdir(parents=True)
         (other / "config.yaml").touch()
         assert heron("train", *words) == 0
-        assert "show 1 runs of other commands, too, such as other" in capsys.readouterr().out
+        assert "did not ask for (1, such as other)" in capsys.readouterr().out
 
     def test_failing_jobs_leave_the_others_alone_and_are_named(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -115,6 +118,16 @@ class TestMistakes:
         assert heron("train", *tiny, *in_folder(tmp_path), *typed, *sweep) == 2
         assert capsys.readouterr().err.count(said) == 1
         assert not list((tmp_path / "runs").glob("*/*"))
+
+    def test_leave_what_was_in_the_folder_before(self, chronicle_config: Any) -> None:
+        config = chronicle_config()
+        config.data.generator, config.data.files = None, {"train": FileConfig("absent.csv")}
+        folder = RunFolder(Path(config.paths.runs) / "sweep" / "job")
+        folder.last.parent.mkdir(parents=True)
+        folder.last.write_bytes(b"hours of work, without config.yaml and status.json")
+        with pytest.raises(HeronError, match=r"absent\.csv"):
+            run_job(config, folder)
+        assert folder.last.is_file()
 
 
 @pytest.mark.usefixtures("no_figures")

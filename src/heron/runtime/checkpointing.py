@@ -211,21 +211,30 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
 def resume_from(folder: RunFolder) -> Path | None:
     """Find the checkpoint to go on from; None to begin at the start.
 
-    Where it or the best one is damaged, both are put aside: a run without them takes longer and
-    ends the same.
+    Where it or the best one is damaged, or the best one is missing, those that there are are put
+    aside: a run without them takes longer and ends the same.
     """
     if not folder.last.is_file():
         return None
     checkpoints = [path for path in (folder.last, folder.best) if path.is_file()]
     found = {path: what for path in checkpoints if (what := damage(path))}
-    if not found:
+    is_missing = not found and len(checkpoints) == 1 and _has_chosen(folder.last)
+    if not found and not is_missing:
         return folder.last
     for path in checkpoints:
         aside = path.with_suffix(".corrupt" if path in found else ".aside")
         os.replace(path, aside)
         if path in found:
             say(f"{path} is damaged ({found[path]}); put aside as {aside.name}, starting over")
+    if is_missing:
+        say(f"{folder.best} is missing, though an epoch has been chosen; starting over")
     return None
+
+
+def _has_chosen(last: Path) -> bool:
+    """Tell whether a training had chosen a best epoch, and so written `best.ckpt`."""
+    stored = torch.load(last, map_location="cpu", weights_only=True, mmap=True)["callbacks"]
+    return any(state.get("best_model_path") for state in stored.values())
 
 
 def damage(path: Path) -> str | None:

@@ -234,7 +234,8 @@ def print_to(log: Path) -> None:
     """Send everything that this process prints, C libraries included, to the end of a file."""
     sys.stdout.flush()
     sys.stderr.flush()
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    # In somebody else's run folder, a link could lead to any file.
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
     os.dup2(target, 1)
     os.dup2(target, 2)
     os.close(target)

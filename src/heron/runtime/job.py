@@ -87,7 +87,7 @@ def run_job(
         return _follow(config, folder)
     try:
         with locked(folder.lock, wait=wait):
-            is_new = not folder.config.is_file() and not folder.status.is_file()
+            is_new = folder.is_new()
             try:
                 return _run_alone(config, folder, overrides)
             except HeronError:

@@ -168,12 +168,17 @@ class RunFolder:
             why = f"the run is not finished (it is {state}); the same heron train command goes on"
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
+    def is_new(self) -> bool:
+        """Tell whether the folder holds nothing yet but a lock and a log."""
+        return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
+
     def discard(self) -> None:
         """Remove the folder, and its sweep's if nothing else is in it, unless data was prepared.
 
-        A mistake in the command line must not leave a failed run behind.
+        A mistake in the command line must not leave a failed run behind. Only for a folder that was
+        new when the run began: all that is in it goes.
         """
-        known = [read_json(file) for file in self.path.rglob("status.json")]
+        known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
             shutil.rmtree(self.path, ignore_errors=True)
             with suppress(OSError):

@@ -16,7 +16,12 @@ import pytorch_lightning as pl
 import torch
 
 from heron.errors import ConfigError
-from heron.runtime.checkpointing import _random_state, _restore_random_state, load_weights
+from heron.runtime.checkpointing import (
+    _random_state,
+    _restore_random_state,
+    load_weights,
+    resume_from,
+)
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
 from heron.schema import Config
@@ -200,6 +205,20 @@ class TestResume:
         run_job(config, folder)
         assert "best.corrupt, starting over" in capsys.readouterr().err
         assert_same_run(folder, expected)
+
+    def test_a_run_whose_best_checkpoint_is_gone_starts_over(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        shutil.copytree(expected.path, folder.path)
+        folder.best.unlink()
+        assert resume_from(folder) is None, "its last epochs may all be worse than the one chosen"
+        assert "best.ckpt is missing" in capsys.readouterr().err
+        assert not folder.last.exists()
 
     def test_checkpoint_holds_no_pickled_code(self, unbroken: Callable[[str], Unbroken]) -> None:
         for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
