@@ -237,7 +237,7 @@ def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
     config = read_stored(run.config)
     inner = {**vars(config.encoder), "trust_remote_code": True}
     config.curriculum.changes = {"encoder.__dict__": inner}
-    with pytest.raises(ConfigError, match="there is no key 'encoder.__dict__'"):
+    with pytest.raises(ConfigError, match=r"there is no key 'encoder\.__dict__'"):
         without_curriculum(config)
 
 

@@ -212,9 +212,8 @@ class TestResume:
         tmp_path: Path,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
-        shutil.copytree(expected.path, folder.path)
+        shutil.copytree(unbroken("ess").path, folder.path)
         folder.best.unlink()
         assert resume_from(folder) is None, "its last epochs may all be worse than the one chosen"
         assert "best.ckpt is missing" in capsys.readouterr().err
