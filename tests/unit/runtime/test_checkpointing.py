@@ -213,7 +213,7 @@ class TestResume:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         folder = RunFolder(tmp_path / "run")
-        shutil.copytree(unbroken("ess").path, folder.path)
+        shutil.copytree(unbroken("ess").folder.path, folder.path)
         folder.best.unlink()
         assert resume_from(folder) is None, "its last epochs may all be worse than the one chosen"
         assert "best.ckpt is missing" in capsys.readouterr().err
