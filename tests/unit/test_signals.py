@@ -143,7 +143,7 @@ def test_sigterm_that_is_held_back_comes_afterwards() -> None:
 
     def work() -> None:
         with held_back():
-            os.kill(os.getpid(), signal.SIGTERM)
+            terminate()
             seen.append("whole")
 
     with terminable(), pytest.raises(Terminated):

@@ -192,11 +192,12 @@ class RunFolder:
             self.model.unlink()
         inside = [file.parent for file in (self.last, self.predictions("test"), self.dynamics(0))]
         for folder in (*inside, self.model, self.stages, self.generated):
-            # rmtree takes no link; one to another disk stays, and what it leads to goes.
-            for path in [*folder.glob("*")] if folder.is_symlink() else [folder]:
-                if path.is_file() or path.is_symlink():
-                    path.unlink()
-                shutil.rmtree(path, ignore_errors=True)
+            if folder.is_symlink():  # to another disk, or anywhere: only what a run writes goes
+                for path in folder.iterdir() if folder.is_dir() else ():
+                    if path.suffix in (".ckpt", ".parquet"):
+                        path.unlink()
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def require_whole(model: Path) -> None:

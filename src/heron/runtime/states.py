@@ -82,7 +82,8 @@ def naming_memory(config: Config) -> Iterator[None]:
             less.append("trainer.precision=bf16-mixed")
         if not config.encoder.gradient_checkpointing:
             less.append("encoder.gradient_checkpointing=true")
-        raise OutOfMemoryError(f"out of memory ({text}). Less takes: {'; '.join(less)}") from error
+        fix = f"To use less, set: {'; '.join(less)}"
+        raise OutOfMemoryError(f"out of memory ({text}). {fix}") from error
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -100,15 +100,17 @@ def test_a_damaged_status_is_none_and_is_written_again(text: str, tmp_path: Path
     assert folder.read_status() == {"state": "running"}
 
 
-def test_starting_over_empties_what_links_lead_to_and_keeps_them(tmp_path: Path) -> None:
+def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Path) -> None:
     folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
     disk.mkdir()
     folder.path.mkdir()
     folder.last.parent.symlink_to(disk)
     folder.last.write_text("of another configuration")
+    (disk / "thesis.tex").write_text("not the run's")
+    (disk / "inside").mkdir()
     folder.clear()
     assert folder.last.parent.is_symlink()
-    assert list(disk.iterdir()) == []
+    assert sorted(path.name for path in disk.iterdir()) == ["inside", "thesis.tex"]
 
 
 def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is(

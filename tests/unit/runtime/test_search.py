@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 import stat
 from dataclasses import replace
 from functools import cache
@@ -193,7 +194,7 @@ def test_a_job_that_is_cut_goes_on_before_the_next_point_is_chosen(
     chosen = [*ran.lrs[:3], *ran.lrs[5:]]
     assert ran.lrs[3] == ran.lrs[4] == ran.lrs[5]
     assert chosen == optuna_alone(ran.score, 5)
-    assert "MemoryError: killed; it goes on" in capsys.readouterr().out
+    assert re.search("OutOfMemoryError: .*; it goes on", capsys.readouterr().out)
 
 
 @pytest.mark.real  # takes too long for every change
@@ -456,9 +457,7 @@ def test_a_real_search_prunes_is_killed_and_loses_nothing(tmp_path: Path) -> Non
         "sweeper.pruner=median", "trainer.max_epochs=4", "trainer.checkpoint_steps=3",
     )  # fmt: skip
     with meanwhile(lambda: kill_one(tmp_path)):
-        assert sweep(tmp_path, *words, n=1) == 2
-    assert "failed" in states(tmp_path)
-    assert sweep(tmp_path, *words, n=1) == 0
+        assert sweep(tmp_path, *words, n=1) == 0  # the killed job goes on before the next point
     assert {trial.state.name for trial in trials()} == {"COMPLETE", "PRUNED"}
     assert len(trials()) == len(jobs_of(tmp_path)) == 5
     ended = [job for job in jobs_of(tmp_path) if job.state() == "pruned"]
