@@ -157,7 +157,7 @@ _AT_LEAST = {
 _ABOVE_ZERO = ("optim.lr", "optim.head_lr")
 _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.dropout")
 
-# Groups that every version of heron has written, `run` among the last: a file without is cut.
+# Groups that every version of heron has written; a file that was cut off lacks the last of them.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
 # Keys that `changes` in a stored configuration may not hold: they would undo what its reader does.
 _UNCHANGED = (
@@ -288,7 +288,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     stages = (stage.changes for stage in resolve_stages(config))
     for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
         if any(f"{key}.".startswith(f"{own}.") or own.startswith(f"{key}.") for own in _UNCHANGED):
-            raise ConfigError(f"{path}: changes: {key} is not for a stage or a first run to change")
+            raise ConfigError(f"{path}: changes: no stage and no first run may change {key}")
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
         joined = [data.join.file] if data.join else []
@@ -297,7 +297,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
             file.url = file.url if file.sha256 else None
     cache = Path(config.paths.cache)
     if not any(os.access(cache / name, os.W_OK) for name in _CACHED):
-        # Here, because it brings what downloads need.
+        # Imported late, because it loads the libraries for downloads.
         from heron.data.sources import default_cache_dir
 
         config.paths.cache = str(default_cache_dir())
@@ -325,7 +325,7 @@ def read_own(path: Path) -> Config:
 def decisive(config: Config) -> dict[str, Any]:
     """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`.
 
-    Every batch is the same over however many devices: those of one stand for any.
+    The number of devices does not change a batch, so every run is listed as one on one device.
     """
     left_out = tuple(f"{key}." for key in INDECISIVE)
     found = {

@@ -233,9 +233,9 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
             raise
         except OSError as error:
             raise ConfigError(
-                f"{path}: this file system has no locks ({error.strerror}), by which heron keeps "
-                "processes from writing one file: put paths.runs and paths.cache on one that has "
-                "(flock), such as a local disk"
+                f"{path}: this file system has no locks ({error.strerror}). heron needs them "
+                "(flock), so that two processes do not write one file: put paths.runs and "
+                "paths.cache on another file system, such as a local disk"
             ) from error
         _locks.append(file)
         try:

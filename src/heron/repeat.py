@@ -17,9 +17,9 @@ from heron.runtime.claim import check_job
 from heron.runtime.isolation import Job
 from heron.runtime.launch import count_ranks
 from heron.runtime.queue import JobList
-from heron.runtime.run_folder import RunFolder, check_paths, open_run, run_path
+from heron.runtime.run_folder import RunFolder, open_run, run_path
 from heron.runtime.sweep import Sweep
-from heron.schema import Config, SweeperConfig
+from heron.schema import Config, LauncherConfig, SweeperConfig
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.
@@ -47,11 +47,10 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"{FLAG}: name one run, not {1 + len(more)}")
     before = open_run(Path(flag.removeprefix(FLAG)))
     config = configure(before, words)
-    check_paths(config)
+    check_job(config, {}, read=False)
     after = RunFolder(run_path(config, words))
     if after.path.resolve() == before.path.resolve():
         raise ConfigError(f"{before.path} would be overwritten: name another run.job")
-    check_job(config, {}, read=False)
     print(f"heron train: {after.path}, as {before.path}", flush=True)
     after.path.mkdir(parents=True, exist_ok=True)
     scores = _train(Job(config, after, list(arguments)))
@@ -85,6 +84,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
     old.paths.runs = str(folder.parent.parent)
     old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")
     old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
+    old.launcher = LauncherConfig()  # it is trained here
     known = all_keys()
     for word in words:
         key, equals, _ = word.partition("=")

@@ -9,6 +9,7 @@ import pytest
 
 from heron.files import read_json, write_json
 from heron.runtime.run_folder import RunFolder
+from heron.yaml_files import dump_yaml, read_yaml
 from small_runs import heron, train
 
 
@@ -53,6 +54,23 @@ def test_what_else_differs_is_said(
     assert "scores are equal" in said
     assert "the versions differ" in said
     assert "the numbers of CPU threads (trainer.threads sets it) differ" in said
+
+
+def test_a_run_from_a_cluster_is_checked_as_one_that_is_trained_here(
+    run: RunFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old = RunFolder(tmp_path / "sweep" / "old")
+    shutil.copytree(run.path, old.path)
+    values = read_yaml(old.config)
+    values["launcher"]["name"], values["trainer"]["accelerator"] = "slurm", "gpu"
+    old.config.write_text(dump_yaml(values), "utf-8")
+    monkeypatch.setattr("heron.libraries.has_accelerator", lambda name: False)
+    assert heron("train", f"run.from={old.path}") == 2
+    assert "trainer.accelerator=gpu: this machine has none" in capsys.readouterr().err
+    assert not again(old).path.exists()
 
 
 @pytest.mark.parametrize(

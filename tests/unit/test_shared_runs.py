@@ -229,7 +229,9 @@ def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
             values["curriculum"] |= {"name": "own", "pacing": "linear", "changes": {key: 1}}
         other = tmp_path / f"{part}.yaml"
         other.write_text(dump_yaml(values), "utf-8")
-        with pytest.raises(ConfigError, match=f"changes: {key} is not for a stage"):
+        with pytest.raises(
+            ConfigError, match=f"changes: no stage and no first run may change {key}"
+        ):
             read_stored(other)
 
 

@@ -120,7 +120,7 @@ def _check_name(config: Config, folder: RunFolder) -> None:
             f"{folder.config} is empty, and nothing else says which configuration the run has. If "
             "it is this one, remove the file; run.resume=false starts the run over"
         )
-    say(f"{folder.config} was empty; written again: the folder's name is this configuration's")
+    say(f"{folder.config} was empty; written again, for the folder's name ends with its hash")
 
 
 def _without_secrets(config: Config) -> str:

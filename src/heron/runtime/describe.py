@@ -120,7 +120,7 @@ def describe_training(data: DataModule) -> dict[str, Any]:
         more = " and optim.accumulate" if config.optim.accumulate > 1 else ""
         what = "sequences" if by_size else "tokens"
         say(
-            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, for a "
+            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, as a "
             f"batch holds up to {most} {what}: lower batching.{key}{more}, or raise "
             "trainer.max_epochs"
         )

@@ -33,7 +33,7 @@ DAMAGED = (
     "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
     "was trained, or train the run again (run.resume=false)"
 )
-# Runs that differ in these are not one comparison, nor are those of other data or another task.
+# Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
