@@ -109,6 +109,16 @@ def test_a_damaged_model_is_named_with_what_to_do(
     assert not sealed or "copy the folder again" in error
 
 
+@pytest.mark.parametrize("content", ["", "[]", '{"name": "scratch"}', '{"name": 5, "files": {}}'])
+def test_a_damaged_pointer_to_a_frozen_encoder_is_named(
+    content: str, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run.model / SEAL).unlink()
+    (run.model / "encoder.json").write_text(content, "utf-8")
+    assert predict(run) == 2
+    assert "encoder.json: damaged" in capsys.readouterr().err
+
+
 def test_an_export_without_checksums_is_read_with_a_note(
     run: RunFolder, capsys: pytest.CaptureFixture[str]
 ) -> None:

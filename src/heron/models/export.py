@@ -191,8 +191,7 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
         ConfigError: a file of `model/` is damaged.
     """
     require_whole(model)
-    pointer = model / POINTER
-    name = read_json(pointer)["name"] if pointer.is_file() else str(model)
+    name = _read_pointer(model)["name"] if (model / POINTER).is_file() else str(model)
     if name == config.name:
         return config
     return dataclasses.replace(config, name=name, revision=None, num_layers=None)
@@ -224,9 +223,19 @@ def load_head(head: nn.Module, model: Path) -> None:
 
 
 def _check_pointer(folder: RunFolder, config: Config) -> None:
-    pointer = read_json(folder.model / POINTER)
+    pointer = _read_pointer(folder.model)
     if pointer["files"] != identity(config.encoder):
         raise ConfigError(
             f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
             "have changed or gone since; put them back"
         )
+
+
+def _read_pointer(model: Path) -> dict[str, Any]:
+    try:
+        pointer = read_json(model / POINTER)
+        if isinstance(pointer["name"], str) and isinstance(pointer["files"], dict):
+            return pointer
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise ConfigError(f"{model / POINTER}: {DAMAGED}")
