@@ -83,6 +83,8 @@ def _convert(key: str, value: str, hint: Any) -> Any:
         hint = next(arg for arg in typing.get_args(hint) if arg is not type(None))
     if typing.get_origin(hint) is list:
         (inner,) = typing.get_args(hint)
+        if value.startswith("[") and value.endswith("]"):  # as `heron train` writes lists
+            value = value[1:-1]
         parts = [part.strip() for part in value.split(",") if part.strip()]
         return [_convert(key, part, inner) for part in (_paths(parts) if inner is Path else parts)]
     if hint is bool:

@@ -92,8 +92,12 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             said.add(str(error))
             plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
-        if folder.path not in folders:
-            plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
+        words = own_words(composition.overrides)
+        if folder.path in folders:
+            same = f"{', '.join(words)}: the same run as one before; it is trained once"
+            print(redact(f"heron train: {same}"), file=sys.stderr, flush=True)
+        else:
+            plan.jobs.append(Job(config, folder, words))
         folders.add(folder.path)
     return plan
 

@@ -34,6 +34,10 @@ def test_every_type_is_converted():
     )
 
 
+def test_a_list_may_be_written_as_heron_train_takes_it():
+    assert parse_options(Options, ["run=a", "labels=[A, B]"]).labels == ["A", "B"]
+
+
 def test_defaults_hold_where_nothing_is_said():
     assert parse_options(Options, ["run=a"]) == Options(Path("a"))
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from heron.composition import Composition, compose_and_run
 from heron.config import from_yaml
 from heron.data.config import FileConfig
 from heron.errors import HeronError
 from heron.runtime.job import run_job
 from heron.runtime.run_folder import RunFolder
+from heron.train import plan_jobs
 from small_runs import TINY, heron, in_folder, train
 
 
@@ -193,3 +195,13 @@ class TestSameCommandAgain:
             (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
         )
         assert status["state"] == "interrupted"
+
+
+def test_jobs_of_a_sweep_that_are_one_run_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[Composition] = []
+    words = ["-m", "trainer.strategy=auto,ddp", *in_folder(tmp_path)]
+    compose_and_run("train", words, found.append)
+    assert len(plan_jobs(found).jobs) == 1
+    assert "trainer.strategy=ddp" in capsys.readouterr().err
