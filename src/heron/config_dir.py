@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import heron
-from heron.errors import ConfigError
+from heron.errors import ConfigError, nearest
 
 
 def conf_dir() -> Path:
@@ -51,3 +51,15 @@ def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
     paths = [path for conf in conf_dirs(more) for path in sorted(conf.glob("data/*.yaml"))]
     # The first of a name counts, so it is entered last.
     return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
+
+
+def data_set_file(name: str) -> Path:
+    """Find a data set's YAML by its name.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
+    return paths[name]

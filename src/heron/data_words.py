@@ -12,9 +12,9 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import KeyValidationError, MissingMandatoryValue, OmegaConfBaseException
 
 from heron.config import refuse_unknown
-from heron.config_dir import data_sets
+from heron.config_dir import data_set_file
 from heron.data.config import DataConfig
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError
 from heron.schema import Config
 
 # What to say of a value that is no YAML, or not of Hydra's grammar.
@@ -50,13 +50,11 @@ def configure(name: str, words: Sequence[str]) -> DataConfig:
     Raises:
         ConfigError: no such data set, an unknown key, or a value that its key cannot have.
     """
-    paths = data_sets()
-    if name not in paths:
-        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
+    path = data_set_file(name)
     try:
-        known = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(paths[name]))
+        known = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(path))
     except (OmegaConfBaseException, yaml.YAMLError) as error:
-        raise ConfigError(f"{paths[name]}: {str(error).splitlines()[0]}") from error
+        raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
     assert isinstance(known, DictConfig)
     return to_data(merge_words(known, words))
 

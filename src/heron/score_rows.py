@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from heron.config_dir import data_sets
+from heron.config_dir import data_set_file
 from heron.data.config import DataConfig, read_config
 from heron.data.rows import Rows
 from heron.data.squad import is_squad
@@ -23,10 +24,7 @@ def read_data_set(name: str) -> DataConfig:
     Raises:
         ConfigError: there is none of this name.
     """
-    paths = data_sets()
-    if name not in paths:
-        raise ConfigError(f"data={name}: no such data set.{nearest(name, paths)}")
-    config = read_config(paths[name])
+    config = read_config(data_set_file(name))
     config.columns.side = []
     return config
 
@@ -54,11 +52,12 @@ def read_predictions(path: Path, bad_rows: Literal["raise", "report"] = "raise")
 
     try:
         parse_json(read_bytes(path).decode("utf-8-sig"), object_pairs_hook=keep)
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise DataError(Problem(str(path), f"cannot be read: {error}")) from error
     rows = [{"guid": guid, "prediction": value} for guid, value in pairs]
     table = Table(path, ("guid", "prediction"), rows, list(range(1, len(rows) + 1)), [])
-    if repeated := sorted({guid for guid, _ in pairs if [g for g, _ in pairs].count(guid) > 1}):
+    counts = Counter(guid for guid, _ in pairs)
+    if repeated := sorted(guid for guid, count in counts.items() if count > 1):
         raise DataError([Problem(f"{path}: {guid}", "is there twice") for guid in repeated])
     return table
 

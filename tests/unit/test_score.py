@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -11,6 +12,7 @@ from heron.cli import main
 from heron.data.tables import write_table
 from heron.files import read_json
 from heron.metrics import bootstrap_intervals, calibration_scores, score_task
+from heron.score_rows import read_predictions
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
@@ -431,6 +433,14 @@ def test_objects_marks_and_packed_files_score_the_same(form):
         file.write(content.encode())
     _, expected = score("name=p")
     assert score(predictions=name)[1] == expected
+
+
+def test_a_large_object_is_read_in_one_pass(tmp_path):
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({f"id{row}": "x" for row in range(20_000)}))
+    start = time.monotonic()
+    assert len(read_predictions(path)) == 20_000
+    assert time.monotonic() - start < 3  # looking through all for each took 12 s
 
 
 def test_a_guid_that_an_object_has_twice_is_refused(files, capsys):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from heron.config_dir import data_sets
+from heron.config_dir import data_set_file
 from heron.data.config import TEST, VALIDATION, DataConfig, read_config
 from heron.data.readers import Loaded, load_with_report
-from heron.errors import ConfigError, nearest
+from heron.errors import ConfigError
 from heron.schema import Config
 
 
@@ -21,10 +21,7 @@ def data_set(config: Config, name: str) -> DataConfig:
     for known in (config.data, *config.others.values()):
         if name == known.name:
             return known
-    paths = data_sets()
-    if name not in paths:
-        raise ConfigError(f"no data set '{name}' in conf/data.{nearest(name, paths)}")
-    found = read_config(paths[name])
+    found = read_config(data_set_file(name))
     own = config.data
     if (found.task, found.label_order) != (own.task, own.label_order):
         raise ConfigError(
