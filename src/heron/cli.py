@@ -306,7 +306,7 @@ heron demo [out=DIR]
 }
 
 
-# They write into the folder that they look at, which may be somebody else's.
+# Commands that write into the run folder they read, which may belong to somebody else.
 _INTO_RUNS = ("analyze", "dashboard", "map", "noise", "report")
 
 
@@ -320,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # whoever reads has enough, such as `head`
+    except BrokenPipeError:  # the reader has closed the pipe, such as `head`
         if arguments is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes what is left at its end
         return 0
@@ -347,7 +347,7 @@ def _run(arguments: list[str]) -> int:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        raise  # nobody's mistake: see `main`
+        raise  # `main` ends quietly
     except OSError as error:
         refused = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
         hint = "; out=DIR writes to another folder" if refused and name in _INTO_RUNS else ""

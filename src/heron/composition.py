@@ -64,7 +64,7 @@ class Composition:
         config.experiment = self.choices.get("experiment")
         if config.run.sweep is None:
             base = base_name(config)
-            # Whoever names a job says where it goes.
+            # A job that has a name stays in the plain folder.
             config.run.sweep = base if config.run.job else sweep_name(base, _fixed(self.typed))
         if self.folders:
             # A job may run in another process, which was not told where to look.
@@ -231,7 +231,7 @@ _KNOWN_TO_HYDRA = ("hydra.mode", "hydra.sweeper.params")
 
 
 def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
-    """Part the words that say where YAML is looked for from the others.
+    """Separate the words that name folders of YAML from the other overrides.
 
     Args:
         words: overrides; `hydra.searchpath=[DIR,...]` names folders that are laid out as `conf/`.

@@ -159,7 +159,7 @@ _FRACTIONS = ("optim.warmup", "optim.label_smoothing", "head.dropout", "encoder.
 
 # Groups that every version of heron has written; a file that was cut off lacks the last of them.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
-# Keys that `changes` in a stored configuration may not hold: they would undo what its reader does.
+# Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
 _UNCHANGED = (
     "encoder.trust_remote_code",
     "paths",
@@ -177,7 +177,7 @@ _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
 # Nor can an experiment's name: what it stands for is in the other keys.
 INDECISIVE = (*NEUTRAL, "experiment")
-# Of the trainer: how one training is spread over devices.
+# Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "num_nodes", "strategy")
 # Keys that earlier versions of heron did not have, and the value that does what these versions did.
 _LATER = {

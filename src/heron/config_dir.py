@@ -32,7 +32,7 @@ def experiment_roots() -> list[Path]:
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
-    """List where YAML is looked for; of a name that several have, the first counts.
+    """List the folders with YAML; where several have a file of one name, the first one counts.
 
     Args:
         more: folders that the command line names.

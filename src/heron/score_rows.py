@@ -1,4 +1,4 @@
-"""Somebody's predictions, read and put beside the gold rows that they are for."""
+"""Read a system's predictions and match them to gold rows, for every task of `heron score`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUIDS = ("guid", "id")
 
 
 def read_data_set(name: str) -> DataConfig:
-    """Read a data set's definition; its side columns are left out, for nothing here needs them.
+    """Read a data set's definition without its side columns, which scoring does not need.
 
     Raises:
         ConfigError: there is none of this name.

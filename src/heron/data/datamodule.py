@@ -48,7 +48,7 @@ class DataModule(pl.LightningDataModule):
         examples: splits to use instead of reading `config.data`.
         tokenizer: a tokenizer to use instead of loading the encoder's.
 
-    `batching` is the run's, with the tokens that a batch of training has. `vectors` may be filled
+    `batching` is the run's, with `tokens` set for the batches of training. `vectors` may be filled
     with a frozen encoder's stored vectors: batches then bring those. Where `curriculum` is set, it
     plans the training batches.
     """
@@ -250,7 +250,7 @@ def prepare(
         train = examples.get(TRAIN, [])
         texts = (text for e in train for text in (e.text, e.target) if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
-    _forget_limits(tokenizer)  # those of a call before would change the keys below
+    _forget_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     for split, rows in examples.items():
@@ -280,7 +280,7 @@ def prepare(
 
 
 def _forget_limits(tokenizer: Any) -> None:
-    """Take off the length limits that the last call has set; every call sets its own."""
+    """Remove the length limits that the last call has set; every call sets its own."""
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
 

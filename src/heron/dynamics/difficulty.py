@@ -68,7 +68,7 @@ def rank_units(
         return Ranking(order_U, {})
     if config.grouping == "tercile_partition":
         groups = tercile_partition(score_U, guids_U)
-        if config.order == "groups":  # they follow the difficulty; who has none is in no group
+        if config.order == "groups":  # an example without a difficulty is in no group
             order_U = order_U[~np.isnan(score_U[order_U])]
         return Ranking(order_U, groups)
     assert of_units is not None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from heron.errors import ConfigError, DataError, Problem
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
-_ROUNDED = 0.005  # how far from the truth a probability of two decimals may be
+_ROUNDED = 0.005  # largest rounding error of two decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ReliabilityBins:
 
 
 def rounding_tolerance(classes: int) -> float:
-    """Say how far from 1 probabilities may add up that a file has rounded to two decimals."""
+    """Compute how far from 1 a row may add up whose probabilities have two decimals."""
     return max(TOLERANCE, _ROUNDED * classes) + 1e-9  # sums of floats miss the border itself
 
 

@@ -10,7 +10,7 @@ from heron.metrics.summary import rouge_names
 from heron.schema import Config
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
-# Less is better; of all other scores more is. Nothing else in heron says so.
+# Scores of which less is better; of all others more is. No other module lists them.
 _MINIMISED = (LOSS, "ece", "mce", "brier")
 
 

@@ -7,7 +7,7 @@ head.safetensors                                    the head's weights; config.y
 checksums.json                                      SHA-256 of each of these files
 
 A head that has no such class in transformers is in `head.safetensors` alone. `config.json` then
-has an empty `id2label`: a head that transformers would draw at random has no class to answer with.
+has an empty `id2label`, so that transformers cannot answer from a head drawn at random.
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 """

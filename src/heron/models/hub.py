@@ -68,9 +68,9 @@ def identity(config: EncoderConfig) -> dict[str, str]:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Turn what the libraries raise of a model that cannot be loaded into `unreachable`.
+    """Raise `unreachable` for whatever the libraries raise while a model loads.
 
-    Damaged files make each of them raise another kind, some a bare `Exception`.
+    Of damaged files each raises another kind, some a bare `Exception`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Whose a run folder is: one configuration's, one state of the data's, one process's at a time.
+"""Run-folder ownership: configuration, hashes of the data, and what is checked beforehand.
 
 Light to import: a sweep's parent process looks at every folder and trains in none.
 """

@@ -78,7 +78,7 @@ def without_curriculum(config: Config) -> Config:
     first.run = dataclasses.replace(
         config.run,
         job=None,
-        sweep=run_path(config, ()).parent.name,
+        sweep=str(run_path(config, ()).parent.relative_to(config.paths.runs)),
         resume=True,  # other curricula learn from it: starting over is for this run alone
         export=config.run.export or compares_trained(config.curriculum),
     )

@@ -86,7 +86,7 @@ def describe(
 
 
 def describe_training(data: DataModule) -> dict[str, Any]:
-    """Say what little can be learnt from, with the key to change.
+    """Warn of training data that little can be learnt from, and name the key to change.
 
     Args:
         data: prepared; a curriculum is set already.

@@ -283,7 +283,8 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
     name = _readable(overrides, hidden=("experiment",) if said else ())
     # Earlier versions added no words to a sweep's name.
-    earlier = dict.fromkeys((folder, folder.with_name(folder.name.partition(",")[0])))
+    plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
+    earlier = dict.fromkeys((folder, plain))
     known = [(folder, key), *((place, earlier_key(config)) for place in earlier)]
     found = (path for place, each in known for path in sorted(place.glob(f"*-{each}")))
     return next(found, folder / f"{name}-{key}")
@@ -308,7 +309,7 @@ def sweep_name(base: str, fixed: Sequence[str]) -> str:
     if not apart:
         return base
     name = _readable(apart)
-    if len(name) > 80 or name != ",".join(apart):  # it is cut, or paths are: a hash tells all
+    if len(name) > 80 or name != ",".join(apart):  # cut short: a hash keeps it unique
         name = f"{name[:80]}-{fingerprint(apart)[:4]}"
     return f"{base},{name}"
 

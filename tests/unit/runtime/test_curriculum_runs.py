@@ -270,6 +270,11 @@ class TestFirstRun:
         with pytest.raises(ConfigError, match=rf"curriculum\.changes: .*{message}"):
             without_curriculum(config)
 
+    def test_lies_in_the_sweep_of_the_run_that_learns_from_it(self, configure):
+        config = configure("ronli", "a")
+        config.run.sweep = "paper/table4"
+        assert without_curriculum(config).run.sweep == "paper/table4"
+
     def test_may_be_any_run_on_the_same_split(self, configure, trained, tmp_path, trainings):
         other = trained("ronli", "none", *WATCHED)
         config = configure("ronli", "e2l", dynamics=str(other.path), folder=tmp_path)

@@ -100,6 +100,14 @@ def test_a_damaged_status_is_none_and_is_written_again(text: str, tmp_path: Path
     assert folder.read_status() == {"state": "running"}
 
 
+def test_a_folder_with_a_damaged_status_can_be_discarded(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "sweep" / "run")
+    folder.path.mkdir(parents=True)
+    folder.status.write_text("{")
+    folder.discard()
+    assert not folder.path.parent.exists()
+
+
 def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Path) -> None:
     folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
     disk.mkdir()

@@ -65,7 +65,7 @@ class ExtractiveBaseline:
         folder.mkdir(parents=True, exist_ok=True)
 
     def _summary(self, example: Example) -> str:
-        article, summary = as_given(example)  # whoever copies does not respell
+        article, summary = as_given(example)  # copied sentences keep their spelling
         sentences = split_sentences(article)
         if self.name == "lead":
             chosen = lead(sentences, self.sentences)
