@@ -73,9 +73,11 @@ heron predict run=DIR input=FILE [out=FILE] [key=value ...]
   heron predict run=DIR text="..."                            a summary, for runs that write them
   heron predict run=DIR,DIR2,DIR3 input=rows.csv              the mean of several runs' logits
   heron predict run=DIR input=rows.csv task.max_answer_tokens=20     also: encoder.stride=
+  heron predict run=DIR input=rows.csv batching.tokens=1024   smaller batches take less memory
   heron predict run=DIR input=rows.csv data.columns.text=body        columns of other names
 
-FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form. Rows that
+FILE is CSV, JSONL or Parquet with the text columns of the run's data set, in their form; it is
+predicted 10,000 rows at a time and may be of any length (JSON is read at once). Rows that
 cannot be used are reported by line; all others are predicted: guid, label, one probability per
 class; or guid, answer, its place in the text in characters, and its probability.""",
     ),

@@ -53,10 +53,15 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         os.replace(name, path)
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
-        # Without a number, an error says what its arguments say; a name would hide that.
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            error.filename = str(path)
+        _name(error, path)
         raise
+
+
+def _name(error: BaseException, path: Path) -> None:
+    """Let an error of the system's that names no file name this one."""
+    # Without a number, an error says what its arguments say; a name would hide that.
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        error.filename = str(path)
 
 
 def remove_half_written(folder: Path) -> None:
@@ -97,8 +102,9 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         os.chmod(temporary, 0o755)
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(temporary, folder)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
+        _name(error, folder)
         raise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from heron.runtime.build import task_module
 from heron.runtime.evaluation import predict_split
 from heron.runtime.progress import progress_bar
 from heron.runtime.run_folder import RunFolder
+from heron.runtime.states import naming_memory
 from heron.schema import Config
 from heron.settings import changed
 from heron.signals import leave_signals_alone
@@ -33,6 +34,8 @@ from heron.tasks.several import Mean, UnderEach
 
 _SPLIT = "input"
 
+# What to do when all that a command predicts is safe; see `predict_split`.
+Finished = list[Callable[[], None]]
 # Predictions, and a problem for each example that could not be used.
 Predicted = tuple[Predictions, list[Problem]]
 
@@ -48,8 +51,12 @@ class Trained(Protocol):
     def sources(self) -> Mapping[str, str]:
         """sha256 of each file that the run was made from; of several runs the first one's."""
 
-    def predict(self, examples: Sequence[Example]) -> Predicted:
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """Predict examples.
+
+        Args:
+            examples: with texts.
+            finished: see `predict_split`; for a part of a file.
 
         Returns:
             Predictions in the order of `examples`, and a problem for each example that could not
@@ -155,9 +162,9 @@ class TrainedEncoder:
         self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
-    def predict(self, examples: Sequence[Example]) -> Predicted:
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """See `Trained`; examples whose event the length limit cuts are refused."""
-        return _predict(self.module, self.config, self.tokenizer, examples, self.keep)
+        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
 
     def under(self, settings: Mapping[str, Any]) -> TrainedEncoder:
         """See `Trained`."""
@@ -205,7 +212,7 @@ class Ensemble:
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
             heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
 
-    def predict(self, examples: Sequence[Example]) -> Predicted:
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """See `Trained`."""
         return _predict(self.module, self.config, self.tokenizer, examples)
 
@@ -250,9 +257,11 @@ def _predict(
     tokenizer: Any,
     examples: Sequence[Example],
     keep: Path | None = None,
+    finished: Finished | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    predictions = predict_split(_trainer(config), module, data, _SPLIT, keep)
+    with naming_memory(config, training=False):
+        predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, finished)
     return predictions, data.features[_SPLIT].refused
 
 
@@ -286,7 +295,7 @@ class TrainedBaseline:
         self.config, self.sources = config, _sources(folder)
         self.baseline = load_baseline(config, folder.model)
 
-    def predict(self, examples: Sequence[Example]) -> Predicted:
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """See `Trained`; nothing is refused, baselines have no length limit that matters."""
         return predict_examples(self.baseline, examples, self.config), []
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heron.errors import ConfigError, DataError, Problem
 from heron.options import parse_options
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _TAKES = TAKES["predict"]
 _TEXTS = ("text", "text_pair", "context", "question")
+CHUNK = 10_000  # rows of a file that are in memory at once
 
 
 @dataclass
@@ -39,7 +40,9 @@ class PredictOptions:
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
         input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
-            marked form, or premise and hypothesis).
+            marked form, or premise and hypothesis). It is predicted `CHUNK` rows at a time, so that
+            memory does not grow with it; batches end with a chunk, so in a longer file
+            probabilities may differ in their last bits from those of the rows alone.
         text: one text instead of a file; its label is printed.
         text_pair: the second text that goes with it, for runs on pairs.
         context: another name of `text`, for runs that answer questions.
@@ -105,18 +108,33 @@ def _check(options: PredictOptions) -> None:
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
+    from heron.data.readers import read_parts
     from heron.data.squad import place_of
-    from heron.data.tables import table_stem, write_table
+    from heron.data.tables import table_stem, write_chunks
 
-    rows = _read(trained, data, path)
-    predictions, refused = trained.predict(rows.examples)
+    paths = trained.config.paths
+    found: list[Problem] = []
+    finished: list[Callable[[], None]] = []
+    predicted = 0
+
+    def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
+        nonlocal predicted
+        for rows in read_parts(path, data, CHUNK, Path(paths.data), Path(paths.cache)):
+            found.extend(rows.problems)
+            if rows.examples:
+                predictions, refused = trained.predict(rows.examples, finished)
+                lines = {e.guid: e.side["line"] for e in rows.examples}
+                cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
+                found.extend(cut)
+                predicted += len(predictions.guids)
+                yield predictions.answers(trained.config)
+
     out = out or path.with_name(f"{table_stem(path)}.predictions.csv")
-    write_table(out, predictions.answers(trained.config))
-    lines = {e.guid: e.side["line"] for e in rows.examples}
-    cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
-    found = sorted([*rows.problems, *cut], key=lambda each: each.number)
-    problems = advise(found, _TAKES)
-    print(f"{len(predictions.guids)} rows predicted: {out}")
+    write_chunks(out, answers())
+    for each in finished:
+        each()
+    problems = advise(sorted(found, key=lambda each: each.number), _TAKES)
+    print(f"{predicted} rows predicted: {out}")
     if problems:
         print(f"{len(problems)} rows could not be used:", file=sys.stderr)
         print(DataError(problems, limit=50), file=sys.stderr)

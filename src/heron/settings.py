@@ -22,8 +22,9 @@ from heron.data_words import merge_words, stands_for, to_data
 from heron.errors import ConfigError, DataError, Problem, nearest
 from heron.schema import Config
 
-# How answers are looked for. The threshold of "no answer" stays the one that training tuned.
-SETTINGS = ("task.max_answer_tokens", "encoder.stride")
+# How answers are looked for (the threshold of "no answer" stays the one that training tuned), and
+# how many tokens a batch has, which decides how much memory is taken.
+SETTINGS = ("task.max_answer_tokens", "encoder.stride", "batching.tokens")
 # Where a data set lies, and whether it may be another revision of it.
 PLACES = ("paths.data", "data.verify")
 # Whether code that comes with a run's weights may run: only where this command says so.

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from heron.data.datamodule import DataModule
+from heron.runtime.evaluation import predict_split as real_predict_split
 from heron.runtime.run_folder import RunFolder
 from small_baselines import LABELS as PAIR_LABELS
 from small_baselines import train as train_baseline
@@ -72,6 +74,74 @@ def test_predictions_equal_those_of_the_run_itself(
     assert [row["guid"] for row in rows] == guids
     assert [row["label"] for row in rows] == [row["prediction"] for row in test_rows]
     np.testing.assert_allclose(probabilities(rows), probabilities(test_rows), atol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_file_in_several_chunks_is_predicted_as_in_one(
+    suffix: str,
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts, guids = [str(row["text"]) for row in test_rows], [f"row {n}" for n in range(99)]
+    texts[6], texts[8] = "אין סימון", "מלה " * 500 + texts[8]  # in the second chunk
+    guids[12], guids[13] = guids[0], guids[11]
+    path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
+    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}")
+    said = []
+    for name, size in (("whole", 10_000), ("parts", 5)):
+        monkeypatch.setattr("heron.predict.CHUNK", size)
+        assert heron("predict", *words, f"out={tmp_path / name}.csv") == 1
+        said.append(capsys.readouterr())
+    whole, parts = (read_csv(tmp_path / f"{name}.csv") for name in ("whole", "parts"))
+    bad = (6, 8, 12, 13)
+    assert [row["guid"] for row in parts] == [guids[n] for n in range(len(texts)) if n not in bad]
+    assert [(r["guid"], r["label"]) for r in parts] == [(r["guid"], r["label"]) for r in whole]
+    np.testing.assert_allclose(probabilities(parts), probabilities(whole), atol=1e-6)
+    assert said[0].err == said[1].err
+    header = suffix == ".csv"
+    for n, reason in zip(bad, ("no [א1]", "cut", "is already on", "is already on"), strict=True):
+        (line,) = [
+            line for line in said[1].err.splitlines() if f"{path}:{n + 1 + header}: " in line
+        ]
+        assert reason in line
+
+
+def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_nothing(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows])
+    out = tmp_path / "rows.predictions.csv"
+    out.write_text("as before")
+    sizes = []
+
+    def predict_split(trainer: object, module: object, data: DataModule, *rest: object) -> object:
+        sizes.append(len(data.examples["input"]))
+        if len(sizes) >= 2:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return real_predict_split(trainer, module, data, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("heron.predict.CHUNK", 5)
+    monkeypatch.setattr("heron.inference.predict_split", predict_split)
+    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}")
+    assert heron("predict", *words) == 2
+    assert sizes == [5, 5]
+    assert out.read_text() == "as before"
+    assert not list(tmp_path.glob(".rows*"))
+    said = capsys.readouterr().err
+    assert "out of memory (CUDA out of memory" in said
+    assert "batching.tokens=450 (it is 900)" in said
+    assert not any(key in said for key in ("accumulate", "precision", "gradient_checkpointing"))
+    assert heron("evaluate", f"run={run.path}") == 2
+    assert "batching.tokens=450 (it is 900)" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert heron("predict", *words, "batching.tokens=450") == 0
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -270,8 +340,9 @@ def write_pairs(path: Path, rows: Sequence[dict[str, object]], *columns: str) ->
 
 
 def test_pairs_are_predicted_as_the_run_itself_predicted_them(
-    pair_run: RunFolder, tmp_path: Path
+    pair_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("heron.predict.CHUNK", 9)
     rows = pq.read_table(pair_run.predictions("test")).to_pylist()
     path = write_pairs(tmp_path / "pairs.csv", rows, "guid", "premise", "hypothesis")
     assert heron("predict", f"run={pair_run.path}", f"input={path}", f"cache={tmp_path}") == 0

@@ -99,7 +99,11 @@ def test_one_text_on_the_command_line_is_answered_in_its_own_characters(trained,
         assert MARKED[start:end] == text
 
 
-def test_what_cannot_be_asked_is_named_by_line_in_order_and_all_else_is_answered(predict):
+@pytest.mark.parametrize("chunk", [10_000, 2])
+def test_what_cannot_be_asked_is_named_by_line_in_order_and_all_else_is_answered(
+    predict, monkeypatch, chunk
+):
+    monkeypatch.setattr("heron.predict.CHUNK", chunk)
     long = " ".join(["לאן?"] * 60)
     rows = [
         {"guid": "a", "context": CONTEXT, "question": QUESTION},
@@ -126,7 +130,9 @@ def test_what_cannot_be_asked_is_named_by_line_in_order_and_all_else_is_answered
     assert "Traceback" not in said
 
 
-def test_a_question_of_squads_json_is_named_by_its_number(predict):
+@pytest.mark.parametrize("chunk", [10_000, 1])
+def test_a_question_of_squads_json_is_named_by_its_number(predict, monkeypatch, chunk):
+    monkeypatch.setattr("heron.predict.CHUNK", chunk)
     asked = [{"id": "1", "question": QUESTION}, {"id": "2", "question": " ".join(["לאן?"] * 60)}]
     paragraph = {"context": CONTEXT, "qas": [*asked, {"id": "3"}]}
     file = json.dumps({"data": [{"title": "t", "paragraphs": [paragraph]}]}).encode()

@@ -85,7 +85,7 @@ def test_keys_are_told_from_options_and_values() -> None:
     ("word", "says"),
     [
         ("data.unlabeled=drop", "data.unlabeled: cannot be set here. Did you mean 'data.unlabe"),
-        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: data.label_aliases, data.no_label, "),
+        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: batching.tokens, data.label_aliases, "),
         ("data.label_order=[A]", "data.label_order: cannot be set here; heron train takes it"),
     ],
 )

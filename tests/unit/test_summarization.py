@@ -8,6 +8,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from heron.data.tables import read_table, write_table
 from heron.files import read_json
 from heron.runtime.run_folder import RunFolder
+from heron.tasks.summarization import SummarizationModule
 from small_runs import TINY, heron, in_folder
 
 WORDS = (
@@ -81,6 +82,33 @@ def test_a_file_of_articles_and_one_text_are_summarized(run, tmp_path, capsys):
     capsys.readouterr()
     assert heron("predict", f"run={run.path}", f"text={rows[0]['text']}") == 0
     assert capsys.readouterr().out.strip() == rows[0]["prediction"]
+
+
+def test_summaries_of_earlier_chunks_are_not_written_again_after_a_failure(
+    run, tmp_path, monkeypatch, capsys
+):
+    rows = read_table(run.predictions("test")).rows[:3]
+    articles = tmp_path / "articles.jsonl"
+    lines = [json.dumps({"guid": row["guid"], "article": row["text"]}) for row in rows]
+    articles.write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr("heron.predict.CHUNK", 1)
+    write, allowed = SummarizationModule.write, [2]
+
+    def write_few(module, batch):
+        if not allowed[0]:
+            raise RuntimeError("out of memory")
+        allowed[0] -= 1
+        return write(module, batch)
+
+    monkeypatch.setattr(SummarizationModule, "write", write_few)
+    assert heron("predict", f"run={run.path}", f"input={articles}") == 2
+    assert "batching.tokens=750" in capsys.readouterr().err
+    assert not (tmp_path / "articles.predictions.csv").exists()
+    allowed[0] = 1  # the third article alone
+    assert heron("predict", f"run={run.path}", f"input={articles}") == 0
+    found = read_table(tmp_path / "articles.predictions.csv").rows
+    assert [row["summary"] for row in found] == [row["prediction"] for row in rows]
+    assert not run.generated.exists()
 
 
 def test_a_run_scores_the_same_when_it_is_evaluated(run, tmp_path):

@@ -12,7 +12,7 @@ from heron.data.config import DataConfig
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Labels, Rows, require_columns
 from heron.data.summary_options import SUMMARY
-from heron.data.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.data.tables import Table, as_table, cell_text, is_missing, table_stem
 from heron.errors import Problem
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -24,11 +24,13 @@ EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 GIVEN = "texts as given"
 
 
-def read_articles(path: Path, config: DataConfig, labels: Labels, side: Sequence[str] = ()) -> Rows:
+def read_articles(
+    source: Path | Table, config: DataConfig, labels: Labels, side: Sequence[str] = ()
+) -> Rows:
     """Read one table of articles.
 
     Args:
-        path: .csv, .tsv, .jsonl, .json or .parquet.
+        source: .csv, .tsv, .jsonl, .json or .parquet; or the rows of one.
         config: the data set.
         labels: `required`, `optional` (a row without a summary is unlabelled) or `ignored`.
         side: columns of `data.columns.side` that must be there.
@@ -39,7 +41,7 @@ def read_articles(path: Path, config: DataConfig, labels: Labels, side: Sequence
     Raises:
         DataError: no rows, or columns that are missing.
     """
-    table = read_table(path, bad_rows="report")
+    table = as_table(source)
     columns = config.columns
     keys = {**dict.fromkeys(side, SIDE), columns.text: "data.columns.text"}
     if labels == "required":
@@ -86,7 +88,7 @@ class ArticleReader:
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()
         self.dropped: list[tuple[str, str]] = []  # reason and label of rows left out
-        self.lines: dict[str, int] = {}  # of each guid
+        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
         language = get_language(config.language)
         self.alphabet = frozenset(language.alphabet)
         self.normalise = partial(normalise, language=language, options=config.unicode)

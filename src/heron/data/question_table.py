@@ -10,12 +10,12 @@ from heron.data.config import DataConfig
 from heron.data.qa_options import NO_ANSWER
 from heron.data.rows import SIDE, Labels, require_columns
 from heron.data.squad import AnswersError, RawQuestion, read_answers
-from heron.data.tables import Table, cell_text, is_blank, is_missing, read_table
+from heron.data.tables import Table, as_table, cell_text, is_blank, is_missing
 from heron.errors import Problem
 
 
 def read_question_table(
-    path: Path,
+    source: Path | Table,
     config: DataConfig,
     labels: Labels,
     side: Sequence[str] = (),
@@ -24,7 +24,7 @@ def read_question_table(
     """Read every row of a table, and what of it is no row.
 
     Args:
-        path: the table.
+        source: the table, or its file.
         config: names of its columns. Answers may also be in a column `answers`, in either of the
             two shapes that JSON has them in.
         labels: under `required`, a column of answers must be there.
@@ -34,7 +34,7 @@ def read_question_table(
     Raises:
         DataError: no rows, or columns that are missing.
     """
-    table = read_table(path, bad_rows="report")
+    table = as_table(source)
     columns = config.columns
     keys = dict.fromkeys(side, SIDE)
     if contexts:

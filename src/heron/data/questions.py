@@ -19,7 +19,7 @@ from heron.data.question_kinds import asks_yes_or_no
 from heron.data.question_table import read_question_table
 from heron.data.rows import SIDE, Labels, Rows
 from heron.data.squad import RawQuestion, is_squad, place_of, read_squad
-from heron.data.tables import cell_text, is_missing, table_stem
+from heron.data.tables import Table, cell_text, is_missing, table_stem
 from heron.errors import Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
@@ -36,7 +36,7 @@ GIVEN = "context as given"
 
 
 def read_questions(
-    path: Path,
+    source: Path | Table,
     config: DataConfig,
     labels: Labels,
     side: Sequence[str] = (),
@@ -45,7 +45,8 @@ def read_questions(
     """Read one file of questions.
 
     Args:
-        path: SQuAD's JSON (nested or flat), or a table with a question in each row.
+        source: SQuAD's JSON (nested or flat), or a table with a question in each row; or the rows
+            of one.
         config: the data set.
         labels: `required`, `optional` (a question without answers in the file is unlabelled) or
             `ignored`.
@@ -60,12 +61,13 @@ def read_questions(
     Raises:
         DataError: a table without the columns that hold context and question.
     """
+    path, ids = (source.path, source.ids) if isinstance(source, Table) else (source, None)
     if is_squad(path):
         questions, problems = read_squad(path)
         problems += _absent(path, questions, side)
     else:
-        questions, problems = read_question_table(path, config, labels, side, placed)
-    reader = QuestionReader(path, config, labels, placed)
+        questions, problems = read_question_table(source, config, labels, side, placed)
+    reader = QuestionReader(path, config, labels, placed, ids)
     examples = [example for raw in questions if (example := reader.read(raw)) is not None]
     found = sorted([*problems, *reader.problems], key=lambda each: each.number)
     has_ids = any(raw.guid is not None for raw in questions)
@@ -96,16 +98,24 @@ class QuestionReader:
         config: the data set.
         labels: whether each question needs answers, or a word that it has none.
         placed: as in `read_questions`.
+        ids: the number of each id before these questions, see `Table`; None at a file's beginning.
     """
 
-    def __init__(self, path: Path, config: DataConfig, labels: Labels, placed: bool = True):
+    def __init__(
+        self,
+        path: Path,
+        config: DataConfig,
+        labels: Labels,
+        placed: bool = True,
+        ids: dict[str, int] | None = None,
+    ):
         self.path, self.config, self.labels, self.qa = path, config, labels, config.qa
         self.placed = placed
         self.in_json = is_squad(path)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()
         self.dropped: list[tuple[str, str]] = []  # reason and label of questions left out
-        self.numbers: dict[str, int] = {}  # of each guid
+        self.numbers: dict[str, int] = {} if ids is None else ids  # of each guid
         language = get_language(config.language)
         self.normalise = partial(normalise, language=language, options=config.unicode)
 

@@ -6,8 +6,8 @@ Every row is checked before anything is used, and everything wrong is reported a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +27,8 @@ from heron.data.sources import (
     locate_phrases,
 )
 from heron.data.splits import carve, sample
-from heron.data.tables import read_table
+from heron.data.squad import is_squad
+from heron.data.tables import Table, as_table, read_chunks, read_table
 from heron.errors import ConfigError, DataError, Problem
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
@@ -106,19 +107,84 @@ def read_rows(
     Raises:
         DataError: nothing in the file can be used, or with `raise` anything cannot.
     """
+    keys, phrases = _own_columns(config, labels), _own_phrases(config, data_dir, cache_dir)
+    rows = _read(path, config, labels, config.columns.label, keys, phrases=phrases)
+    if rows.problems and (bad_rows == "raise" or not rows.examples):
+        raise DataError(rows.problems)
+    return rows
+
+
+def read_parts(
+    path: Path,
+    config: DataConfig,
+    size: int,
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
+) -> Iterator[Rows]:
+    """Read texts without labels from a file of the user's own, some rows at a time.
+
+    What `read_rows(..., "ignored", "report")` gives at once: ids that are there twice are found
+    wherever they stand. The file's own ids are all that stays in memory of the rows before.
+
+    Args:
+        path, config, data_dir, cache_dir: as for `read_rows`. JSON (a list, or SQuAD's form) is in
+            memory as a whole.
+        size: rows at most in each part.
+
+    Yields:
+        At least one part; some may have no examples.
+
+    Raises:
+        DataError: the file cannot be read or lacks a column, before the first part; or, behind the
+            last, no row can be used.
+    """
+    keys, phrases = _own_columns(config, "ignored"), _own_phrases(config, data_dir, cache_dir)
+    problems: list[Problem] = []
+    usable = False
+    for rows in _read_parts(path, config, size, keys, phrases):
+        problems += rows.problems
+        usable = usable or bool(rows.examples)
+        yield rows
+    if problems and not usable:
+        raise DataError(problems)
+
+
+def _read_parts(
+    path: Path, config: DataConfig, size: int, keys: Mapping[str, str], phrases: Phrases | None
+) -> Iterator[Rows]:
+    label = config.columns.label
+    if config.task == "qa" and is_squad(path):
+        rows = _read(path, config, "ignored", label, keys)
+        yield replace(rows, examples=rows.examples[:size])
+        for start in range(size, len(rows.examples), size):
+            yield Rows(rows.examples[start : start + size], [])
+        return
+    for table in read_chunks(path, size):
+        if config.columns.guid not in table.columns and table.ids is not None:
+            table.ids.clear()  # lines name the rows: none is there twice
+        if len(table):
+            yield _read(table, config, "ignored", label, keys, phrases=phrases)
+        else:
+            yield Rows([], table.problems)
+
+
+def _own_columns(config: DataConfig, labels: Labels) -> dict[str, str]:
+    """Name the columns that a file of the user's own must have, and the key that names each."""
     columns = config.columns
     keys = {columns.text: "data.columns.text"}
     if columns.text_pair:
         keys[columns.text_pair] = "data.columns.text_pair"
     if labels == "required":
         keys[columns.label] = "data.columns.label"
+    return keys
+
+
+def _own_phrases(
+    config: DataConfig, data_dir: Path | None, cache_dir: Path | None
+) -> Phrases | None:
     places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
     found = locate_phrases(config, *places)
-    phrases = read_phrases(found, config) if found else None
-    rows = _read(path, config, labels, columns.label, keys, phrases=phrases)
-    if rows.problems and (bad_rows == "raise" or not rows.examples):
-        raise DataError(rows.problems)
-    return rows
+    return read_phrases(found, config) if found else None
 
 
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
@@ -164,7 +230,7 @@ def _count_dropped(
 
 
 def _read(
-    path: Path,
+    source: Path | Table,
     config: DataConfig,
     labels: Labels,
     label_column: str,
@@ -174,8 +240,8 @@ def _read(
 ) -> Rows:
     if config.task in ("qa", "summarization"):
         read = read_questions if config.task == "qa" else read_articles
-        return read(path, config, labels, side=[each for each in keys if keys[each] == SIDE])
-    table = read_table(path, bad_rows="report")
+        return read(source, config, labels, side=[each for each in keys if keys[each] == SIDE])
+    table = as_table(source)
     require_columns(table, keys)
     return RowReader(table, config, labels, label_column, joined, phrases).read_all()
 

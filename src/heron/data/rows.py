@@ -38,7 +38,8 @@ class Rows:
         unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
             holds (an empty one as "").
         dropped: reason and label of each question that `data.qa` left out.
-        guids: ids of all rows that could be read, used or not, in file order.
+        guids: ids of all rows that could be read, used or not, in file order; of a part of a file
+            (`read_chunks`) also those before it.
         has_ids: whether the ids are the file's own, not `<file stem>:<line>`.
     """
 
@@ -117,7 +118,7 @@ class RowReader:
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
         self.problems: list[Problem] = []
         self.unlabelled: Counter[str] = Counter()  # rows left out, by what their label cell holds
-        self.lines: dict[str, int] = {}  # of each guid
+        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
 
     def read_all(self) -> Rows:
         """Read every row; problems are those of the table as well, by line."""

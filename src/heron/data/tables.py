@@ -7,16 +7,21 @@ same way everywhere: file, line, what is wrong, what would be right, all bad row
 from __future__ import annotations
 
 import csv
+import dataclasses
 import gzip
 import io
 import json
 import re
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 from heron.errors import DataError, Problem, nearest
 from heron.files import atomic_open, parse_json
@@ -46,6 +51,8 @@ class Table:
         lines: for each row the 1-based line where it begins (in Parquet, and where several rows of
             JSON share a line, the row's number).
         problems: what could not be read; empty unless `bad_rows="report"`.
+        ids: the line of each id in earlier tables of the same file (see `read_chunks`), to which
+            whoever reads the ids adds; None where this table is the whole file.
     """
 
     path: Path
@@ -53,6 +60,7 @@ class Table:
     rows: list[dict[str, Any]]
     lines: list[int]
     problems: list[Problem]
+    ids: dict[str, int] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -123,19 +131,25 @@ def _without_gz(path: Path) -> str:
     return path.stem if path.suffix.lower() == ".gz" else path.name
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file; one that ends in `.gz` is unpacked.
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read; one that ends in `.gz` is unpacked.
 
     Raises:
-        OSError: it cannot be read or unpacked.
+        OSError: it cannot be read or unpacked; of the block as well.
     """
-    if path.suffix.lower() != ".gz":
-        return path.read_bytes()
     try:
-        with gzip.open(path) as file:
-            return file.read()
+        opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
+        with opener(path, "rb") as file:
+            yield file
     except (EOFError, zlib.error) as error:
         raise OSError(f"broken gzip: {error}") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file as `open_bytes` does."""
+    with open_bytes(path) as file:
+        return file.read()
 
 
 def is_missing(value: Any) -> bool:
@@ -195,27 +209,80 @@ def read_table(
             too few or too many cells, broken JSON, text that is not UTF-8.
     """
     path = Path(path)
+    undo = own and table_format(path) in (".csv", ".tsv")
+    table = _table(path, _read(path), undo)
+    if table.problems and bad_rows == "raise":
+        raise DataError(table.problems)
+    return table
+
+
+def read_chunks(path: Path, size: int) -> Iterator[Table]:
+    """Read a table some rows at a time, so that memory does not grow with the file.
+
+    The file is read twice: its columns, and whether it can be read to its end, are known before the
+    first rows come. A JSON list (.json) is in memory as a whole all the same; of Parquet a row
+    group, packed, is.
+
+    Args:
+        path: as for `read_table`.
+        size: rows at most, good and bad ones, of each table.
+
+    Yields:
+        The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
+        the columns of the whole file, and all share `ids`.
+    """
+    columns: dict[str, None] = {}
+    for line, row in _read(path):
+        if not isinstance(row, _Bad):
+            columns |= dict.fromkeys(row)
+        elif not line:
+            yield _table(path, iter([(line, row)]))
+            return
+    found, ids = _read(path), dict[str, int]()
+    first = True
+    while (chunk := list(islice(found, size))) or first:
+        yield dataclasses.replace(_table(path, iter(chunk), columns=columns), ids=ids)
+        first = False
+
+
+def _table(
+    path: Path, found: _Rows, undo: bool = False, columns: Iterable[str] | None = None
+) -> Table:
+    """Sort what was found in a file into rows and problems.
+
+    Args:
+        path: the file.
+        found: lines, and the row or what is wrong with each.
+        undo: take off the apostrophes of `as_text`.
+        columns: those of the whole file, where this is a part of it.
+    """
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     problems: list[Problem] = []
-    undo = own and table_format(path) in (".csv", ".tsv")
-    for line, row in _read(path):
-        if undo and not isinstance(row, _Bad):
-            row = {_as_it_was(column): _as_it_was(cell) for column, cell in row.items()}
+    for line, row in found:
         if isinstance(row, _Bad):
+            if not line:  # the whole file
+                for each in (rows, lines, problems):
+                    each.clear()
             problems.append(Problem(f"{path}:{line}" if line else str(path), *row))
-        else:
-            rows.append(row)
-            lines.append(line)
+            continue
+        if undo:
+            row = {_as_it_was(column): _as_it_was(cell) for column, cell in row.items()}
+        rows.append(row)
+        lines.append(line)
     if not rows and not problems:
         problems.append(Problem(str(path), "has no rows", "at least one is needed"))
-    if problems and bad_rows == "raise":
-        raise DataError(problems)
-    columns = tuple(dict.fromkeys(column for row in rows for column in row))
+    named = columns or (column for row in rows for column in row)
+    columns = tuple(dict.fromkeys(named))
     for row in rows:
         if len(row) < len(columns):
             row.update({column: None for column in columns if column not in row})
     return Table(path, columns, rows, lines, problems)
+
+
+def as_table(source: Path | Table) -> Table:
+    """Read a table and its problems, unless it has been read."""
+    return source if isinstance(source, Table) else read_table(source, bad_rows="report")
 
 
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -229,30 +296,68 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     Raises:
         DataError: another suffix.
     """
-    path = Path(path)
-    if path.suffix == ".parquet":
-        import pyarrow
-        import pyarrow.parquet
+    write_chunks(path, [columns])
 
+
+def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]) -> None:
+    """Write a table as `write_table` does, some rows at a time.
+
+    Args:
+        path: its suffix names the format.
+        chunks: the rows' columns, at least once, the same ones each time. All but the first are
+            asked for while the file is being written; after an error in them, `path` is what it
+            was before.
+
+    Raises:
+        DataError: another suffix; nothing has been asked for then.
+    """
+    path = Path(path)
+    if path.suffix not in (".csv", ".jsonl", ".parquet"):
+        fix = "use .csv, .jsonl or .parquet"
+        raise DataError(Problem(str(path), f"cannot write a '{path.suffix}' file", fix))
+    chunks = iter(chunks)
+    chunks = chain([next(chunks)], chunks)  # an error in the first leaves no folder either
+    if path.suffix == ".parquet":
         with atomic_open(path, "wb") as file:
-            pyarrow.parquet.write_table(pyarrow.table(dict(columns)), file)
+            _write_parquet(file, chunks)
         return
-    # NumPy scalars are no JSON values; tolist() makes them plain numbers.
-    plain = [getattr(values, "tolist", lambda v=values: v)() for values in columns.values()]
-    rows = zip(*plain, strict=True)
     with atomic_open(path) as file:
-        if path.suffix == ".csv":
-            # Python before 3.13 leaves a lone carriage return unquoted, which breaks the row.
-            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-            writer.writerow(map(as_text, columns))
-            writer.writerows(map(as_text, row) for row in rows)
-        elif path.suffix == ".jsonl":
+        # Python before 3.13 leaves a lone carriage return unquoted, which breaks the row.
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        for number, columns in enumerate(chunks):
+            # NumPy scalars are no JSON values; tolist() makes them plain numbers.
+            plain = [getattr(values, "tolist", lambda v=values: v)() for values in columns.values()]
+            rows = zip(*plain, strict=True)
+            if path.suffix == ".csv":
+                if not number:
+                    writer.writerow(map(as_text, columns))
+                writer.writerows(map(as_text, row) for row in rows)
+                continue
             for row in rows:
                 json.dump(dict(zip(columns, row, strict=True)), file, ensure_ascii=False)
                 file.write("\n")
-        else:
-            fix = "use .csv, .jsonl or .parquet"
-            raise DataError(Problem(str(path), f"cannot write a '{path.suffix}' file", fix))
+
+
+def _write_parquet(file: IO[bytes], chunks: Iterable[Mapping[str, Sequence[Any]]]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    waiting: list[Any] = []  # a column without any value so far has no type yet
+    with ExitStack() as stack:
+        writer: Any = None
+        for columns in chunks:
+            table = pyarrow.table(dict(columns))
+            if writer is None:
+                waiting.append(table)
+                table = pyarrow.concat_tables(waiting, promote_options="default")
+                if pyarrow.null() in table.schema.types:
+                    continue
+                writer = pyarrow.parquet.ParquetWriter(file, table.schema)
+                stack.enter_context(writer)
+            writer.write_table(table.cast(writer.schema))
+    if writer is None:
+        table = pyarrow.concat_tables(waiting, promote_options="default")
+        pyarrow.parquet.write_table(table, file)
 
 
 class _Bad(NamedTuple):
@@ -270,38 +375,48 @@ def _read(path: Path) -> _Rows:
     if path.is_dir():
         yield 0, _Bad("is a folder, not a file", "name a file in it")
         return
-    suffix = table_format(path)
-    if suffix not in SUFFIXES:
+    if table_format(path) not in SUFFIXES:
         yield (
             0,
             _Bad(f"unknown file type '{path.suffix}'", f"use one of {', '.join(SUFFIXES)}, or .gz"),
         )
         return
     try:
-        content = read_bytes(path)
+        with open_bytes(path) as file:
+            yield from _read_open(path, file)
     except OSError as error:
         yield 0, _Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
-        return
-    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+
+
+def _read_open(path: Path, file: IO[bytes]) -> _Rows:
+    suffix = table_format(path)
+    blocks = iter(lambda: file.read(1 << 16), b"")
+    first = next(blocks, b"")
+    empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
+    file.seek(0)
+    if empty:
         yield 0, _Bad("the file is empty", "at least one row is needed")
     elif suffix == ".parquet":
-        yield from _read_parquet(content)
-    elif content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        yield from _read_parquet(path, file)
+    elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
         yield 0, _Bad("the text is UTF-16", "save it as UTF-8")
     else:
-        text = content.decode("utf-8-sig", errors="surrogateescape")
+        # Lines of JSON end with "\n" alone: U+2028 and the like may stand in strings. CSV has
+        # "\r" as well, which is kept inside of quotes.
+        ends = "\n" if suffix == ".jsonl" else ""
+        text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
         if suffix == ".jsonl":
             yield from _read_jsonl(text)
         elif suffix == ".json":
-            yield from _read_json(text)
+            yield from _read_json(text.read())
         else:
             yield from _read_csv(text, "," if suffix == ".csv" else "\t")
 
 
-def _read_csv(text: str, delimiter: str) -> _Rows:
+def _read_csv(text: IO[str], delimiter: str) -> _Rows:
     csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
     # strict: otherwise one quote that is never closed swallows the rest of the file in silence.
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
         line = reader.line_num + 1
@@ -342,11 +457,10 @@ def _other_delimiter(header: Sequence[str], delimiter: str) -> _Bad | None:
     return _Bad(what, "separate cells by commas in a .csv file, by tabs in a .tsv file")
 
 
-def _read_jsonl(text: str) -> _Rows:
-    # Not splitlines(): that also cuts at U+2028 and other characters which JSON strings may hold.
-    for line, content in enumerate(text.split("\n"), 1):
+def _read_jsonl(text: IO[str]) -> _Rows:
+    for line, content in enumerate(text, 1):
         if content.strip():
-            yield line, _json_object(content)
+            yield line, _json_object(content.removesuffix("\n"))
 
 
 def _read_json(text: str) -> _Rows:
@@ -383,16 +497,21 @@ def _read_list(text: str) -> _Rows:
         yield line, _Bad("broken JSON: expected ',' or ']'", "nothing after it was read")
 
 
-def _read_parquet(content: bytes) -> _Rows:
+def _read_parquet(path: Path, file: IO[bytes]) -> _Rows:
     import pyarrow
     import pyarrow.parquet
 
-    try:
-        table = pyarrow.parquet.read_table(io.BytesIO(content))
-    except (pyarrow.ArrowException, OSError) as error:
-        yield 0, _Bad(f"is not a readable Parquet file: {error}")
-        return
-    yield from enumerate(table.to_pylist(), 1)
+    with tempfile.TemporaryFile() as unpacked:
+        if (
+            path.suffix.lower() == ".gz"
+        ):  # it is read from its end, which packed files take long for
+            shutil.copyfileobj(file, unpacked)
+            file = unpacked
+        try:
+            batches = pyarrow.parquet.ParquetFile(file).iter_batches(1000)
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
+        except (pyarrow.ArrowException, OSError) as error:
+            yield 0, _Bad(f"is not a readable Parquet file: {error}")
 
 
 def _json_object(content: str) -> dict[str, Any] | _Bad:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ def predict_split(
     data: DataModule,
     split: str,
     keep: Path | None = None,
+    finished: list[Callable[[], None]] | None = None,
 ) -> Predictions:
     """Run a split through the model, in order of length, and put the rows back in order.
 
@@ -31,9 +33,11 @@ def predict_split(
         split: which one.
         keep: where a module that writes keeps what it has written until the split is done, so that
             a cut run need not write it again; None keeps nothing.
+        finished: where to put what removes the kept parts, for a caller that has more to do before
+            they may go; without it they go here.
     """
     if keep is not None and getattr(module, "writes", False):
-        return _write_split(trainer, module, data, split, keep)
+        return _write_split(trainer, module, data, split, keep, finished)
     loader = data.evaluation_loader(split)
     outputs: Any = trainer.predict(module, loader) if len(data.features[split]) else []
     return _join(outputs, module, data, split)
@@ -45,7 +49,12 @@ def _join(outputs: Any, module: TaskModule, data: DataModule, split: str) -> Pre
 
 
 def _write_split(
-    trainer: pl.Trainer, module: TaskModule, data: DataModule, split: str, keep: Path
+    trainer: pl.Trainer,
+    module: TaskModule,
+    data: DataModule,
+    split: str,
+    keep: Path,
+    finished: list[Callable[[], None]] | None,
 ) -> Predictions:
     kept = kept_parts(keep, module, data, split)
     before = ranks.from_first(kept.read() if ranks.is_first() else [])
@@ -60,6 +69,8 @@ def _write_split(
     predictions = _join(
         [*(before if ranks.is_first() else []), *(outputs or [])], module, data, split
     )
-    if ranks.is_first():
+    if ranks.is_first() and finished is None:
         kept.remove()
+    elif finished is not None:
+        finished.append(kept.remove)
     return predictions

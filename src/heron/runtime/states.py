@@ -55,8 +55,12 @@ class OutOfMemoryError(HeronError):
 
 
 @contextmanager
-def naming_memory(config: Config) -> Iterator[None]:
-    """Say which keys make a run take less memory where it runs out.
+def naming_memory(config: Config, training: bool = True) -> Iterator[None]:
+    """Say which keys make a run take less memory where it runs out; a baseline has none.
+
+    Args:
+        config: the run's.
+        training: whether it trains; a trained run that predicts takes fewer keys.
 
     Raises:
         OutOfMemoryError: instead of what torch says.
@@ -70,17 +74,18 @@ def naming_memory(config: Config) -> Iterator[None]:
         from heron.libraries import precision  # imports torch, which a sweep's parent does without
 
         text = str(error).strip().partition("\n")[0] or type(error).__name__
+        if config.baseline.name != "none":
+            raise OutOfMemoryError(f"out of memory ({text})") from error
         batching, settings = config.batching, config.trainer
-        key = "size" if batching.plan == "shuffle" else "tokens"
+        key = "size" if training and batching.plan == "shuffle" else "tokens"
         now = batching.size if key == "size" else budget(batching)
-        less = [
-            f"batching.{key}={max(1, now // 2)} (it is {now}; twice optim.accumulate keeps a step)"
-        ]
+        also = "; twice optim.accumulate keeps a step" if training else ""
+        less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
         if key == "size":
             less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
-        if "16" not in precision(settings.precision):
+        if training and "16" not in precision(settings.precision):
             less.append("trainer.precision=bf16-mixed")
-        if not config.encoder.gradient_checkpointing:
+        if training and not config.encoder.gradient_checkpointing:
             less.append("encoder.gradient_checkpointing=true")
         fix = f"To use less, set: {'; '.join(less)}"
         raise OutOfMemoryError(f"out of memory ({text}). {fix}") from error

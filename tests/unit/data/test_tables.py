@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import re
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.data.tables import Table, is_missing, read_table, write_table
+from heron.data.tables import Table, is_missing, read_chunks, read_table, write_chunks, write_table
 from heron.errors import DataError
 
 ROWS = [{"guid": "a", "text": "אמר"}, {"guid": "b", "text": "spune, „da”"}]
@@ -61,6 +62,70 @@ def test_byte_order_mark_and_crlf_change_nothing(tmp_path, name):
 def test_rows_of_json_that_share_a_line_are_numbered(tmp_path):
     table = read_table(save(tmp_path, "t.json", json.dumps([*ROWS, *ROWS])))
     assert table.lines == [1, 2, 3, 4]
+
+
+def many(folder: Path, name: str, count: int) -> Path:
+    """Write some rows, of JSON the last one with a column that the others lack."""
+    rows: list[dict] = [{"guid": f"row {n}", "text": f"אמר {n}\n" * 20} for n in range(count)]
+    path = folder / name.removesuffix(".gz")
+    if path.suffix == ".json":
+        path.write_text(json.dumps([*rows, {"guid": "z", "group": 3}]))
+    else:
+        write_table(path, {column: [row[column] for row in rows] for column in rows[0]})
+    if path.suffix == ".jsonl":
+        path.write_text(path.read_text() + '{"text": 1\n{"guid": "z", "group": 3}\n')
+    if name.endswith(".gz"):
+        return save(folder, name, gzip.compress(path.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.jsonl", "t.json", "t.parquet", "t.csv.gz", "t.jsonl.gz", "t.parquet.gz"]
+)
+def test_chunks_are_together_what_the_table_is(tmp_path, name):
+    path = many(tmp_path, name, 25)
+    whole = read_table(path, bad_rows="report")
+    chunks = list(read_chunks(path, 10))
+    assert [len(chunk) + len(chunk.problems) for chunk in chunks][:2] == [10, 10]
+    assert {chunk.columns for chunk in chunks} == {whole.columns}
+    for part in ("rows", "lines", "problems"):
+        assert [each for chunk in chunks for each in getattr(chunk, part)] == getattr(whole, part)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.csv.gz", "t.jsonl.gz"])
+def test_reading_in_chunks_holds_few_rows_at_once(tmp_path, name):
+    def peak(read) -> int:
+        tracemalloc.start()
+        read()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    path = many(tmp_path, name, 5000)
+    whole = peak(lambda: read_table(path, bad_rows="report"))
+    assert peak(lambda: [len(chunk) for chunk in read_chunks(path, 100)]) < whole / 3
+
+
+@pytest.mark.parametrize("content", ["", "guid,text\n", "guid;text\n1;a\n"])
+def test_file_without_a_readable_row_is_one_chunk(tmp_path, content):
+    path = save(tmp_path, "t.csv", content)
+    (chunk,) = read_chunks(path, 10)
+    assert said(chunk) == said(read_table(path, bad_rows="report"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_table_written_in_chunks_is_the_one_written_at_once(tmp_path, suffix):
+    columns = {
+        "guid": ["a", "b", "c", "=d"],
+        "start": [None, None, 3, None],
+        "p": [0.5, 1.0, 0.0, 2.0],
+    }
+    write_table(tmp_path / f"whole{suffix}", columns)
+    parts = [slice(0, 2), slice(2, 2), slice(2, 3), slice(3, 4)]
+    chunks = [{name: values[part] for name, values in columns.items()} for part in parts]
+    write_chunks(tmp_path / f"parts{suffix}", iter(chunks))
+    parts_of, whole = (read_table(tmp_path / f"{name}{suffix}") for name in ("parts", "whole"))
+    assert (parts_of.rows, parts_of.columns) == (whole.rows, whole.columns)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])

@@ -309,6 +309,12 @@ class TestFailure:
         assert not any(key in str(raised.value) for key in not_named)
         assert failure(raised.value, 0.0)["retry"] is True
 
+    def test_out_of_memory_of_a_baseline_names_no_key_of_batches(self, tmp_path: Path) -> None:
+        config = compose(tmp_path, "baseline=majority")
+        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+            raise MemoryError
+        assert str(raised.value) == "out of memory (MemoryError)"
+
     def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
         with pytest.raises(ZeroDivisionError), naming_memory(compose(tmp_path)):
             raise ZeroDivisionError
