@@ -17,7 +17,7 @@ from heron.runtime.launch import check_start, count_ranks
 from heron.runtime.ledger import Outcome, first_line
 from heron.runtime.notices import begin
 from heron.runtime.queue import JobList, Queue
-from heron.runtime.run_folder import RunFolder, run_path
+from heron.runtime.run_folder import RunFolder, config_key, run_path
 from heron.runtime.sweep import Sweep
 from heron.schema import Config
 from heron.secrets import redact
@@ -73,8 +73,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def plan_jobs(found: Sequence[Composition]) -> Plan:
-    """Resolve compositions and name their folders; of two for one folder, the first counts."""
-    plan, folders = Plan(), set[Path]()
+    """Resolve compositions and name their folders; of two that are one run, the first counts."""
+    plan, folders = Plan(), dict[Path, str]()
     mistakes: dict[str, HeronError | None] = {}
     said = set[str]()
     for composition in found:
@@ -83,6 +83,11 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             config = composition.resolved()
             _check_length(config, composition.overrides)
             folder = RunFolder(run_path(config, composition.overrides))
+            if folders.setdefault(folder.path, config_key(config)) != config_key(config):
+                raise ConfigError(
+                    f"run.job={config.run.job} names one folder for several jobs: leave it out, "
+                    "or give each job a name of its own"
+                )
             is_done = config.run.resume and folder.state() == "done"  # its data may be gone
             if not is_done and not ranks.launched():
                 check_job(config, mistakes, read=len(found) > 1)
@@ -92,13 +97,8 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             said.add(str(error))
             plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
-        words = own_words(composition.overrides)
-        if folder.path in folders:
-            same = f"{', '.join(words)}: the same run as one before; it is trained once"
-            print(redact(f"heron train: {same}"), file=sys.stderr, flush=True)
-        else:
-            plan.jobs.append(Job(config, folder, words))
-        folders.add(folder.path)
+        if all(job.folder.path != folder.path for job in plan.jobs):
+            plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
     return plan
 
 

@@ -197,11 +197,12 @@ class TestSameCommandAgain:
         assert status["state"] == "interrupted"
 
 
-def test_jobs_of_a_sweep_that_are_one_run_are_named(
+def test_one_job_name_for_several_jobs_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: list[Composition] = []
-    words = ["-m", "trainer.strategy=auto,ddp", *in_folder(tmp_path)]
-    compose_and_run("train", words, found.append)
-    assert len(plan_jobs(found).jobs) == 1
-    assert "trainer.strategy=ddp" in capsys.readouterr().err
+    compose_and_run("train", ["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)], found.append)
+    plan = plan_jobs(found)
+    assert [job.config.seed for job in plan.jobs] == [0]
+    assert len(plan.refused) == 1
+    assert "run.job=x names one folder for several jobs" in capsys.readouterr().err
