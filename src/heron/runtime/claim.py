@@ -194,4 +194,5 @@ def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would after the first epoch."""
     monitor, scores = config.trainer.monitor, monitored_names(config)
     if monitor not in scores:
-        raise ConfigError(f"trainer.monitor={monitor}: no such score.{nearest(monitor, scores)}")
+        hint = nearest(monitor, scores, listed=True)
+        raise ConfigError(f"trainer.monitor={monitor}: no such score.{hint}")

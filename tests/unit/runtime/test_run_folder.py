@@ -153,6 +153,14 @@ def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., C
     assert config_key(chronicle_config("trainer.patience=2")) != one
 
 
+def test_an_unknown_score_is_answered_with_all_that_there_are(
+    tmp_path: Path, chronicle_config: Callable[..., Config]
+) -> None:
+    config = chronicle_config("trainer.monitor=f9")
+    with pytest.raises(ConfigError, match=r"f9: no such score\. Allowed: accuracy, .*weighted_f1"):
+        claim(config, RunFolder(tmp_path))
+
+
 def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"is not a run folder: it has no config\.yaml"):
         open_run(tmp_path)
