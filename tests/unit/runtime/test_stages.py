@@ -56,7 +56,7 @@ def village(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     found = {path.stem: path for path in folder.glob("*.yaml")}
-    monkeypatch.setattr("heron.data.other_sets.data_sets", lambda: found)
+    monkeypatch.setattr("heron.config_dir.data_sets", lambda: found)
     return found
 
 

@@ -78,7 +78,7 @@ def sets(tmp_path, monkeypatch):
         )
         (conf / f"{name}.yaml").write_text(text, encoding="utf-8")
     found = {path.stem: path for path in conf.glob("*.yaml")}
-    monkeypatch.setattr("heron.data.other_sets.data_sets", lambda: found)
+    monkeypatch.setattr("heron.config_dir.data_sets", lambda: found)
     return found
 
 
