@@ -14,14 +14,14 @@ help:  ## list the targets
 # The stamp is newer than requirements.txt once installed: a second run installs nothing.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
 test: .venv/installed  ## the fast tests
-	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2 --dist worksteal
 
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

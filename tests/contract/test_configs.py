@@ -422,6 +422,7 @@ def test_parashoots_grid_is_the_papers_27_cells_each_in_a_folder_of_its_own(tmp_
     assert len({run_path(cell, composition.overrides) for cell, composition in jobs}) == 27
 
 
+@pytest.mark.real  # seconds; the grid of one encoder is tested above
 def test_parashoots_table_4_is_the_grid_for_three_encoders(tmp_path):
     found, varied = parashoots_cells("parashoot/table4", tmp_path)
     assert len(found) == 81

@@ -224,6 +224,7 @@ class TestResume:
             assert "state_dict" in torch.load(path, weights_only=True)
 
 
+@pytest.mark.real  # seconds; an interruption inside the process is tested above
 @pytest.mark.slow
 def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
     overrides = (

@@ -38,6 +38,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.real  # seconds; the next tests have jobs of their own, too
 def test_jobs_have_processes_of_their_own_and_the_same_scores(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,6 +84,7 @@ def test_system_trains_scores_and_predicts(name, data, chronicle_config, tmp_pat
     trained(config, tmp_path)
 
 
+@pytest.mark.real  # seconds; windows of long premises are in the table above
 def test_a_longformer_reads_long_premises_whole(chronicle_config, tiny_longformer, tmp_path):
     encoder = (f"encoder.name={tiny_longformer}", "encoder.max_length=640")
     words = ("data=chronicle_nli", "task=nli", "head=mlp3", *LONG, *encoder)

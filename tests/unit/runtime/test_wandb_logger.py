@@ -120,7 +120,7 @@ def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_
     assert "scores/test/macro_f1" in done.summary
 
 
-@pytest.fixture(params=["refuses", "answers 500"])
+@pytest.fixture(params=["refuses", pytest.param("answers 500", marks=pytest.mark.real)])
 def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run a W&B server that is of no use; gives its address."""
     if request.param == "refuses":
