@@ -21,7 +21,7 @@ demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
 test: .venv/installed  ## the fast tests
-	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2 --dist worksteal
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2
 
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

@@ -127,6 +127,7 @@ def assert_same_table(one: Path, two: Path) -> None:
             np.testing.assert_allclose(after[name], values, atol=5 * NEAR, err_msg=name)
 
 
+@pytest.mark.real  # two processes take half a minute
 @pytest.mark.parametrize("name", QUICK)
 def test_two_processes_leave_what_one_would_have_left(name: str, home: Path) -> None:
     assert_same_training(*pair(home, name))
@@ -178,6 +179,7 @@ def test_processes_draw_numbers_of_their_own(monkeypatch: pytest.MonkeyPatch) ->
     assert drawn[1] == drawn[4]
 
 
+@pytest.mark.real  # two processes, as above
 def test_checkpoint_has_the_random_numbers_of_every_process(home: Path) -> None:
     _, two = pair(home, "every weight on classes")
     checkpoint = torch.load(two.last, weights_only=True)

@@ -55,6 +55,7 @@ def test_jobs_have_processes_of_their_own_and_the_same_scores(
     assert "2 done, 0 failed, 0 left" in printed
 
 
+@pytest.mark.real  # seconds, with the sweep that it is compared with
 def test_jobs_side_by_side_name_their_lines_and_score_the_same(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
