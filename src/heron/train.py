@@ -74,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def plan_jobs(found: Sequence[Composition]) -> Plan:
     """Resolve compositions and name their folders; of two that are one run, the first counts."""
-    plan, folders = Plan(), dict[Path, str]()
+    plan, keys, planned = Plan(), dict[Path, str](), set[Path]()
     mistakes: dict[str, HeronError | None] = {}
     said = set[str]()
     for composition in found:
@@ -83,7 +83,8 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             config = composition.resolved()
             _check_length(config, composition.overrides)
             folder = RunFolder(run_path(config, composition.overrides))
-            if folders.setdefault(folder.path, config_key(config)) != config_key(config):
+            key = config_key(config)
+            if keys.setdefault(folder.path, key) != key:
                 raise ConfigError(
                     f"run.job={config.run.job} names one folder for several jobs: leave it out, "
                     "or give each job a name of its own"
@@ -97,8 +98,9 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             said.add(str(error))
             plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
             continue
-        if all(job.folder.path != folder.path for job in plan.jobs):
+        if folder.path not in planned:
             plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
+        planned.add(folder.path)
     return plan
 
 
