@@ -8,7 +8,7 @@ from hydra._internal.hydra import Hydra
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from heron.schema import Config
+from heron.config.schema import Config
 
 
 def raw(hydra: Hydra, *words: str) -> tuple[DictConfig, dict[str, Any]]:

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import settings
 
 from browser import Browser, browser, find_browser
+from heron.config.schema import Config, EncoderConfig, PathsConfig
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
-from heron.schema import Config, EncoderConfig, PathsConfig
 
 # Other jobs share the cores: a slow example is no failure. The suite draws the same examples every
 # time, so that red means a change broke it; `make fuzz` looks for new ones.
@@ -174,7 +174,7 @@ SMALL = (
 @cache
 def _compose(overrides: tuple[str, ...], runs: str) -> Config:
     """Compose once per set of overrides; Hydra takes a good part of a second each time."""
-    from heron.composition import compose
+    from heron.config.compose import compose
 
     return compose([*SMALL, *overrides, f"paths.runs={runs}"])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.yaml_files import dump_yaml
+from heron.base.yaml_files import dump_yaml
 
 HEADS = ("ess", "emp", "עברית מעורבת mix")
 RATES = ("1e-5", "3e-5", "1e-4")

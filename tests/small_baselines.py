@@ -10,14 +10,14 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
-from heron.composition import compose_and_run
-from heron.config import resolve
-from heron.config_dir import conf_dir
-from heron.runtime.baseline_job import train_baseline
-from heron.runtime.claim import source_hashes
-from heron.runtime.job import claim
-from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
+from heron.config.checks import resolve
+from heron.config.compose import compose_and_run
+from heron.config.folders import conf_dir
+from heron.config.schema import Config
+from heron.training.baseline_job import train_baseline
+from heron.training.claim import source_hashes
+from heron.training.job import claim
+from heron.training.run_folder import RunFolder
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.config import to_yaml
-from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
-from heron.data.tables import write_table
+from heron.base.tables import write_table
+from heron.config.checks import to_yaml
+from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
+from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
-from heron.schema import Config, HeadConfig, PathsConfig, TaskConfig
 
 CLASSES = ("contradiction", "entailment", "neutral")
 WORDS = ("הילדים", "הולכים", "לבית", "הספר", "בבוקר", "וההורים", "אל", "העיר", "עד", "הערב")

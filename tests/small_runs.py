@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from heron import composition
 from heron.cli import main
-from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
+from heron.config import compose as composition
+from heron.config.schema import Config
+from heron.training.run_folder import RunFolder
 
 TINY = (
     "data.generator.size=160",
@@ -47,6 +47,6 @@ def compose(folder: Path, *overrides: str) -> Config:
 def train(folder: Path, *overrides: str, job: str = "tiny") -> RunFolder:
     """Train one tiny job on chronicle, without the report's figure; returns its run folder."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+        patch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
         assert heron("train", *TINY, *in_folder(folder), f"run.job={job}", *overrides) == 0
     return RunFolder(folder / "runs" / "chronicle-relation" / job)

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.data.tables import read_table, write_table
 from heron.judging.study import Judged, Study, read_key
 
 SYSTEMS = ("nightingale", "sparrow", "wagtail")

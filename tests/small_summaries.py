@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from heron.config import to_yaml
-from heron.data.config import Columns, DataConfig, FileConfig
-from heron.data.tables import write_table
-from heron.schema import Config, HeadConfig, PathsConfig, TaskConfig
+from heron.base.tables import write_table
+from heron.config.checks import to_yaml
+from heron.config.data import Columns, DataConfig, FileConfig
+from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"
 TOPICS = ("תקציב", "מים", "חינוך", "תחבורה", "בריאות")

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from heron.files import read_json
-from heron.runtime.run_folder import RunFolder
+from heron.base.files import read_json
+from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
-NO_REPORT = "heron.reporting.report.write_report"
+NO_REPORT = "heron.commands.report.write_report"
 
 
 def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:
@@ -32,7 +32,7 @@ def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:
 def sweep(folder: Path, *overrides: str, n: int = 2) -> int:
     """Run a sweep from this process, without its report; returns the exit code."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heron.train._report", lambda folder: None)
+        patch.setattr("heron.commands.train._report", lambda folder: None)
         return heron(*words_of(folder, *overrides, n=n))
 
 

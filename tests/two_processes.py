@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import torch
 
-from heron import ranks
-from heron.config import from_yaml, to_yaml
-from heron.runtime.run_folder import RunFolder
-from heron.schema import Config
+from heron.base import ranks
+from heron.config.checks import from_yaml, to_yaml
+from heron.config.schema import Config
+from heron.training.run_folder import RunFolder
 
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"
@@ -53,7 +53,7 @@ def run_in_two(
 
 def main() -> None:
     """Be one of the two processes."""
-    from heron.runtime.job import run_job
+    from heron.training.job import run_job
 
     ranks.join("cpu")
     for text, folder in json.loads(os.environ[RUNS]):
@@ -78,7 +78,7 @@ def stopping(batch: int) -> Iterator[None]:
     """Stop the run in the block at the beginning of its batch of this number, counted from 1."""
     import pytorch_lightning as pl
 
-    import heron.runtime.trainer as trainer
+    import heron.training.trainer as trainer
 
     class Stop(pl.Callback):
         begun = 0
@@ -102,15 +102,15 @@ def stopping(batch: int) -> Iterator[None]:
 def shard_on_cpus() -> None:
     """Let FSDP run where there is no GPU; torch and Lightning ask for one, and need none.
 
-    What differs from `heron.runtime.strategy`: the device, and that whole weights are not sent to
+    What differs from `heron.training.strategy`: the device, and that whole weights are not sent to
     the CPU, where they are already (torch would read what it has freed).
     """
     import pytorch_lightning.strategies.fsdp as lightning
     from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
     from torch.distributed.fsdp.api import FullOptimStateDictConfig
 
-    import heron.runtime.trainer
-    from heron.runtime import strategy
+    import heron.training.trainer
+    from heron.training import strategy
 
     class CpuStrategy(lightning.FSDPStrategy):
         def _setup_model(self, model: torch.nn.Module) -> torch.nn.Module:
@@ -131,7 +131,7 @@ def shard_on_cpus() -> None:
         return CpuStrategy(**strategy.fsdp_settings())
 
     lightning._get_full_state_dict_context = whole
-    heron.runtime.trainer.build_strategy = build
+    heron.training.trainer.build_strategy = build
 
 
 def weights(folder: RunFolder) -> dict[str, torch.Tensor]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from heron import __version__
-from heron.errors import ConfigError, HeronError, nearest, os_error_text
-from heron.secrets import redact
-from heron.signals import exit_code, interruptible, terminable
+from heron.base.errors import ConfigError, HeronError, nearest, os_error_text
+from heron.base.secrets import redact
+from heron.base.signals import exit_code, interruptible, terminable
 
 # oneDNN keeps its last 1,024 kernels, each with its memory, and batches of texts have ever new
 # shapes: with bf16, a training of 12 layers grew beyond 7 GB, with this limit to 4 or 5 GB.
@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "train": Command(
-        "heron.train",
+        "heron.commands.train",
         "train, score and predict; with -m a whole sweep",
         """\
 heron train [key=value ...] [-m] [--cfg job]
@@ -61,7 +61,7 @@ print to log.txt in their folders, too; `heron sweep` shows how far they are. A 
 (launcher=joblib, slurm, ray) in workers; launcher.wait=false leaves those to SLURM.""",
     ),
     "predict": Command(
-        "heron.predict",
+        "heron.commands.predict",
         "label new rows with a trained run",
         """\
 heron predict run=DIR input=FILE [out=FILE] [key=value ...]
@@ -82,7 +82,7 @@ cannot be used are reported by line; all others are predicted: guid, label, one 
 class; or guid, answer, its place in the text in characters, and its probability.""",
     ),
     "evaluate": Command(
-        "heron.evaluate",
+        "heron.commands.evaluate",
         "score a trained run on a split or on another file",
         """\
 heron evaluate run=DIR [split=test] [key=value ...]
@@ -103,7 +103,7 @@ Several values are scored with the model opened once. A threshold for "no answer
 training. The run's own scores are never written over; out=FILE.json takes these.""",
     ),
     "score": Command(
-        "heron.score",
+        "heron.commands.score",
         "score any system's predictions against gold labels",
         """\
 heron score task=relation|nli gold=FILE predictions=FILE [data=NAME | labels=A,B,...] [out=FILE]
@@ -126,7 +126,7 @@ bertscore_idf=, bertscore_long=skip|cut|windows, bertscore_precision=, bertscore
 files: data.columns.*=, data.unlabelled=drop and the like (of labels with data=NAME).""",
     ),
     "sweep": Command(
-        "heron.sweep",
+        "heron.commands.sweep",
         "how far a sweep is: jobs by state, failures, time left",
         """\
 heron sweep DIR [--watch] [every=5]
@@ -137,7 +137,7 @@ heron sweep DIR [--watch] [every=5]
 It reads what the jobs have written, so it works beside a sweep, after it, and from elsewhere.""",
     ),
     "report": Command(
-        "heron.reporting.report",
+        "heron.commands.report",
         "tables, figures and an HTML page of a run or a sweep",
         """\
 heron report DIR [against=GROUP] [out=DIR] [published=FILE]
@@ -149,7 +149,7 @@ heron report DIR [against=GROUP] [out=DIR] [published=FILE]
 Curricula are tested against the runs without one, and what each has spent is shown, unasked.""",
     ),
     "dashboard": Command(
-        "heron.reporting.dashboard",
+        "heron.commands.dashboard",
         "one page to explore a sweep: runs, settings, curves, the best, the spread",
         """\
 heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]
@@ -163,7 +163,7 @@ score, learning curves, the best setting by validation with the command that tra
 spread over seeds, what was spent. Unfinished and failed runs are shown as such.""",
     ),
     "analyze": Command(
-        "heron.analysis.command",
+        "heron.commands.analyze",
         "a run's scores slice by slice, or a data set's statistics",
         """\
 heron analyze run=DIR [split=test] [by=reasoning,ttr,length,overlap]
@@ -201,7 +201,7 @@ No model is needed: stored predictions are joined with the data. Also: bins=, wo
 out=, published=FILE, morphology=simplemma|surface|stanza|simplemma-prefixes|conllu:PATH.""",
     ),
     "map": Command(
-        "heron.map",
+        "heron.commands.map",
         "draw a run's data map: which examples are easy, ambiguous, hard",
         """\
 heron map run=DIR [with=DIR] [colour=correctness|label|COLUMN] [columns=FILE] [key=value ...]
@@ -217,7 +217,7 @@ format=png,pdf,jsonl (the records as other cartography tools read them; run=FOLD
 include_ci=, megabytes=, paths.data=, paths.cache=.""",
     ),
     "noise": Command(
-        "heron.noise",
+        "heron.commands.noise",
         "the training examples whose labels look wrong, most suspicious first",
         """\
 heron noise run=DIR [score=confidence] [top=100] [burn_out=K] [out=DIR]
@@ -229,7 +229,7 @@ Where the data set knows the right labels (data.columns.truth), every score is g
 precision among the most suspicious, beside length and chance. Also: paths.data=, paths.cache=.""",
     ),
     "compare": Command(
-        "heron.compare",
+        "heron.commands.compare",
         "test whether systems differ, from stored predictions",
         """\
 heron compare A [B ...] [against=A] [split=test] [metric=macro_f1|f1|rouge1] [out=DIR]
@@ -248,7 +248,7 @@ difference with its interval, paired tests, Holm's correction. Also: draws=, see
 resample=row|group, groups=, rows=shared, task=, labels=, relaxed=, language=.""",
     ),
     "judge": Command(
-        "heron.judging.command",
+        "heron.commands.judge",
         "people judge summaries: blind forms, agreement, correlation with metrics",
         """\
 heron judge sample systems=RUN_OR_FILE,... out=DIR [gold=true] [articles=62] [raters=7] [overlap=K]
@@ -271,7 +271,7 @@ where answers cannot be used, and names them. Also: language=, wording=en|he|ro,
 and bertscore=ENCODER bertscore_layer=9, as for heron score, to be correlated as well.""",
     ),
     "data": Command(
-        "heron.data.listing",
+        "heron.commands.data",
         "list data sets: present, missing, licence, how to get them",
         """\
 heron data [NAME] [data.key=value ...] [paths.data=DIR]
@@ -282,7 +282,7 @@ heron data [NAME] [data.key=value ...] [paths.data=DIR]
   heron data own_nli data.files.train.path=FILE      files of your own, as a run would read them""",
     ),
     "audit": Command(
-        "heron.audit.command",
+        "heron.commands.audit",
         "look for leakage and shortcuts in a data set before training on it",
         """\
 heron audit data=NAME [data.key=value ...] [paths.data=DIR] [out=DIR] [near=0.8] [strict=true]
@@ -298,7 +298,7 @@ summaries that are copied, short or too long, articles that were cut. Writes aud
 and findings.json to runs/audit/NAME; `heron train` then warns of what is serious.""",
     ),
     "demo": Command(
-        "heron.demo",
+        "heron.commands.demo",
         "train on the built-in corpus offline and show the results",
         """\
 heron demo [out=DIR]

@@ -25,12 +25,12 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import write_json
+from heron.config.options import parse_options
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, statistics
 from heron.dynamics.files import Meta, dynamics_table, read_dynamics, write_dynamics
 from heron.dynamics.jsonl import export_jsonl, judge
-from heron.errors import ConfigError, HeronError
-from heron.files import write_json
-from heron.options import parse_options
 
 from .processes import wide_console
 

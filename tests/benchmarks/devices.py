@@ -20,9 +20,9 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from heron.files import read_json, write_json
-from heron.options import parse_options
-from heron.runtime.run_folder import RunFolder
+from heron.base.files import read_json, write_json
+from heron.config.options import parse_options
+from heron.training.run_folder import RunFolder
 
 from .processes import ROOT, environment, wide_console
 

@@ -21,9 +21,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from heron.errors import HeronError
-from heron.files import read_json, write_json
-from heron.options import parse_options
+from heron.base.errors import HeronError
+from heron.base.files import read_json, write_json
+from heron.config.options import parse_options
 
 from .processes import ROOT, environment, folder, missing_encoder, wide_console
 

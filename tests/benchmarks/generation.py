@@ -23,20 +23,20 @@ from typing import Any
 import torch
 import transformers
 
-from heron.composition import compose
-from heron.data.config import TEST
+from heron.base.cells import Formatted, Table
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import write_json
+from heron.base.libraries import quiet
+from heron.base.terminal import print_tables
+from heron.config.compose import compose
+from heron.config.data import TEST
+from heron.config.options import parse_options
+from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.errors import ConfigError, HeronError
-from heron.files import write_json
-from heron.inference import _trainer
-from heron.libraries import quiet
 from heron.models.seq2seq import generation_settings
-from heron.options import parse_options
-from heron.reporting.cells import Formatted, Table
-from heron.reporting.terminal import print_tables
-from heron.runtime.build import build_module
-from heron.runtime.evaluation import predict_split
-from heron.schema import Config
+from heron.training.build import build_module
+from heron.training.evaluation import predict_split
+from heron.training.inference import _trainer
 
 
 @dataclass

@@ -18,8 +18,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from heron.files import write_json
-from heron.options import parse_options
+from heron.base.files import write_json
+from heron.config.options import parse_options
 
 from .processes import ROOT, environment, wide_console
 

@@ -23,15 +23,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from heron.errors import ConfigError, HeronError, nearest
-from heron.files import write_json
-from heron.options import parse_options
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.files import write_json
+from heron.config.options import parse_options
 
 from .processes import ROOT, environment, folder, missing_encoder, wide_console
 
 if TYPE_CHECKING:
+    from heron.config.schema import Config
     from heron.data.features import Units
-    from heron.schema import Config
 
 _NEEDED = "control/dev.jsonl"
 _LONG = 4096  # tokens
@@ -236,7 +236,7 @@ def build_longformer(encoder: Path, made: Path, length: int = _LONG) -> None:
 
 def configure(variant: Variant, encoder: Path, data: Path, options: Options) -> Config:
     """Compose one variant's configuration."""
-    from heron.composition import compose
+    from heron.config.compose import compose
 
     overrides = [
         *("data=control_dev", "task=nli", "head=mlp3"),
@@ -263,9 +263,9 @@ def measure(config: Config, steps: int) -> Measurement:
     import pytorch_lightning as pl
     import torch
 
-    from heron.data.config import TRAIN
-    from heron.libraries import quiet
-    from heron.runtime.provenance import peak_rss_mb
+    from heron.base.libraries import quiet
+    from heron.config.data import TRAIN
+    from heron.training.provenance import peak_rss_mb
 
     from .epoch import choose_batches
     from .rivals import ChosenBatches, Stopwatch, train_heron

@@ -19,16 +19,16 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from heron.composition import compose
+from heron.base.errors import HeronError
+from heron.base.files import write_json
+from heron.base.libraries import precision
+from heron.config.compose import compose
+from heron.config.options import parse_options
 from heron.data.datamodule import DataModule
-from heron.dynamics.recorder import Recorder
-from heron.errors import HeronError
-from heron.files import write_json
-from heron.libraries import precision
 from heron.models.optim import build_optimizer
-from heron.options import parse_options
-from heron.runtime.build import build_module
-from heron.runtime.run_folder import RunFolder
+from heron.training.build import build_module
+from heron.training.recorder import Recorder
+from heron.training.run_folder import RunFolder
 
 from .processes import wide_console
 

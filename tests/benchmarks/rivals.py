@@ -34,17 +34,17 @@ from transformers import (
 )
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
-from heron.composition import compose
-from heron.data.config import TRAIN
+from heron.base.libraries import quiet
+from heron.config.compose import compose
+from heron.config.data import TRAIN
+from heron.config.options import parse_options
+from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
-from heron.libraries import quiet
-from heron.options import parse_options
-from heron.runtime.build import build_module
-from heron.runtime.history import History
-from heron.runtime.run_folder import RunFolder
-from heron.runtime.trainer import build_trainer
-from heron.schema import Config
+from heron.training.build import build_module
+from heron.training.history import History
+from heron.training.run_folder import RunFolder
+from heron.training.trainer import build_trainer
 
 from .epoch import Measurement, choose_batches, estimate
 from .names import RIVALS, Rival

@@ -24,14 +24,14 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.errors import ConfigError, HeronError
-from heron.files import write_json
+from heron.base.cells import Formatted, Table
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import write_json
+from heron.base.terminal import print_tables
+from heron.config.options import parse_options
 from heron.languages import HEBREW
 from heron.metrics import rouge_tokens
 from heron.metrics.rouge import MEASURES, rouge
-from heron.options import parse_options
-from heron.reporting.cells import Formatted, Table
-from heron.reporting.terminal import print_tables
 
 Pair = tuple[str, str]
 Scorer = Callable[[Sequence[Pair]], np.ndarray]

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from heron.errors import ConfigError, HeronError
-from heron.files import write_json
+from heron.base.cells import Formatted, Table
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import write_json
+from heron.base.terminal import print_tables
+from heron.config.options import parse_options
 from heron.metrics.confusion import Counts, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap
 from heron.metrics.paired_units import paired_counts
-from heron.options import parse_options
-from heron.reporting.cells import Formatted, Table
-from heron.reporting.terminal import print_tables
 
 CLASSES = 4
 

@@ -1,8 +1,9 @@
 """`python -m tests.benchmarks.token_loss`: cross-entropy over a vocabulary beside torch's.
 
 Scores of some target tokens in bf16, as autocast leaves them: loss and gradient by
-`torch.nn.functional.cross_entropy` of a float32 copy, and by `heron.tasks.token_loss`; both again
-with what the recorder keeps of every token. Losses are compared in the same run. See README.md.
+`torch.nn.functional.cross_entropy` of a float32 copy, and by
+`heron.tasks.summarization.token_loss`; both again with what the recorder keeps of every token.
+Losses are compared in the same run. See README.md.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from rich.table import Table
 from torch import Tensor
 from torch.nn import functional as F
 
-from heron.errors import HeronError
-from heron.files import write_json
-from heron.options import parse_options
-from heron.tasks.token_loss import token_loss
+from heron.base.errors import HeronError
+from heron.base.files import write_json
+from heron.config.options import parse_options
+from heron.tasks.summarization.token_loss import token_loss
 
 from .processes import wide_console
 

@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from heron.errors import ConfigError, HeronError, nearest
-from heron.files import write_json
-from heron.options import parse_options
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.files import write_json
+from heron.config.options import parse_options
 
 from .names import BASELINE, OURS, RIVALS
 

@@ -5,9 +5,9 @@ from functools import cache
 import pytest
 
 from compositions import raw, unchecked
-from heron.composition import _hydra
-from heron.config import resolve
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
+from heron.config.checks import resolve
+from heron.config.compose import _hydra
 
 
 @pytest.fixture(scope="session")

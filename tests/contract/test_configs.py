@@ -14,14 +14,21 @@ import yaml
 from omegaconf import OmegaConf
 
 from compositions import raw, unchecked
-from heron.composition import _HEADS, compose_and_run, data_task, follow_the_data
-from heron.config import _TASK_FORMS, CHOICES, _check_values, all_keys, resolve, resolve_stages
-from heron.config_dir import conf_dir, conf_dirs
-from heron.data.config import read_config
-from heron.errors import ConfigError
-from heron.models.baselines.settings import EXTRACTIVE
-from heron.runtime.run_folder import run_path
-from heron.schema import BaselineConfig, EncoderConfig, HeadConfig
+from heron.base.errors import ConfigError
+from heron.config.baseline import EXTRACTIVE
+from heron.config.checks import (
+    _TASK_FORMS,
+    CHOICES,
+    _check_values,
+    all_keys,
+    resolve,
+    resolve_stages,
+)
+from heron.config.compose import _HEADS, compose_and_run, data_task, follow_the_data
+from heron.config.data import read_config
+from heron.config.folders import conf_dir, conf_dirs
+from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
+from heron.training.run_folder import run_path
 
 CONF = conf_dir()
 FORKS = conf_dirs()[1:]

@@ -13,15 +13,15 @@ import pytest
 from omegaconf import OmegaConf
 
 from compositions import raw
-from heron.composition import compose_and_run
-from heron.config import _check_values, resolve, resolve_stages, select
-from heron.config_dir import conf_dir
-from heron.data.config import FileConfig
+from heron.base.errors import ConfigError
+from heron.config.checks import _check_values, resolve, resolve_stages, select
+from heron.config.compose import compose_and_run
+from heron.config.data import FileConfig
+from heron.config.folders import conf_dir
+from heron.config.schema import StageConfig
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
-from heron.errors import ConfigError
-from heron.runtime.stages import stage_config
-from heron.schema import StageConfig
+from heron.training.stages import stage_config
 
 PROTOCOLS = ("paper", "repo", "fixed")
 PAGES = sorted(conf_dir().parent.glob("experiments/*/protocols.md"))

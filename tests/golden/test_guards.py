@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from heron import composition
-from heron.config_dir import conf_dir
-from heron.data.config import ValidationConfig
+from heron.base.tables import read_table, write_table
+from heron.config import compose as composition
+from heron.config.data import ValidationConfig
+from heron.config.folders import conf_dir
 from heron.data.examples import Example
 from heron.data.splits import carve
-from heron.data.tables import read_table, write_table
 from heron.dynamics.files import read_dynamics
-from heron.runtime.run_folder import RunFolder, run_path
+from heron.training.run_folder import RunFolder, run_path
 from small_runs import TINY, compose, heron, in_folder, train
 
 
@@ -70,7 +70,7 @@ def test_scores_of_a_done_run_outlive_its_data(table):
 
 
 def test_status_holds_the_hash_of_the_files_that_were_read(table):
-    from heron.files import sha256_file
+    from heron.base.files import sha256_file
 
     assert heron("train", *words(table)) == 0
     status = RunFolder(table.parent / "runs" / "own_relation-relation" / "own").status

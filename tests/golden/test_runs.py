@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from heron.config import from_yaml
+from heron.base.errors import ConfigError
+from heron.base.tables import read_table
+from heron.config.checks import from_yaml
 from heron.data.readers import load
-from heron.data.tables import read_table
-from heron.errors import ConfigError
 from heron.metrics import score_task
-from heron.runtime.run_folder import RunFolder
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
-from heron.tasks.extraction import ExtractionModule
+from heron.tasks.qa.module import ExtractionModule
+from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

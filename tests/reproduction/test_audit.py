@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from heron.audit.duplicates import find_duplicates
-from heron.audit.reading import read_shipped
 from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.cli import main
-from heron.data_words import configure
+from heron.config.data_words import configure
+from heron.results.shipped import read_shipped
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

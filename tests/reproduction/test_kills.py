@@ -26,13 +26,13 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from heron.config import read_own
+from heron.base.files import read_json, write_json
+from heron.config.checks import read_own
 from heron.data.markers import mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics
-from heron.files import read_json, write_json
-from heron.runtime.isolation import _no_main, print_to
-from heron.runtime.run_folder import RunFolder
+from heron.sweeps.isolation import _no_main, print_to
+from heron.training.run_folder import RunFolder
 from small_runs import TINY, in_folder
 from small_sweeps import alive
 
@@ -120,7 +120,7 @@ _context = multiprocessing.get_context("forkserver")
 def run(words: tuple[str, ...], folder: Path, kill: Kill | None = None) -> Ended:
     """Run one command as a user does, and perhaps kill it."""
     folder.mkdir(parents=True, exist_ok=True)
-    _context.set_forkserver_preload(["heron.runtime.preload", "optuna", __name__])
+    _context.set_forkserver_preload(["heron.sweeps.preload", "optuna", __name__])
     process = _context.Process(target=_be_the_command, args=(words, folder, kill))
     with _no_main():
         process.start()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from heron.config_dir import conf_dir
-from heron.data.config import DataConfig, PhrasesConfig, read_config
+from heron.base.errors import DataError
+from heron.config.data import DataConfig, PhrasesConfig, read_config
+from heron.config.folders import conf_dir
 from heron.data.duplicates import text_key
-from heron.data.phrases import Phrases
 from heron.data.readers import load, load_with_report, read_rows
 from heron.data.sources import State, inspect
-from heron.errors import DataError
+from heron.tasks.nli.phrases import Phrases
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [
@@ -155,8 +155,8 @@ def test_a_real_file_reads_as_a_file_of_the_users_own():
 
 
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
-    from heron.data.phrases import read_phrases
     from heron.data.sources import locate_phrases
+    from heron.tasks.nli.phrases import read_phrases
 
     config = config_of("ronli")
     config.phrases = PhrasesConfig(config.phrases.file, "anywhere")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from heron.config_dir import conf_dir
-from heron.data.config import DataConfig, read_config
+from heron.base.errors import DataError
+from heron.config.data import DataConfig, read_config
+from heron.config.folders import conf_dir
 from heron.data.features import FITS, FeatureOptions
-from heron.data.qa_features import char_span, qa_features
-from heron.data.questions import MENDED
 from heron.data.readers import load, read_rows
 from heron.data.sources import State, inspect
-from heron.errors import DataError
+from heron.tasks.qa.features import char_span, qa_features
+from heron.tasks.qa.reader import MENDED
 
 DATA = os.environ.get("HERON_DATA", "")
 ENCODER = os.environ.get("HERON_ENCODER", "")

@@ -7,12 +7,12 @@ import pytest
 
 from heron.analysis.answer_sheet import read_sheet, write_sheet
 from heron.analysis.question_statistics import ALL, question_statistics
-from heron.audit.reading import read_shipped
+from heron.base.errors import DataError
 from heron.cli import main
-from heron.data_words import configure
-from heron.errors import DataError
+from heron.config.data_words import configure
 from heron.languages import HEBREW
 from heron.metrics.span_classes import question_clusters
+from heron.results.shipped import read_shipped
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from heron.base.files import read_json
+from heron.base.tables import write_table
 from heron.cli import main
-from heron.data.tables import write_table
-from heron.files import read_json
 
 DATA = Path(os.environ.get("HERON_DATA", "absent"))
 pytestmark = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from heron.data.tables import read_table
-from heron.files import read_json
-from heron.runtime.job import run_job
-from heron.runtime.run_folder import RunFolder
+from heron.base.files import read_json
+from heron.base.tables import read_table
+from heron.training.job import run_job
+from heron.training.run_folder import RunFolder
 from small_runs import compose, heron, in_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -49,7 +49,7 @@ def test_a_model_from_scratch_beats_the_first_three_sentences_on_chronicle(tmp_p
 def test_the_papers_experiments_train_a_tiny_longt5_on_real_articles_and_write(
     tmp_path, monkeypatch, experiment
 ):
-    monkeypatch.setattr("heron.reporting.figures.run_figure", lambda *inputs: b"")
+    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     words = (
         f"experiment={experiment}",
         "data=hesum_subset",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from heron.base.files import read_json
 from heron.cli import main
-from heron.files import read_json
 
 DATA = Path(os.environ.get("HERON_DATA", "absent"))
 pytestmark = [

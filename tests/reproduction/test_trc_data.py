@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from heron.config_dir import conf_dir
-from heron.data.config import SampleConfig, read_config
+from heron.base.tables import read_table
+from heron.config.data import SampleConfig, read_config
+from heron.config.folders import conf_dir
 from heron.data.markers import mark, parse_marked
 from heron.data.readers import load
 from heron.data.sources import State, inspect
-from heron.data.tables import read_table
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [

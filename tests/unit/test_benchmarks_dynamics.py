@@ -21,10 +21,10 @@ from benchmarks.cartography import (
     scale,
     verdict,
 )
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import read_json
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
-from heron.errors import ConfigError, HeronError
-from heron.files import read_json
 
 
 def test_both_routes_compute_the_same_from_what_they_wrote(tmp_path: Path) -> None:

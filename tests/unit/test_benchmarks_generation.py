@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import generation as benchmark
-from heron.files import read_json
+from heron.base.files import read_json
 
 SMALL = ["articles=4", "tokens=5", "hidden=32", "layers=1", "rounds=1", "beams=1,2"]
 

@@ -20,11 +20,11 @@ from rich.console import Console
 from benchmarks import frozen_cache, long_premises, processes
 from benchmarks.frozen_cache import Timed, scale, shares
 from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padded_tokens
-from heron.composition import compose
-from heron.config_dir import conf_dir
+from heron.base.errors import ConfigError, HeronError
+from heron.config.compose import compose
+from heron.config.folders import conf_dir
+from heron.config.schema import Config
 from heron.data.features import Units
-from heron.errors import ConfigError, HeronError
-from heron.schema import Config
 
 LONG = ("data=chronicle_nli", "task=nli", "head=mlp3", "data.generator.premise_sentences=[6,8]")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import span_scores as benchmark
-from heron.errors import HeronError
-from heron.files import read_json
+from heron.base.errors import HeronError
+from heron.base.files import read_json
 from heron.metrics.span import span_scores
 
 

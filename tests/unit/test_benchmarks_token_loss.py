@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from benchmarks import token_loss as benchmark
-from heron.errors import HeronError
-from heron.files import read_json
+from heron.base.errors import HeronError
+from heron.base.files import read_json
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import types
 import pytest
 
 import heron
+from heron.base.errors import ConfigError
 from heron.cli import COMMANDS, main
-from heron.errors import ConfigError
 
 KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")

@@ -16,12 +16,12 @@ import numpy as np
 from heron.analysis.answered import interval_of
 from heron.analysis.ceiling import Measured
 from heron.analysis.rates import group_ids, share
+from heron.base.cells import Cell, Table
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import atomic_open
+from heron.base.tables import as_text, cell_text, read_table
 from heron.data.examples import Example
-from heron.data.tables import as_text, cell_text, read_table
-from heron.errors import ConfigError, DataError, Problem
-from heron.files import atomic_open
 from heron.metrics.span import item_scores
-from heron.reporting.cells import Cell, Table
 
 MINIMAL, TOO_LONG, TOO_SHORT, WRONG = SIZES = ("minimal", "too long", "too short", "wrong")
 _GIVEN = ("guid", "article", "question", "context", "answer")

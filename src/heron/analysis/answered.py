@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.analysis.reading import find_examples, missing_predictions
-from heron.data.config import DataConfig
+from heron.base.cells import Interval
+from heron.base.errors import DataError, Problem
+from heron.base.tables import read_table
+from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
-from heron.data.tables import read_table
-from heron.errors import DataError, Problem
 from heron.languages import get_language
 from heron.metrics.span import item_scores, score_intervals
 from heron.metrics.span_profiles import language_profile
-from heron.reporting.cells import Interval
+from heron.results.reading import find_examples, missing_predictions
 
 Floats = npt.NDArray[np.float64]
 

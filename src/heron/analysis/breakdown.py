@@ -22,10 +22,10 @@ from heron.analysis.slices import (
     measure,
     quantile_bins,
 )
+from heron.base.cells import Cell, Table
+from heron.base.errors import ConfigError, nearest
 from heron.data.examples import Example
-from heron.errors import ConfigError, nearest
 from heron.languages.morphology import Morphology
-from heron.reporting.cells import Cell, Table
 
 BY = ("reasoning", "ttr", "length", "overlap")
 

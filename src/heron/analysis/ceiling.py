@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from heron.reporting.cells import Cell, Formatted, Interval, Table
+from heron.base.cells import Cell, Formatted, Interval, Table
 
 _PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING = 0.70, 2.5, 0.57, 0.84
 _NOTE = (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.bertscore_options import BertScoreOptions
-from heron.errors import ConfigError
-from heron.options import parse_options
+from heron.base.errors import ConfigError
+from heron.config.bertscore import BertScoreOptions
+from heron.config.options import parse_options
 
 
 @dataclass
@@ -46,7 +46,7 @@ class AnalyzeOptions(BertScoreOptions):
         paths_cache: where downloads and generated corpora lie.
 
     Of a data set of summaries also `bertscore=` and what belongs to it, for summaries beside their
-    articles: `heron.bertscore_options`.
+    articles: `heron.config.bertscore`.
     """
 
     run: Path | None = None

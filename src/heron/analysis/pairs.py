@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from heron.base.errors import ConfigError, nearest
 from heron.data.examples import Example
-from heron.errors import ConfigError, nearest
 from heron.languages.words import TOKENIZERS
 
 

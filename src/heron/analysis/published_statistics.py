@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from heron.analysis.summary_profile import UNITS
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
+from heron.base.yaml_files import read_yaml
 from heron.metrics.summary_counts import SHARES
-from heron.reporting.papers import all_published
-from heron.yaml_files import read_yaml
+from heron.reports.papers import all_published
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from heron.analysis.options import AnalyzeOptions, refuse_others
 from heron.analysis.writing import write, write_tables
-from heron.errors import ConfigError, nearest
-from heron.files import write_json
-from heron.reporting.cells import Table, to_markdown
+from heron.base.cells import Table, to_markdown
+from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_json
 
 if TYPE_CHECKING:
     from heron.analysis.answered import AnsweredSplit
-    from heron.audit.reading import Shipped
-    from heron.schema import Config
+    from heron.config.schema import Config
+    from heron.results.shipped import Shipped
 
 PAGE = "answers"  # the page of all answers, as a value of by=
 OTHER_TASKS = ("types", "bins", "words", "morphology", "published", "texts")
@@ -38,8 +38,8 @@ def analyze_answers(
         The files written: for each analysis `<split>-<by>.json` and `.png`, and the page.
     """
     from heron.analysis.span_breakdown import BY, span_breakdown
-    from heron.reporting.tables import SYNTHETIC
-    from heron.reporting.terminal import print_tables
+    from heron.base.terminal import print_tables
+    from heron.reports.tables import SYNTHETIC
 
     refuse_others(options, OTHER_TASKS, WHY)
     name = options.split or "test"
@@ -66,9 +66,9 @@ def _read(
     options: AnalyzeOptions, overrides: Sequence[str], config: Config, folder: Path, name: str
 ) -> AnsweredSplit:
     from heron.analysis.answered import read_answered
-    from heron.analysis.reading import data_of
-    from heron.runtime.run_folder import RunFolder
-    from heron.settings import override
+    from heron.config.settings import override
+    from heron.results.reading import data_of
+    from heron.training.run_folder import RunFolder
 
     data, inner = data_of(config, name)
     return read_answered(
@@ -116,9 +116,9 @@ def describe_questions(
         word_tables,
     )
     from heron.analysis.span_figures import lengths_figure
-    from heron.data.tables import write_table
-    from heron.reporting.tables import SYNTHETIC
-    from heron.reporting.terminal import print_tables
+    from heron.base.tables import write_table
+    from heron.base.terminal import print_tables
+    from heron.reports.tables import SYNTHETIC
 
     config = shipped.config
     described = question_statistics(shipped.splits, config.language)
@@ -165,7 +165,7 @@ def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
         The sheet.
     """
     from heron.analysis.answer_sheet import write_sheet
-    from heron.data.config import VALIDATION
+    from heron.config.data import VALIDATION
 
     name = options.split or VALIDATION
     if name not in shipped.splits:
@@ -189,7 +189,7 @@ def score_sheet(options: AnalyzeOptions) -> list[Path]:
     """
     from heron.analysis.answer_sheet import measure_ceiling, quality_table, read_sheet
     from heron.analysis.ceiling import ceiling_table
-    from heron.reporting.terminal import print_tables
+    from heron.base.terminal import print_tables
 
     assert options.sheet is not None
     judged, empty = read_sheet(options.sheet)

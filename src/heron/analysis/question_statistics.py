@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heron.base.cells import Cell, Table
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import question_clusters
-from heron.reporting.cells import Cell, Table
 
 ALL = "all"
 SIMPLE = 7  # words of a question; one with more is "complex"

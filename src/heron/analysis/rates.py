@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from heron.reporting.cells import Interval
+from heron.base.cells import Interval
 
 _Z = 1.959963984540054  # standard normal quantile of .975
 _RESAMPLES = 500

@@ -12,7 +12,7 @@ from heron.analysis.writing import write, write_tables
 if TYPE_CHECKING:
     from heron.analysis.score_slices import ScoreBreakdown
     from heron.analysis.summarized import SummarizedSplit
-    from heron.schema import Config
+    from heron.config.schema import Config
 
 PAGE = "summaries"  # the page of all summaries, as a value of by=
 _OTHER_TASKS = ("types", "texts", "sample")
@@ -37,16 +37,16 @@ def analyze_summaries(
         DataError: files that cannot be read, or systems of other data.
     """
     from heron.analysis.pairs import find_tokenizer
-    from heron.analysis.reading import data_of
     from heron.analysis.summarized import read_summarized
     from heron.analysis.summary_checks import check_slices, open_tools
     from heron.analysis.summary_command import STATISTICS, run_statistics
     from heron.analysis.summary_slices import BY, summary_breakdown
-    from heron.judging.systems import find_systems
-    from heron.reporting.tables import SYNTHETIC
-    from heron.reporting.terminal import print_tables
-    from heron.runtime.run_folder import RunFolder
-    from heron.settings import override
+    from heron.base.terminal import print_tables
+    from heron.config.settings import override
+    from heron.reports.tables import SYNTHETIC
+    from heron.results.reading import data_of
+    from heron.results.systems import find_systems
+    from heron.training.run_folder import RunFolder
 
     refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
     find_tokenizer(options.words)
@@ -95,8 +95,8 @@ def _sides(
     name: str,
 ) -> list[Mapping[str, object]]:
     """Read side columns of the run's data."""
-    from heron.analysis.reading import data_of, find_examples
-    from heron.settings import override
+    from heron.config.settings import override
+    from heron.results.reading import data_of, find_examples
 
     data, inner = data_of(config, name)
     places = options.paths_data or config.paths.data, options.paths_cache or config.paths.cache
@@ -116,8 +116,8 @@ def _write_page(
 def _figure(found: ScoreBreakdown, title: str) -> bytes:
     """Draw ROUGE-1 by slice between what the two ways of copying reach there."""
     from heron.analysis.span_figures import Drawn, scores_figure
-    from heron.reporting.cells import Interval
-    from heron.reporting.figures import BLUE, GREEN, QUIET
+    from heron.base.cells import Interval
+    from heron.reports.figures import BLUE, GREEN, QUIET
 
     drawn = (
         Drawn("rouge1", "ROUGE-1", "D", BLUE, 0.0),

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.analysis.answered import RESAMPLES, intervals_of
-from heron.errors import ConfigError, nearest
+from heron.base.cells import Cell, Interval, Table
+from heron.base.errors import ConfigError, nearest
 from heron.metrics.paired_units import Floats
-from heron.reporting.cells import Cell, Interval, Table
 
 Rows = npt.NDArray[np.int64]
 Scores = Mapping[str, Floats]

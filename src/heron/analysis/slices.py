@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.analysis.rates import share
-from heron.reporting.cells import Cell, Interval, Table
+from heron.base.cells import Cell, Interval, Table
 
 Rows = npt.NDArray[np.int64]
 

@@ -15,6 +15,7 @@ from heron.analysis.answered import RESAMPLES, AnsweredSplit
 from heron.analysis.rates import group_ids, share
 from heron.analysis.score_slices import ScoreBreakdown, score_slice, score_table, side_values
 from heron.analysis.slices import category_slices
+from heron.base.cells import Cell, Table
 from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import (
@@ -28,7 +29,6 @@ from heron.metrics.span_classes import (
     overlap_classes,
     question_clusters,
 )
-from heron.reporting.cells import Cell, Table
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")
 REACH = 3  # words from a question's beginning, among which its question word is looked for

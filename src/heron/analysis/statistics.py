@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from heron.analysis.breakdown import measure_diversity
 from heron.analysis.diversity import WINDOW, Diversity
 from heron.analysis.pairs import Shape, shape
+from heron.base.cells import Cell, Table
 from heron.data.examples import Example
 from heron.languages.morphology import Morphology
-from heron.reporting.cells import Cell, Table
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 

@@ -10,10 +10,10 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.analysis.summarized import SummarizedSplit
-from heron.dynamics.map_page import clean_text, cut_text, escape_json, fit_length
 from heron.languages.words import folded_words, word_places
-from heron.reporting.html import render
-from heron.reporting.tables import SYNTHETIC
+from heron.reports.html import render
+from heron.reports.map_page import clean_text, cut_text, escape_json, fit_length
+from heron.reports.tables import SYNTHETIC
 
 MEGABYTES = 48  # of all articles together; larger pages open slowly
 _DIGITS = 4

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heron.analysis.reading import missing_predictions
-from heron.data.tables import cell_text, is_missing, read_table
-from heron.errors import ConfigError, DataError, Problem
-from heron.judging.systems import System, read_systems
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import cell_text, is_missing, read_table
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
@@ -26,6 +24,8 @@ from heron.languages.unicode import UnicodeOptions
 from heron.metrics.paired_units import Floats
 from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
 from heron.metrics.summary_counts import Tally
+from heron.results.reading import missing_predictions
+from heron.results.systems import System, read_systems
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from heron.analysis.options import AnalyzeOptions
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from heron.analysis.published_statistics import PublishedStatistics
-    from heron.data.config import DataConfig
+    from heron.config.data import DataConfig
     from heron.languages.morphology import Morphology
 
 _ALWAYS = ("file", "line")  # side columns of every table

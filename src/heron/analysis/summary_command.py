@@ -13,17 +13,17 @@ import numpy as np
 from heron.analysis.options import AnalyzeOptions, refuse_others
 from heron.analysis.summary_checks import Tools, check_columns, no_column, open_tools
 from heron.analysis.writing import write, write_tables
-from heron.bertscore_asked import compute_asked, require_asked
-from heron.reporting.cells import Interval, Table, to_markdown
+from heron.base.cells import Interval, Table, to_markdown
+from heron.tasks.summarization.bertscore import compute_asked, require_asked
 
 if TYPE_CHECKING:
     from heron.analysis.summary_measures import Definition, Shares
     from heron.analysis.summary_profile import Pair, Profile
-    from heron.data.config import DataConfig
+    from heron.config.data import DataConfig
+    from heron.config.schema import Config
     from heron.data.examples import Example
     from heron.languages.morphology import Morphology
     from heron.languages.spelling import Spell
-    from heron.schema import Config
 
 STATISTICS = "statistics"  # stem of the files
 ALL = "all"
@@ -58,7 +58,7 @@ def describe_summary_data(
         share_table,
         text_table,
     )
-    from heron.audit.reading import read_shipped
+    from heron.results.shipped import read_shipped
 
     refuse_others(options, _OTHER_TASKS, _WHY)
     check_columns(options.by or (), config)
@@ -113,10 +113,10 @@ def run_statistics(
     Returns:
         The files written: `<split>-statistics.md`, `.json`, `.csv` and `.png`.
     """
-    from heron.analysis.reading import data_of
     from heron.analysis.summary_measures import compare_profiles, definitions, measure
     from heron.analysis.summary_tables import morphology_table, system_table
     from heron.languages.spelling import speller
+    from heron.results.reading import data_of
 
     name = options.split or "test"
     data, _ = data_of(config, name)
@@ -218,7 +218,7 @@ def _predicted(folder: Path, split: str, spell: Spell) -> tuple[list[Pair], list
     """Read a run's articles with their gold summaries, and with the run's own, spelt alike."""
     from heron.analysis.summarized import read_written
     from heron.analysis.summary_profile import Pair
-    from heron.runtime.run_folder import RunFolder
+    from heron.training.run_folder import RunFolder
 
     found = read_written(RunFolder(folder).predictions(split))
     articles = list(map(spell, found.articles))
@@ -231,7 +231,7 @@ def _predicted(folder: Path, split: str, spell: Spell) -> tuple[list[Pair], list
 
 def _write_texts(path: Path, sets: Mapping[str, Sequence[Pair]]) -> Path:
     """Write every text once, for a tool that analyses them (`morphology=conllu:FILE`)."""
-    from heron.data.tables import write_table
+    from heron.base.tables import write_table
 
     texts = dict.fromkeys(t for pairs in sets.values() for p in pairs for t in p[:2])
     write_table(path, {"text": list(texts)})
@@ -274,9 +274,9 @@ def _write(
 ) -> list[Path]:
     """Print tables and write them as Markdown, JSON and CSV, with the figure."""
     from heron.analysis.summary_figures import summaries_figure
-    from heron.data.tables import write_table
-    from heron.reporting.tables import SYNTHETIC
-    from heron.reporting.terminal import print_tables
+    from heron.base.tables import write_table
+    from heron.base.terminal import print_tables
+    from heron.reports.tables import SYNTHETIC
 
     print_tables(tables)
     heading = f"{title}  ·  {SYNTHETIC}" if config.synthetic else title

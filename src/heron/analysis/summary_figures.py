@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from heron.analysis.summary_profile import WHITESPACE, Profile
 from heron.metrics.summary_counts import Floats
-from heron.reporting.figures import FAINT, PALETTE, QUIET, STYLE, png
+from heron.reports.figures import FAINT, PALETTE, QUIET, STYLE, png
 
 _TAIL = 0.99  # share of documents that is drawn at its place; the rest share the last bin
 _BINS = 30

@@ -13,6 +13,7 @@ import numpy as np
 from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.rates import Ids
 from heron.analysis.summary_profile import WHITESPACE, Profile
+from heron.base.cells import Interval
 from heron.metrics.summary_counts import (
     AVERAGES,
     COUNTS,
@@ -21,7 +22,6 @@ from heron.metrics.summary_counts import (
     average_share,
     draw_shares,
 )
-from heron.reporting.cells import Interval
 
 Shares = Mapping[str, Interval | None]
 COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # what tables show, unless they say otherwise

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from heron.analysis.rates import Ids, group_ids
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.languages.analysis import Analysis, with_marks
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import Tally, Tokens

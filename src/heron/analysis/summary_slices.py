@@ -25,13 +25,13 @@ from heron.analysis.score_slices import (
 )
 from heron.analysis.slices import category_slices, quantile_bins
 from heron.analysis.summarized import SummarizedSplit
+from heron.base.cells import Interval
 from heron.metrics.paired_units import Floats
 from heron.metrics.rouge import MEASURES
 from heron.metrics.summary import copied_names
 from heron.metrics.summary_counts import Tally
 from heron.metrics.summary_statistics import by_whitespace, by_words
-from heron.reporting.cells import Interval
-from heron.reporting.copied import COPIED_NOTE, is_copied
+from heron.results.copied import COPIED_NOTE, is_copied
 
 # What a slicing is called, and which figure of each pair it goes by, of those that
 # `heron.metrics.summary_statistics` names.

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from heron.analysis.published_statistics import PublishedStatistics
 from heron.analysis.summary_measures import Comparison, Definition, Shares
 from heron.analysis.summary_profile import MORPHEMES, UNITS, WHITESPACE, Profile, Side
+from heron.base.cells import Cell, Formatted, Interval, Table
 from heron.languages.morphology import Morphology
 from heron.metrics.summary_counts import SHARES
-from heron.reporting.cells import Cell, Formatted, Interval, Table
 
 _HEADINGS = ("novel 1", "novel 2", "novel 3", "novel 4", "CMP", "RED 1", "RED 2")
 _NEAREST = 2  # definitions that are shown of each set and row; the files hold all

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.files import atomic_open, write_json
-from heron.reporting.cells import Cell, Formatted, Interval, Summary, Table
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table
+from heron.base.files import atomic_open, write_json
 
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:

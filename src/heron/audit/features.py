@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.audit.negation import NEGATION
 from heron.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 from heron.data.examples import Example
+from heron.languages.negation import NEGATION
 
 Values = npt.NDArray[np.generic]
 _Of = Callable[[str], object]

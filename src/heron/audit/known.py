@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from heron.audit.findings import REMEDIES, Finding
-from heron.data.config import SPLITS, DataConfig
-from heron.files import fingerprint, read_json, write_json
+from heron.base.files import fingerprint, read_json, write_json
+from heron.config.data import SPLITS, DataConfig
 
 VERSION = 1
 _MEASURED = ("normalize_case",)  # an audit under the same option has looked at its effect

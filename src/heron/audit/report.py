@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from heron import __version__
 from heron.audit.findings import SEVERITIES, Finding, Row
 from heron.audit.known import text_options
-from heron.audit.reading import Shipped
 from heron.audit.texts import (
     ARTICLE,
     HYPOTHESIS,
@@ -23,11 +22,12 @@ from heron.audit.texts import (
     is_pair,
     second_of,
 )
+from heron.base.cells import Cell, Formatted, Table, to_markdown
+from heron.base.files import atomic_open, write_json
 from heron.data.examples import Example
 from heron.data.markers import mark
-from heron.files import atomic_open, write_json
 from heron.languages import get_language
-from heron.reporting.cells import Cell, Formatted, Table, to_markdown
+from heron.results.shipped import Shipped
 
 _MARKDOWN_ROWS, _HTML_ROWS = 20, 200  # of one finding; findings.json has all
 _MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
@@ -69,7 +69,7 @@ class ShownRow(NamedTuple):
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write the three files into `folder`; returns their paths."""
-    from heron.reporting.html import render
+    from heron.reports.html import render
 
     examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
     paths = [folder / name for name in ("audit.html", "audit.md", "findings.json")]

@@ -10,10 +10,10 @@ import numpy as np
 from heron.audit import words
 from heron.audit.features import Feature, measure
 from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.negation import NEGATION
 from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
 from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
 from heron.data.examples import Example
+from heron.languages.negation import NEGATION
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
 _CHANCE = 0.01  # of one false alarm in all rules together
@@ -196,4 +196,4 @@ def _unknown_negation(language: str) -> list[Finding]:
     if language in NEGATION:
         return []
     title = f"no words of negation are known for '{language}': that rule was not tried"
-    return [Finding("negation.unknown", "info", title, advice="add them to audit/negation.py")]
+    return [Finding("negation.unknown", "info", title, advice="add them to languages/negation.py")]

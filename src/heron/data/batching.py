@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from heron.config.schema import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
-from heron.schema import BUDGET, BatchingConfig
 
 BATCHES = 20  # that an epoch is to have at least where `batching.tokens` is null
 

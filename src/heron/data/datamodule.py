@@ -13,11 +13,13 @@ import pytorch_lightning as pl
 import torch
 from torch.utils.data import DataLoader, Sampler
 
-from heron import ranks
-from heron.config import as_dict
+from heron.base import ranks
+from heron.base.files import fingerprint, sha256_file
+from heron.config.checks import as_dict
+from heron.config.data import TEST, TRAIN, VALIDATION
+from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
-from heron.data.config import TEST, TRAIN, VALIDATION
 from heron.data.examples import Example
 from heron.data.feature_store import load_or_build
 from heron.data.features import (
@@ -32,9 +34,7 @@ from heron.data.sharing import SharingCollator
 from heron.data.sources import locate
 from heron.data.tokenization import build_features
 from heron.dynamics.curriculum import Curriculum
-from heron.files import fingerprint, sha256_file
 from heron.models.tokenizer import load_tokenizer
-from heron.schema import Config
 
 
 class DataModule(pl.LightningDataModule):

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from heron import __version__
-from heron.data.config import FileConfig
-from heron.files import locked, sha256_file
+from heron.base.files import locked, sha256_file
+from heron.config.data import FileConfig
 
 ATTEMPTS = 5
 TIMEOUT = 30  # seconds without a byte

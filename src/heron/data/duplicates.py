@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
 
-from heron.data.config import SPLITS
+from heron.base.errors import DataError, Problem
+from heron.config.data import SPLITS
 from heron.data.examples import Example
-from heron.errors import DataError, Problem
 
 _Splits = Mapping[str, Sequence[Example]]
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from heron.data import array_store
+from heron.base import array_store
+from heron.base.errors import Problem
 from heron.data.features import Features
-from heron.errors import Problem
 
 ARRAYS = (
     "tokens_T",

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heron.base.errors import DataError, Problem
 from heron.data.examples import Example
 from heron.data.markers import Markers
-from heron.errors import DataError, Problem
 
 FEATURES_VERSION = 5
 UNLABELLED = -100

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from heron.data.config import DataConfig
-from heron.data.tables import cell_text, is_missing
+from heron.base.tables import cell_text, is_missing
+from heron.config.data import DataConfig
 
 
 class LabelError(Exception):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from heron.config_dir import data_set_file
-from heron.data.config import TEST, VALIDATION, DataConfig, read_config
+from heron.base.errors import ConfigError
+from heron.config.data import TEST, VALIDATION, DataConfig, read_config
+from heron.config.folders import data_set_file
+from heron.config.schema import Config
 from heron.data.readers import Loaded, load_with_report
-from heron.errors import ConfigError
-from heron.schema import Config
 
 
 def data_set(config: Config, name: str) -> DataConfig:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from heron.base.errors import Problem
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
-from heron.errors import Problem
 
 # Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
 _CHUNK = 4096

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from heron.data.articles import read_articles
-from heron.data.config import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import Table, as_table, read_chunks, read_table
+from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
 from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
-from heron.data.phrases import Phrases, read_phrases
-from heron.data.questions import read_questions
 from heron.data.rows import SIDE, Joined, Labels, RowReader, Rows, require_columns
 from heron.data.sources import (
     JOIN,
@@ -27,9 +26,10 @@ from heron.data.sources import (
     locate_phrases,
 )
 from heron.data.splits import carve, sample
-from heron.data.squad import is_squad
-from heron.data.tables import Table, as_table, read_chunks, read_table
-from heron.errors import ConfigError, DataError, Problem
+from heron.tasks.nli.phrases import Phrases, read_phrases
+from heron.tasks.qa.reader import read_questions
+from heron.tasks.qa.squad import is_squad
+from heron.tasks.summarization.reader import read_articles
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from heron.data.config import DataConfig
+from heron.base.errors import DataError, Problem, nearest
+from heron.base.tables import Table, cell_text, is_missing, table_stem
+from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
 from heron.data.labels import LabelError, LabelReader
 from heron.data.markers import MarkerError, parse_marked
-from heron.data.phrases import Phrases
-from heron.data.tables import Table, cell_text, is_missing, table_stem
-from heron.errors import DataError, Problem, nearest
 from heron.languages import get_language
 from heron.languages.unicode import normalise
+from heron.tasks.nli.phrases import Phrases
 
 Labels = Literal["required", "optional", "ignored"]
 SIDE = "data.columns.side"

@@ -12,11 +12,11 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heron.data.config import SPLITS, DataConfig, FileConfig
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import damaged_files, fingerprint, locked, seal, sha256_file
+from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
-from heron.data.summary_options import SUMMARY
-from heron.errors import ConfigError, DataError, Problem
-from heron.files import damaged_files, fingerprint, locked, seal, sha256_file
+from heron.tasks.summarization.options import SUMMARY
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -232,7 +232,7 @@ def _changed(source: Source) -> Problem:
 
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Write the built-in corpus once per configuration and per version of the generator."""
-    from heron.data import chronicle
+    import chronicle
 
     assert config.generator is not None
     options = asdict(config.generator) | {

@@ -11,9 +11,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
-from heron.data.config import HoldoutConfig, SampleConfig, ValidationConfig
+from heron.base.errors import DataError, Problem
+from heron.config.data import HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
-from heron.errors import DataError, Problem
 
 
 def carve(

@@ -8,9 +8,9 @@ from typing import Any
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features
 from heron.data.pair_features import pair_features
-from heron.data.qa_features import qa_features
-from heron.data.relation_features import relation_features
-from heron.data.summary_features import summary_features
+from heron.tasks.qa.features import qa_features
+from heron.tasks.relation.features import relation_features
+from heron.tasks.summarization.features import summary_features
 
 # `head.input`: what makes its features.
 BUILDERS: dict[str, Callable[[Sequence[Example], Any, FeatureOptions], Features]] = {

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from heron.base.errors import DataError, Problem
 from heron.dynamics.files import Dynamics, Meta, read_meta
-from heron.errors import DataError, Problem
 
 _VALUES = ("p_gold", "correct", "margin")
 

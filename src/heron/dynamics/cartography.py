@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from heron.base.errors import ConfigError, nearest
 from heron.dynamics.files import Dynamics
-from heron.errors import ConfigError, nearest
 
 NEVER_LEARNT = 1000  # what the published tool gives an example that was never right
 _LEAST = float(np.finfo(np.float32).tiny)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heron.base.errors import ConfigError
+from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_pass
 from heron.data.features import Units
 from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
-from heron.errors import ConfigError
-from heron.schema import BatchingConfig, CurriculumConfig
 
 Batches = list[np.ndarray]
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from heron.base.errors import DataError, Problem
+from heron.base.tables import cell_text, is_missing, read_table
+from heron.config.curriculum import uses_groups
+from heron.config.schema import CurriculumConfig
 from heron.data.features import Features, Units
-from heron.data.tables import cell_text, is_missing, read_table
 from heron.dynamics.cartography import Statistics, difficulty
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
-from heron.dynamics.settings import uses_groups
-from heron.errors import DataError, Problem
-from heron.schema import CurriculumConfig
 
 _OF_THE_FIRST = ("gold_N", "visits_N")  # all other statistics are averaged over a unit's rows
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heron.errors import DataError, Problem
-from heron.files import atomic_open
+from heron.base.errors import DataError, Problem
+from heron.base.files import atomic_open
 
 if TYPE_CHECKING:
     import pyarrow as pa

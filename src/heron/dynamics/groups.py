@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
-from heron.errors import ConfigError
 
 EASY, AMBIGUOUS, HARD = GROUPS = ("easy", "ambiguous", "hard")
 THIRD = 0.3319  # the published tool's share for a third; RoNLI's groups have it too

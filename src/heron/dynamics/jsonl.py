@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heron.data.tables import cell_text, is_missing
+from heron.base.errors import DataError, Problem
+from heron.base.files import atomic_open, parse_json
+from heron.base.tables import cell_text, is_missing
 from heron.dynamics.files import Meta, dynamics_table, read_meta, records, write_dynamics
-from heron.errors import DataError, Problem
-from heron.files import atomic_open, parse_json
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.dynamics.cartography import SCORES, Statistics, difficulty
 from heron.dynamics.groups import Detection, detection
-from heron.errors import ConfigError
 
 TRUTH = "truth"  # the key of `Example.side` that holds the right label
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from heron.dynamics.settings import GROWING
-from heron.schema import CurriculumConfig
+from heron.config.curriculum import GROWING
+from heron.config.schema import CurriculumConfig
 
 
 @dataclass(frozen=True, slots=True)

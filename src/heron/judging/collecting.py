@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.data.tables import cell_text, read_table, write_table
-from heron.errors import DataError, Problem, nearest
-from heron.files import atomic_open
+from heron.base.cells import Table, to_csv, to_markdown
+from heron.base.errors import DataError, Problem, nearest
+from heron.base.files import atomic_open
+from heron.base.tables import cell_text, read_table, write_table
 from heron.judging import tables
 from heron.judging.ratings import Ratings, unblind
 from heron.judging.reading import find_forms, read_forms
 from heron.judging.study import Study, read_key
-from heron.judging.systems import numbers
-from heron.reporting.cells import Table, to_csv, to_markdown
-from heron.reporting.tables import SYNTHETIC
+from heron.reports.tables import SYNTHETIC
+from heron.results.systems import numbers
 
 
 @dataclass
@@ -145,7 +145,7 @@ def _write_report(
     problems: Sequence[Problem],
     paths: Sequence[Path],
 ) -> list[Path]:
-    from heron.reporting.html import render
+    from heron.reports.html import render
 
     study = ratings.study
     title = f"Human evaluation, study {study.id}"

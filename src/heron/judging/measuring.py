@@ -12,11 +12,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heron.bertscore_asked import compute_asked, sign_asked
-from heron.judging.systems import System
+from heron.config.schema import BertScoreConfig
 from heron.languages import get_language
 from heron.metrics.summary import item_rouge
-from heron.schema import BertScoreConfig
+from heron.results.systems import System
+from heron.tasks.summarization.bertscore import compute_asked, sign_asked
 
 WORDS = "words"  # a score that is nothing but length is told apart by it
 

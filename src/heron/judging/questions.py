@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.data.tables import SUFFIXES, is_missing, read_table, table_format
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.judging.wording import Question
 
 NONE = "no_error"  # looked, and found none

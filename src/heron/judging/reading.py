@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from heron.analysis.answer_sheet import _mark
-from heron.data.tables import Table, cell_text, is_missing, read_table
-from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.files import parse_json
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.files import parse_json
+from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.judging.form import ANSWERS, csv_columns
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
-from heron.judging.systems import number
+from heron.results.systems import number
 
 _SUFFIXES = (".json", ".csv", ".tsv")
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.bertscore_asked import require_asked
-from heron.bertscore_options import BertScoreOptions
-from heron.errors import ConfigError, DataError, Problem
-from heron.files import fingerprint
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import fingerprint
+from heron.config.bertscore import BertScoreOptions
 from heron.judging.design import assign_raters, system_orders
 from heron.judging.form import write_forms
 from heron.judging.measuring import measure, sign_measures
 from heron.judging.questions import check_apart, choose_questions
 from heron.judging.study import Judged, Study, write_key
-from heron.judging.systems import GOLD, System, read_systems, shared_speller
 from heron.judging.wording import Question, get_wording
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
+from heron.results.systems import GOLD, System, read_systems, shared_speller
+from heron.tasks.summarization.bertscore import require_asked
 
 
 @dataclass
@@ -42,7 +42,7 @@ class SampleOptions(BertScoreOptions):
         split: which of the runs' predictions.
         seed: the same seed draws the same articles and orders.
 
-    Also `bertscore=` and what belongs to it, for the correlations: `heron.bertscore_options`.
+    Also `bertscore=` and what belongs to it, for the correlations: `heron.config.bertscore`.
     """
 
     systems: list[str]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from heron import __version__
-from heron.errors import DataError, Problem
-from heron.files import read_json, write_json
+from heron.base.errors import DataError, Problem
+from heron.base.files import read_json, write_json
 from heron.judging.wording import Question
 
 KIND = "heron judge key"

@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.judging.ratings import ALL, Floats, Ratings, human_scores, stacked, unit_means
 from heron.metrics.agreement import Alpha, krippendorff_alpha
 from heron.metrics.correlation import FEWEST, Correlation, correlate
-from heron.reporting.cells import Cell, Formatted, Interval, Table, summarize
 
 Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 
 CODES = ("en", "he", "ro")
 

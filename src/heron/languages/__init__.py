@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.language import Language

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 
 _COLUMNS = 10
 _ID = re.compile(r"(?P<first>\d+)(?:-(?P<last>\d+)|(?P<empty>\.\d+))?")

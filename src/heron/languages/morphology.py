@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Protocol
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.languages.analysis import Analysis, analysis_of
 from heron.languages.conllu import Token, Word
 from heron.languages.language import Language

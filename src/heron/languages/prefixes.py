@@ -16,7 +16,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import accumulate, chain
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.languages.analysis import Analysis
 from heron.languages.language import Language
 from heron.languages.words import words_and_marks

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from heron.errors import ConfigError, DataError, Problem, nearest
-from heron.files import fingerprint, sha256_file
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.files import fingerprint, sha256_file
 from heron.languages.analysis import Analysis, analysis_of, join
 from heron.languages.conllu import read_conllu
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.languages.language import Language
 
 _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.metrics.intervals import percentile_intervals, resample_groups
 
 LEVELS = ("interval", "nominal")

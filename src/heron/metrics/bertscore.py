@@ -30,13 +30,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from heron.bertscore_options import check_bertscore
-from heron.data import array_store
-from heron.errors import ConfigError, DataError, Problem
-from heron.files import fingerprint, sha256_file
+from heron.base import array_store
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import fingerprint, sha256_file
+from heron.config.bertscore import check_bertscore
+from heron.config.schema import BertScoreConfig
 from heron.metrics.greedy_matching import Weights, even_weights, idf_weights, match_tokens
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
-from heron.schema import BertScoreConfig
 
 Floats = np.ndarray  # float64
 

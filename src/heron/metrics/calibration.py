@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
 _ROUNDED = 0.005  # largest rounding error of two decimals

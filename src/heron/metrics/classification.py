@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.metrics import confusion, intervals, relation
 from heron.metrics.confusion import Counts, Fractions, confusion_matrices, confusion_matrix
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import DataError, Problem, nearest
+from heron.base.errors import DataError, Problem, nearest
 
 Counts = npt.NDArray[np.int64]
 Fractions = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.metrics.intervals import percentile_intervals, resample_groups
 
 FEWEST = 3  # units: any two lie on a line

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.languages.language import Language
 from heron.metrics.rouge import Ids, shared_counts
 from heron.metrics.rouge_tokens import vocabulary

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from heron.config.schema import Config
 from heron.languages import get_language
 from heron.metrics.classification import score_task
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile
 from heron.metrics.summary import rouge_names
-from heron.schema import Config
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # Scores of which less is better; of all others more is. No other module lists them.

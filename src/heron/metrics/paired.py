@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heron.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.metrics.confusion import Counts
 from heron.metrics.paired_units import Floats, PairedUnits, Score
 

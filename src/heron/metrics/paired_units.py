@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.metrics.confusion import Counts, Fractions
 
 Score = Callable[[npt.NDArray[Any]], Fractions]  # of sums, [..., X] to [...]

@@ -23,7 +23,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
 from heron.metrics.rouge_tokens import PROFILES, Stem, vocabulary
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from itertools import islice
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.languages.language import Language
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.languages.words import words

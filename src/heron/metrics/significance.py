@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.metrics import confusion
 from heron.metrics.classification import headline
 from heron.metrics.confusion import Counts, Fractions

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.metrics.intervals import percentile_intervals, resample_groups
 from heron.metrics.span_pairs import Floats, Ids, overlap_scores, pair_up, tlnls
 from heron.metrics.span_profiles import SQUAD, Profile

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from heron.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.languages.language import Language
 from heron.languages.questions import OTHER, QUESTION_WORDS, QuestionWords
 from heron.metrics.span_profiles import Tokens, language_profile

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from heron.errors import ConfigError, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.metrics.intervals import resample_groups
 
 Floats = npt.NDArray[np.float64]

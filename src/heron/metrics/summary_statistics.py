@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from heron.errors import DataError, Problem
+from heron.base.errors import DataError, Problem
 from heron.languages.words import folded_words
 from heron.metrics.summary_counts import Tally, Tokens, average_share
 

@@ -20,11 +20,11 @@ from transformers import (
     PreTrainedModel,
 )
 
+from heron.base.errors import ConfigError
+from heron.config.schema import EncoderConfig
 from heron.data.collate import Batch
-from heron.errors import ConfigError
 from heron.models.dropout import use_fast_dropout
 from heron.models.hub import loading, origin
-from heron.schema import EncoderConfig
 
 
 class Encoder(nn.Module):

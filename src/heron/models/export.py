@@ -26,16 +26,16 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
 
-from heron.config import read_stored
-from heron.errors import ConfigError
-from heron.files import read_json, seal, write_json
+from heron.base.errors import ConfigError
+from heron.base.files import read_json, seal, write_json
+from heron.config.checks import read_stored
+from heron.config.schema import Config, EncoderConfig
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.heads import Head, Pooler, new_head
 from heron.models.hub import identity
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
-from heron.models.span_head import SpanHead
-from heron.runtime.run_folder import DAMAGED, HEAD, RunFolder, require_whole
-from heron.schema import Config, EncoderConfig
+from heron.tasks.qa.head import SpanHead
+from heron.training.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 
 POINTER = "encoder.json"
 

@@ -19,18 +19,18 @@ import numpy as np
 import torch
 from torch import nn
 
-from heron.bars import tracked
-from heron.config import as_dict
-from heron.data import array_store
+from heron.base import array_store
+from heron.base.bars import tracked
+from heron.base.files import fingerprint
+from heron.base.libraries import precision
+from heron.config.checks import as_dict
+from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
-from heron.files import fingerprint
-from heron.libraries import precision
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 from heron.models.hub import identity
-from heron.schema import Config, HeadConfig
 
 _VERSION = 1
 # What cannot change the states of an encoder in evaluation mode.

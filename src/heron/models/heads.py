@@ -11,10 +11,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
 from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
-from heron.models.span_head import SpanHead
-from heron.schema import HeadConfig
+from heron.tasks.qa.head import SpanHead
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
 # again for pairs that are read from the later event to the earlier one.

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from huggingface_hub import constants, try_to_load_from_cache
 
-from heron.errors import ConfigError
-from heron.files import SEAL, damaged_files, sha256_file
-from heron.schema import EncoderConfig
+from heron.base.errors import ConfigError
+from heron.base.files import SEAL, damaged_files, sha256_file
+from heron.config.schema import EncoderConfig
 
 
 def origin(config: EncoderConfig) -> dict[str, Any]:

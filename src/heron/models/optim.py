@@ -10,8 +10,8 @@ from torch import nn
 from torch.optim import Adafactor, AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from heron.config.schema import OptimConfig
 from heron.models.encoder import Encoder
-from heron.schema import OptimConfig
 
 
 def build_optimizer(

@@ -27,8 +27,10 @@ from transformers import (
     PreTrainedModel,
 )
 
+from heron.base.errors import ConfigError
+from heron.config.schema import Config, EncoderConfig
+from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
-from heron.errors import ConfigError
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
     Encoder,
@@ -39,8 +41,6 @@ from heron.models.encoder import (
     load_encoder,
 )
 from heron.models.hub import loading, origin
-from heron.schema import Config, EncoderConfig
-from heron.schema import GenerationConfig as Generation
 
 _PAIR = "encoder-decoder"  # transformers' model type of an encoder and a decoder put together
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")

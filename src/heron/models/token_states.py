@@ -21,14 +21,14 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
 
-from heron.bars import tracked
+from heron.base.bars import tracked
+from heron.base.errors import ConfigError
+from heron.config.schema import EncoderConfig
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
-from heron.errors import ConfigError
 from heron.models.encoder import count_positions, load_encoder
 from heron.models.hub import identity, origin
 from heron.models.tokenizer import load_tokenizer
-from heron.schema import EncoderConfig
 
 # Padded tokens of a batch. On a CPU, 8192 take half as long again: less padding, fuller caches.
 TOKENS = 1024

@@ -8,10 +8,10 @@ from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from heron.errors import ConfigError
-from heron.files import atomic_folder, damaged_files, fingerprint, locked
+from heron.base.errors import ConfigError
+from heron.base.files import atomic_folder, damaged_files, fingerprint, locked
+from heron.config.schema import EncoderConfig
 from heron.models.hub import loading, origin
-from heron.schema import EncoderConfig
 
 
 def load_tokenizer(

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.optim.lr_scheduler import LambdaLR
 
-from heron import ranks
+from heron.base import ranks
+from heron.base.errors import ConfigError, HeronError
+from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.errors import ConfigError, HeronError
 from heron.metrics.span import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
-from heron.schema import Config
 
 # What every task observes of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
@@ -212,9 +212,9 @@ class TaskModule(pl.LightningModule):
                 another task than this class.
         """
         # They import this module.
-        from heron.inference import TrainedEncoder
-        from heron.runtime.checkpointing import load_weights
-        from heron.runtime.run_folder import open_run
+        from heron.training.checkpointing import load_weights
+        from heron.training.inference import TrainedEncoder
+        from heron.training.run_folder import open_run
 
         path = Path(checkpoint_path).absolute()
         folder = open_run(path.parent.parent)

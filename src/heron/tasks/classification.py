@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from heron import ranks
+from heron.base import ranks
+from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
-from heron.schema import Config
 from heron.tasks.base import Output, TaskModule
 from heron.tasks.labels import LabelPredictions, collect_labels
 

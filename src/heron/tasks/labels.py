@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import mark
 from heron.metrics import bootstrap_intervals, score_task
 from heron.metrics.calibration import calibration_scores
-from heron.schema import Config
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from browser import Browser
-from heron.config import to_yaml
-from heron.data.config import Columns, DataConfig, FileConfig, ValidationConfig
-from heron.data.tables import write_table
-from heron.schema import Config, HeadConfig, PathsConfig, TaskConfig
+from heron.base.tables import write_table
+from heron.config.checks import to_yaml
+from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
+from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
 
 CLASSES = ["contradiction", "entailment", "neutral"]
 WORDS = ["copiii", "merg", "la", "școală", "dimineața", "părinții", "în", "oraș", "până", "seara"]

@@ -12,9 +12,9 @@ from heron.analysis.answer_sheet import (
     read_sheet,
     write_sheet,
 )
+from heron.base.cells import Interval
+from heron.base.errors import ConfigError, DataError
 from heron.data.examples import Example, Span
-from heron.errors import ConfigError, DataError
-from heron.reporting.cells import Interval
 
 CONTEXT = "בשנת 1948 נסע דוד כהן מחיפה אל העיר תל אביב"
 

@@ -11,20 +11,20 @@ from heron.analysis import summary_slices
 from heron.analysis.summaries_page import novel_places, payload, summaries_page
 from heron.analysis.summarized import read_summarized
 from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
-from heron.audit import reading
+from heron.base.errors import ConfigError, DataError
+from heron.base.files import read_json
+from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config import from_yaml, to_yaml
-from heron.data.config import GeneratorConfig
-from heron.data.tables import read_table, write_table
-from heron.errors import ConfigError, DataError
-from heron.files import read_json
+from heron.config.checks import from_yaml, to_yaml
+from heron.config.data import GeneratorConfig
 from heron.languages import HEBREW
 from heron.languages.unicode import UnicodeOptions
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge
 from heron.metrics.summary_statistics import summary_statistics
-from heron.reporting.tables import SYNTHETIC
+from heron.reports.tables import SYNTHETIC
+from heron.results import shipped as reading
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
@@ -181,7 +181,7 @@ def test_a_wrong_column_of_generated_articles_is_named_before_any_are(run, monke
     config = from_yaml(path.read_text(encoding="utf-8"))
     data = dataclasses.replace(config.data, files={}, generator=GeneratorConfig())
     path.write_text(to_yaml(dataclasses.replace(config, data=data)), encoding="utf-8")
-    for place in ("heron.analysis.summarized.read_table", "heron.audit.reading.read_shipped"):
+    for place in ("heron.analysis.summarized.read_table", "heron.results.shipped.read_shipped"):
         monkeypatch.setattr(place, None)
     assert analyze(f"run={run}", "by=statistics,desks") == 2
     assert "by=desks: neither an analysis nor a side column" in capsys.readouterr().err
@@ -357,9 +357,9 @@ def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
     run, capsys, monkeypatch, words, said
 ):
     """Predictions and data are there, but whoever opened them would fail."""
-    for place in ("heron.analysis.summarized.read_table", "heron.judging.systems.read_table"):
+    for place in ("heron.analysis.summarized.read_table", "heron.results.systems.read_table"):
         monkeypatch.setattr(place, None)
-    monkeypatch.setattr("heron.audit.reading.read_shipped", None)
+    monkeypatch.setattr("heron.results.shipped.read_shipped", None)
     assert analyze(f"run={run}", *words) == 2
     assert said in capsys.readouterr().err
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from heron.analysis.pairs import find_tokenizer, jaccard, shape
 from heron.analysis.slices import Answers, category_slices, measure, quantile_bins
+from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.errors import ConfigError
 
 
 @given(st.lists(st.integers(0, 8), max_size=50), st.integers(1, 6))

@@ -6,11 +6,11 @@ import pytest
 from heron.analysis.answered import Answered, interval_of, score
 from heron.analysis.span_breakdown import BY, overlap_table, span_breakdown
 from heron.analysis.span_figures import scores_figure
-from heron.data.config import Columns, DataConfig
+from heron.base.cells import Interval
+from heron.base.errors import ConfigError
+from heron.config.data import Columns, DataConfig
 from heron.data.examples import Example, Span
-from heron.errors import ConfigError
 from heron.metrics.span import span_scores
-from heron.reporting.cells import Interval
 from small_answers import CLASSES, CONTEXT, KINDS
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from heron.analysis.statistics import OVERALL, split_statistics
-from heron.audit.reading import read_shipped
-from heron.config_dir import conf_dir
+from heron.base.files import read_json
+from heron.config.data_words import configure
+from heron.config.folders import conf_dir
 from heron.data.examples import Example
-from heron.data_words import configure
-from heron.files import read_json
 from heron.languages import ROMANIAN
 from heron.languages.morphology import load_morphology
+from heron.results.shipped import read_shipped
 from small_runs import heron
 
 SURFACE = load_morphology("surface", ROMANIAN)

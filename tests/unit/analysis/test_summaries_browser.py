@@ -3,8 +3,8 @@
 import pytest
 
 from browser import CARDS, COUNT, choose, find_browser
+from heron.base.tables import write_table
 from heron.cli import main
-from heron.data.tables import write_table
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 CHROMIUM = find_browser()

@@ -6,14 +6,14 @@ import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
 from heron.analysis import summarized
+from heron.base.files import read_json
+from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config import to_yaml
-from heron.data.config import Columns, DataConfig, FileConfig
-from heron.data.tables import read_table, write_table
-from heron.files import read_json
+from heron.config.checks import to_yaml
+from heron.config.data import Columns, DataConfig, FileConfig
+from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 from heron.metrics.bertscore import bertscore
-from heron.reporting.tables import SYNTHETIC
-from heron.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
+from heron.reports.tables import SYNTHETIC
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -219,7 +219,7 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
     folder, capsys, monkeypatch, words, said
 ):
-    monkeypatch.setattr("heron.audit.reading.read_shipped", None)
+    monkeypatch.setattr("heron.results.shipped.read_shipped", None)
     assert analyze(folder, *words) == 2
     assert said in capsys.readouterr().err
 

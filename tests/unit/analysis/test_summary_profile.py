@@ -10,7 +10,7 @@ from heron.analysis.summary_figures import summaries_figure
 from heron.analysis.summary_measures import compare_profiles, definitions, measure, shares_of
 from heron.analysis.summary_profile import Pair, merge, profile
 from heron.analysis.summary_tables import nearest_table, system_table
-from heron.errors import DataError
+from heron.base.errors import DataError
 from heron.languages import HEBREW, ROMANIAN
 from heron.languages.morphology import load_morphology
 from heron.metrics.summary_statistics import by_words, summary_statistics

@@ -6,7 +6,7 @@ import pytest
 
 from heron.audit.findings import Finding
 from heron.audit.known import store, warnings
-from heron.data.config import DataConfig
+from heron.config.data import DataConfig
 
 FILES = {"train": "a1", "test": "b2"}
 CASING = Finding("casing", "serious", "capitals tell")

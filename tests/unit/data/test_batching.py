@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.config.schema import BUDGET, BatchingConfig
 from heron.data.batching import (
     copies,
     fill_batches,
@@ -18,7 +19,6 @@ from heron.data.batching import (
     plan_pass,
 )
 from heron.data.features import UNLABELLED, Units
-from heron.schema import BUDGET, BatchingConfig
 
 LENGTHS = st.lists(st.integers(1, 200), max_size=120).map(lambda lengths: np.array(lengths, int))
 PLANS = st.builds(

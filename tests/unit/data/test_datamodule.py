@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from heron.base.errors import DataError
+from heron.config.schema import BatchingConfig
 from heron.data import datamodule
 from heron.data.datamodule import DataModule, RestOfPlan
-from heron.errors import DataError
-from heron.schema import BatchingConfig
 
 
 @pytest.fixture

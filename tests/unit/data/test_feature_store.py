@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from heron.data import array_store
+from heron.base import array_store
+from heron.base.errors import Problem
 from heron.data.feature_store import ARRAYS, load_or_build
 from heron.data.features import Features
-from heron.errors import Problem
 
 KEY = "a" * 64
 FORK = multiprocessing.get_context("fork")

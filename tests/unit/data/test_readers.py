@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from heron.config_dir import conf_dir
-from heron.data.config import (
+from heron.base.errors import ConfigError, DataError
+from heron.config.data import (
     Columns,
     DataConfig,
     FileConfig,
@@ -14,8 +14,8 @@ from heron.data.config import (
     SampleConfig,
     read_config,
 )
+from heron.config.folders import conf_dir
 from heron.data.readers import load, read_rows
-from heron.errors import ConfigError, DataError
 
 A = "it [E1] began [/E1] before it [E2] ended [/E2]"
 B = "he [E1] slept [/E1] while she [E2] read [/E2]"

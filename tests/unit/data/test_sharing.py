@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from heron import ranks
+from heron.base import ranks
 from heron.data.collate import Collator
 from heron.data.features import UNLABELLED
 from heron.data.sharing import SharingCollator, share
@@ -30,7 +30,7 @@ def test_every_unit_is_in_one_share(units: int, count: int) -> None:
 def parts(request: pytest.FixtureRequest):
     """A module and its train features, with a few labels taken away."""
     from heron.data.datamodule import DataModule
-    from heron.runtime.build import build_module
+    from heron.training.build import build_module
 
     compose = request.getfixturevalue("module_config")
     config = compose("head=window", "optim.class_weights=balanced", "optim.label_smoothing=0.1")

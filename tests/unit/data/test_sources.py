@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from heron.data.config import (
+from heron.base.errors import ConfigError, DataError
+from heron.config.data import (
     DataConfig,
     FileConfig,
     GeneratorConfig,
@@ -17,7 +18,6 @@ from heron.data.config import (
 )
 from heron.data.download import DownloadError, download
 from heron.data.sources import JOIN, PHRASES, State, inspect, locate, locate_phrases
-from heron.errors import ConfigError, DataError
 
 CONTENT = bytes(range(256)) * 1000  # longer than one block
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.data.config import HoldoutConfig, SampleConfig, ValidationConfig
+from heron.base.errors import DataError
+from heron.config.data import HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 from heron.data.splits import carve, sample
-from heron.errors import DataError
 
 FRACTIONS = (0.15, 0.25, 0.5, 0.75, 1.0)
 

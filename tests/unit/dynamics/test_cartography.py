@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from heron.base.errors import ConfigError
 from heron.dynamics.cartography import (
     NEVER_LEARNT,
     SCORES,
@@ -22,7 +23,6 @@ from heron.dynamics.cartography import (
     variability,
 )
 from heron.dynamics.files import Dynamics
-from heron.errors import ConfigError
 
 SHAPE = st.tuples(st.integers(1, 7), st.integers(1, 5))
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from heron.config_dir import conf_dir
+from heron.base.errors import ConfigError
+from heron.config.folders import conf_dir
+from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_epoch
 from heron.data.features import Units
 from heron.dynamics.curriculum import Curriculum, Pool, Ranking, mean_of_units
 from heron.dynamics.pacing import Stage, unlock
-from heron.errors import ConfigError
-from heron.schema import BatchingConfig, CurriculumConfig
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]
 FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))

@@ -5,17 +5,17 @@ import dataclasses
 import numpy as np
 import pytest
 
-from heron.config_dir import conf_dir
+from heron.base.errors import ConfigError, DataError
+from heron.base.tables import write_table
+from heron.base.yaml_files import read_yaml
+from heron.config.curriculum import LEARNT
+from heron.config.folders import conf_dir
+from heron.config.schema import CurriculumConfig
 from heron.data.features import Features
-from heron.data.tables import write_table
 from heron.dynamics.cartography import difficulty, statistics
 from heron.dynamics.difficulty import cosine, rank_units, read_scores, unit_statistics
 from heron.dynamics.files import Dynamics
 from heron.dynamics.groups import allenai, tercile_partition
-from heron.dynamics.settings import LEARNT
-from heron.errors import ConfigError, DataError
-from heron.schema import CurriculumConfig
-from heron.yaml_files import read_yaml
 
 GUIDS = ["e", "b", "d", "a", "c", "f"]
 LENGTHS = [9, 4, 7, 4, 12, 1]

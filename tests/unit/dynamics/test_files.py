@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.errors import DataError
 from heron.dynamics.align import align
 from heron.dynamics.files import (
     METADATA,
@@ -20,7 +21,6 @@ from heron.dynamics.files import (
     records,
     write_dynamics,
 )
-from heron.errors import DataError
 
 LABELS = ("entailment", "contradiction", "neutral")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from sklearn.metrics import roc_auc_score
 
+from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
 from heron.dynamics.groups import (
     GROUPS,
@@ -21,7 +22,6 @@ from heron.dynamics.groups import (
     rank,
     tercile_partition,
 )
-from heron.errors import ConfigError
 
 
 def coordinates(confidence, variability, guids=None, gold=None):

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from heron.base.errors import DataError
 from heron.dynamics.files import Meta, dynamics_table, read_dynamics, read_logits, write_dynamics
 from heron.dynamics.jsonl import export_jsonl, import_jsonl, judge, read_record
-from heron.errors import DataError
 
 
 def write_lines(path, *rows):

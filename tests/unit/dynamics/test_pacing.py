@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from heron.config_dir import conf_dir
+from heron.config.curriculum import GROWING
+from heron.config.folders import conf_dir
+from heron.config.schema import CurriculumConfig
 from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
-from heron.dynamics.settings import GROWING
-from heron.schema import CurriculumConfig
 
 SHARES = st.floats(0.01, 1)
 TOTALS = st.integers(1, 5000)

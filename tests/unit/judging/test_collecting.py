@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from heron.data.tables import write_table
-from heron.files import read_json
+from heron.base.files import read_json
+from heron.base.tables import write_table
 from heron.judging.ratings import human_scores, unblind
 from heron.judging.reading import read_forms
 from small_study import (

@@ -6,9 +6,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.files import read_json
+from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.data.tables import read_table, write_table
-from heron.files import read_json
 from heron.judging.reading import read_forms
 from heron.judging.study import read_key
 from small_study import (

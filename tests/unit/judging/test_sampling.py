@@ -6,14 +6,14 @@ import re
 
 import pytest
 
+from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.composition import compose
-from heron.config import to_yaml
-from heron.data.config import DataConfig
-from heron.data.tables import read_table, write_table
+from heron.config.checks import to_yaml
+from heron.config.compose import compose
+from heron.config.data import DataConfig
+from heron.config.schema import Config
 from heron.judging.study import read_key
 from heron.judging.wording import get_wording
-from heron.schema import Config
 from small_study import SYSTEMS, sample, write_systems
 
 

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from heron.errors import DataError
+from heron.base.errors import DataError
 from heron.languages.conllu import Token, Word, read_conllu
 
 SAMPLE = """\

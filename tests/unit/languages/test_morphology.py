@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
 from heron.languages.morphology import load_morphology
 from heron.languages.words import folded_words

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.languages import HEBREW, ROMANIAN
 from heron.languages.morphology import load_morphology
 from heron.languages.prefixes import splits

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN, get_language
 from heron.languages.unicode import UnicodeOptions, normalise
 

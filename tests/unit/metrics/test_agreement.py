@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.metrics.agreement import krippendorff_alpha
 
 NO = math.nan

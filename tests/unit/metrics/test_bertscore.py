@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
+from heron.config.schema import BertScoreConfig
 from heron.metrics import bertscore as module
 from heron.metrics.bertscore import bertscore, sign
 from heron.models.token_states import TokenEncoder
-from heron.schema import BertScoreConfig
 
 HEBREW = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב"
 ROMANIAN = "Șoferul a oprit mașina în fața școlii"

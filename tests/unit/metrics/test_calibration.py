@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 from torchmetrics.functional.classification import multiclass_calibration_error
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.metrics.calibration import calibration_scores, reliability_bins
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.metrics import confusion_matrix, score_matrix, score_task
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.errors import DataError
+from heron.base.errors import DataError
 from heron.metrics.correlation import Correlation, correlate
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.languages import ENGLISH, HEBREW
 from heron.metrics.extractive import best_sentence, greedy_oracle, lead, split_sentences
 from heron.metrics.rouge import MEASURES, rouge

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from benchmarks import significance
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.metrics.confusion import accuracy, macro_f1
 from heron.metrics.paired import approximate_randomization, paired_bootstrap
 from heron.metrics.paired_units import paired_counts

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from heron.errors import DataError
+from heron.base.errors import DataError
 from heron.metrics.confusion import accuracy
 from heron.metrics.paired import approximate_randomization, paired_bootstrap
 from heron.metrics.paired_units import mean_value, paired_counts, paired_values

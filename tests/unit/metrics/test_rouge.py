@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torchmetrics.functional.text.rouge import rouge_score
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.metrics import rouge_tokens
 from heron.metrics.rouge import (

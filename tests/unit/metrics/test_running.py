@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.metrics import score_task
 from heron.metrics.running import ConfusionScores
 

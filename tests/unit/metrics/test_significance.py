@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.metrics import confusion_matrix, score_task
 from heron.metrics.significance import (
     cochran_q,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.span_scores import Sample, official_scores
-from heron.errors import DataError
+from heron.base.errors import DataError
 from heron.languages import HEBREW, ROMANIAN
 from heron.metrics.levenshtein import levenshtein
 from heron.metrics.span import item_scores, mean_scores, score_intervals, span_scores

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.errors import ConfigError, DataError
 from heron.data.examples import Span
-from heron.errors import ConfigError, DataError
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.languages.questions import CLUSTERS, OTHER, QUESTION_WORDS
 from heron.metrics.span_classes import (

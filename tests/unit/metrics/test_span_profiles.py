@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from heron.composition import compose
+from heron.config.compose import compose
 from heron.data.other_sets import of_split
 from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
 from heron.metrics.names import score_names

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.errors import ConfigError, DataError
+from heron.base.errors import ConfigError, DataError
 from heron.languages import HEBREW
 from heron.languages.morphology import Simplemma
 from heron.metrics.summary_counts import (

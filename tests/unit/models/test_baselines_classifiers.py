@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
+from heron.config.schema import BaselineConfig
 from heron.models.baselines.classifiers import (
     LinearClassifier,
     Scaling,
@@ -24,7 +25,6 @@ from heron.models.baselines.classifiers import (
     load_classifier,
     save_classifier,
 )
-from heron.schema import BaselineConfig
 
 SETTINGS = BaselineConfig(name="cbow_svm", C=0.7, max_iter=100_000, tol=1e-6)
 

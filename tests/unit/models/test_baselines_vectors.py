@@ -12,12 +12,12 @@ from gensim.models.fasttext import save_facebook_model
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.errors import ConfigError, DataError
+from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
-from heron.errors import ConfigError, DataError
 from heron.models.baselines.cbow import CbowFeatures
 from heron.models.baselines.vector_sources import VectorFile, kept_vectors, vector_source
 from heron.models.baselines.word_vectors import WordVectors, mean_vectors
-from heron.schema import BaselineConfig
 
 SENTENCES = [
     ["pisica", "doarme", "pe", "scaun"],

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from heron.data.config import Columns, DataConfig
+from heron.base.errors import ConfigError
+from heron.config.data import Columns, DataConfig
+from heron.config.schema import BaselineConfig, BatchingConfig, Config, TaskConfig, TrainerConfig
 from heron.data.examples import Example
-from heron.errors import ConfigError
 from heron.models.baselines.zero_shot import load_zero_shot, misplace
-from heron.schema import BaselineConfig, BatchingConfig, Config, TaskConfig, TrainerConfig
 from small_baselines import save_nli_model
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]

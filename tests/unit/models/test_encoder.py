@@ -20,10 +20,10 @@ from transformers import (
     RobertaModel,
 )
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
+from heron.config.schema import EncoderConfig, ScratchConfig
 from heron.models.dropout import FastDropout
 from heron.models.encoder import Encoder, find_layers, load_encoder, segments
-from heron.schema import EncoderConfig, ScratchConfig
 
 SHAPE = {
     "vocab_size": 100,

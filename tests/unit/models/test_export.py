@@ -12,14 +12,14 @@ from transformers import (
     pipeline,
 )
 
-from heron.config import to_yaml
+from heron.base.files import SEAL, atomic_open
+from heron.config.checks import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.markers import mark
-from heron.files import SEAL, atomic_open
 from heron.models.encoder import segments
 from heron.models.export import export, load_exported
-from heron.runtime.build import build_module
-from heron.runtime.run_folder import RunFolder
+from heron.training.build import build_module
+from heron.training.run_folder import RunFolder
 
 
 class Exported:

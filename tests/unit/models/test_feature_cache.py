@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from heron.files import read_json
-from heron.inference import open_trained
+from heron.base.files import read_json
 from heron.models import feature_cache
 from heron.models.export import POINTER
-from heron.runtime import build, job
-from heron.runtime.run_folder import RunFolder
+from heron.training import build, job
+from heron.training.inference import open_trained
+from heron.training.run_folder import RunFolder
 
 FROZEN = ("encoder.freeze=all", "encoder.max_length=256", "trainer.max_epochs=2", "optim.lr=1e-2")
 NLI = ("data=chronicle_nli", "task=nli")
@@ -133,8 +133,8 @@ def test_a_run_on_a_pretrained_frozen_encoder_points_to_it_and_predicts(
     _, folder = train(chronicle_config(*words), tmp_path / "run")
     assert read_json(folder.model / POINTER)["name"] == str(tiny_encoder)
     assert not list(folder.model.glob("model*.safetensors"))
-    from heron.data.tables import read_table
-    from heron.trained_on import read_splits
+    from heron.base.tables import read_table
+    from heron.results.trained_on import read_splits
 
     trained = open_trained(folder)
     predictions, _ = trained.predict(read_splits(trained)["test"])

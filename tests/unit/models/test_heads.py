@@ -7,8 +7,9 @@ import torch
 import yaml
 from torch import nn
 
-from heron.composition import compose
-from heron.config_dir import conf_dir
+from heron.config.compose import compose
+from heron.config.folders import conf_dir
+from heron.config.schema import HeadConfig
 from heron.models.heads import (
     Head,
     PerEvent,
@@ -18,7 +19,6 @@ from heron.models.heads import (
     join_windows,
     pooled_width,
 )
-from heron.schema import HeadConfig
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")

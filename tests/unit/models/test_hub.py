@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from heron.errors import ConfigError
-from heron.files import seal
+from heron.base.errors import ConfigError
+from heron.base.files import seal
+from heron.config.schema import BertScoreConfig, EncoderConfig
 from heron.metrics.bertscore import sign
 from heron.models.hub import identity, origin
-from heron.schema import BertScoreConfig, EncoderConfig
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
 

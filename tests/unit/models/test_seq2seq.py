@@ -16,13 +16,13 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from heron.base.errors import ConfigError
 from heron.data.collate import Batch
-from heron.errors import ConfigError
 from heron.models.export import export, load_exported
 from heron.models.optim import build_optimizer
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
-from heron.runtime.build import build_encoder, build_head, task_module
-from heron.runtime.run_folder import RunFolder
+from heron.training.build import build_encoder, build_head, task_module
+from heron.training.run_folder import RunFolder
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
 T5 = {
@@ -286,7 +286,7 @@ def test_an_exported_model_opens_with_plain_transformers_and_with_heron(
     encoder = build_encoder(config, tokenizer_of(source)).eval()
     folder = RunFolder(tmp_path / "run")
     export(folder.model, encoder, torch.nn.Identity(), tokenizer_of(source), config)
-    from heron.config import to_yaml
+    from heron.config.checks import to_yaml
 
     folder.config.write_text(to_yaml(config), encoding="utf-8")
     _, opened, _ = load_exported(folder)

@@ -16,7 +16,7 @@ from transformers import (
     T5Model,
 )
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
 from heron.models.token_states import TokenEncoder, check_backbone, plan_windows
 
 TEXTS = ["הוועדה התכנסה בבוקר", "", "Șoferul a oprit mașina după ce a văzut câinele", "the end"]

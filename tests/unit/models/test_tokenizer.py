@@ -10,11 +10,11 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import PreTrainedTokenizerFast
 
-from heron.errors import ConfigError
+from heron.base.errors import ConfigError
+from heron.config.schema import EncoderConfig, ScratchConfig
 from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.models import tokenizer as module
 from heron.models.tokenizer import load_tokenizer
-from heron.schema import EncoderConfig, ScratchConfig
 
 MARKERS = HEBREW.event_markers
 LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet

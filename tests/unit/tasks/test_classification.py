@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from heron.base.errors import ConfigError
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.errors import ConfigError
-from heron.runtime.build import build_module
+from heron.training.build import build_module
 
 # BEFORE, AFTER, EQUAL, VAGUE: read from event 2, before is after and the others stay.
 INVERSE = [1, 0, 2, 3]

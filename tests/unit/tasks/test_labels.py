@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heron import score
-from heron.analysis.reading import read_predicted
-from heron.compare import CompareOptions, compare_runs
+from heron.base.tables import write_table
+from heron.commands import score
+from heron.commands.compare import CompareOptions, compare_runs
 from heron.data.examples import Example
 from heron.data.readers import load
-from heron.data.tables import write_table
-from heron.reporting.artefacts import read_predictions
-from heron.reporting.collect import collect
-from heron.runtime.run_folder import RunFolder
+from heron.results.artefacts import read_predictions
+from heron.results.collect import collect
+from heron.results.reading import read_predicted
 from heron.tasks.labels import LabelPredictions
+from heron.training.run_folder import RunFolder
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 

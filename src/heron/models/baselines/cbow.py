@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from heron.data import array_store
+from heron.base import array_store
+from heron.base.errors import DataError, Problem
+from heron.base.files import fingerprint
+from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
-from heron.errors import DataError, Problem
-from heron.files import fingerprint
 from heron.models.baselines.vector_sources import VectorSource
 from heron.models.baselines.word_vectors import SPLITTERS, mean_vectors
-from heron.schema import BaselineConfig
 
 _VERSION = 1
 _SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from heron.errors import ConfigError
-from heron.files import atomic_open
-from heron.schema import BaselineConfig
+from heron.base.errors import ConfigError
+from heron.base.files import atomic_open
+from heron.config.schema import BaselineConfig
 
 _CHUNK = 2048  # rows per kernel matrix, so that it stays small
 

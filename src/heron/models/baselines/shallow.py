@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from heron.base.errors import DataError, Problem
+from heron.base.files import read_json, write_json
+from heron.config.baseline import other_vectors
+from heron.config.schema import Config
 from heron.data.batching import copies
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
-from heron.errors import DataError, Problem
-from heron.files import read_json, write_json
 from heron.models.baselines.cbow import CbowFeatures
 from heron.models.baselines.classifiers import (
     Classifier,
@@ -28,9 +30,7 @@ from heron.models.baselines.classifiers import (
     load_classifier,
     save_classifier,
 )
-from heron.models.baselines.settings import other_vectors
 from heron.models.baselines.vector_sources import VectorSource, kept_vectors, vector_source
-from heron.schema import Config
 
 WEIGHTS = "classifier.safetensors"
 VECTORS = "vectors.json"

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from heron.base.errors import ConfigError
+from heron.base.files import read_json, seal, write_json
+from heron.config.schema import Config
 from heron.data.examples import Example
-from heron.errors import ConfigError
-from heron.files import read_json, seal, write_json
-from heron.models.baselines.extractive import EXTRACTIVE, ExtractiveBaseline
-from heron.runtime.run_folder import require_whole
-from heron.schema import Config
+from heron.tasks.summarization.baselines import EXTRACTIVE, ExtractiveBaseline
+from heron.training.run_folder import require_whole
 
 MARK = "baseline.json"
 

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from heron.data import array_store
-from heron.errors import ConfigError
-from heron.files import fingerprint, read_json, sha256_file, write_json
+from heron.base import array_store
+from heron.base.errors import ConfigError
+from heron.base.files import fingerprint, read_json, sha256_file, write_json
+from heron.config.schema import BaselineConfig
 from heron.models.baselines.word_vectors import SPLITTERS, WordVectors
-from heron.schema import BaselineConfig
 
 _VERSION = 1
 _SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults

@@ -15,13 +15,13 @@ import torch
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
+from heron.base.errors import ConfigError, nearest
+from heron.config.schema import BaselineConfig, Config, EncoderConfig
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
-from heron.errors import ConfigError, nearest
 from heron.models.baselines.cbow import read_side
 from heron.models.hub import origin
-from heron.schema import BaselineConfig, Config, EncoderConfig
 
 _Pair = tuple[str, str]
 
@@ -114,7 +114,7 @@ class ZeroShotBaseline:
     def _track(self, batches: list[np.ndarray]) -> Iterator[np.ndarray]:
         from rich.progress import track
 
-        from heron.runtime.progress import progress_bar
+        from heron.training.progress import progress_bar
 
         shown = bool(progress_bar(self.config.trainer.progress))
         yield from track(batches, description="zero-shot", disable=not shown)

@@ -1,0 +1,49 @@
+"""Wording questions: what Hebrew, Romanian and English share.
+
+A question uses other forms of the verb than the text does (an infinitive, the passive, a verbal
+noun), so that words alone do not lead from the one to the other.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from random import Random
+
+from chronicle.plot import Story
+from chronicle.pointing import Pointing, unmark
+from chronicle.questions import Question
+from chronicle.world import Event
+
+# Verbs for what happens to people: nobody decides to lose a letter.
+UNINTENDED = ("lose", "find", "receive")
+
+
+class Asker(Pointing):
+    """Tells texts with their answers marked, and asks questions; subclasses are languages."""
+
+    @abstractmethod
+    def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
+        """Word a question in every way that the language has for it, without the question mark.
+
+        Args:
+            form: key of `questions.KIND_OF`.
+            event: what it is about; its town is named where it has one.
+            doer: the subject must be named, unless it is what is asked for.
+        """
+
+    def coin(self, chance: float = 0.5) -> bool:
+        """Decide by lot."""
+        return self.rng.random() < chance
+
+
+def ask(question: Question, asker: type[Asker], rng: Random) -> str:
+    """Word a question; it introduces its people by role and name."""
+    event = question.event
+    # The town is what is asked for, or an addition that the question can do without.
+    if question.kind == "where" or rng.random() < 0.5:
+        event = replace(event, place=None)
+    teller = asker(Story(0, (event,), ()), rng)
+    choices = teller.wordings(question.form, event, question.doer)
+    text, _ = unmark(" ".join(rng.choice(choices).split()))
+    return f"{text[0].upper()}{text[1:]}?"

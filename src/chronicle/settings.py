@@ -1,0 +1,144 @@
+"""`ChronicleConfig`: what to generate, checked at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chronicle.claims import THREE
+from chronicle.english import English
+from chronicle.hebrew import Hebrew
+from chronicle.linking import FOUR
+from chronicle.romanian import Romanian
+from chronicle.telling import Teller
+from chronicle.world import LABELS
+from heron.base.errors import ConfigError, nearest
+
+RELATION, NLI, QA, SUMMARIZATION = TASKS = ("relation", "nli", "qa", "summarization")
+ANSWER, NO_ANSWER = "answer", "no_answer"
+LABEL_SETS = {"three": THREE, "four": FOUR}
+TELLERS: dict[str, type[Teller]] = {"he": Hebrew, "ro": Romanian, "en": English}
+_SMALLEST, _LARGEST = 100, 1_000_000
+_LONGEST = 1_000  # sentences of a premise
+# Sentences of one story: so many that they can be summed up, and no more than can be marked.
+_SHORTEST_ARTICLE, _LONGEST_ARTICLE = 8, 80
+
+
+@dataclass(frozen=True, slots=True)
+class ChronicleConfig:
+    """What to generate; equal configurations give identical bytes.
+
+    Args:
+        task: `relation`, `nli`, `qa` (extractive question answering) or `summarization`.
+        language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
+        size: rows in all splits together, exactly; 100 to 1,000,000.
+        seed: of the stories, their wording and the noise.
+        label_noise: fraction of train rows whose label is replaced by another one.
+        class_weights: wanted mix of true labels, relative, in the order of `labels`; None keeps
+            the natural mix. Rows are left out to reach it, so windows lose some of their pairs.
+        label_set: of `nli`; `three` is contradiction, entailment and neutral, `four` is
+            contrastive, entailment, reasoning and neutral.
+        premise_sentences: of `nli` with `three`, and of `qa`; fewest and most sentences of a
+            premise, or of a context. Beyond one story (four to seven sentences), they are several
+            stories one after the other. Of `summarization`, of an article, which is one story of
+            8 to 80 sentences.
+        keep_phrases: of `nli` with `four`; leave the linking phrase in the second sentence.
+        casing_artefact: of `nli` with `four`; where a phrase was removed, everything after the
+            first letter is in lower case, as in RoNLI. Hebrew has no case.
+        unanswerable: of `qa`; fraction of questions that ask about what did not happen.
+        rivals: of `qa`; wanted fraction of questions whose context holds another candidate of the
+            answer's type, so that only the event decides; kept as far as contexts allow.
+
+    Raises:
+        ConfigError: an unknown task, label set or language, or a value out of range; names all of
+            them.
+    """
+
+    task: str = RELATION
+    language: str = "he"
+    size: int = 2000
+    seed: int = 0
+    label_noise: float = 0.0
+    class_weights: tuple[float, ...] | None = None
+    label_set: str = "three"
+    premise_sentences: tuple[int, int] = (2, 4)
+    keep_phrases: bool = False
+    casing_artefact: bool = True
+    unanswerable: float = 0.0
+    rivals: float = 0.7
+
+    def __post_init__(self) -> None:
+        problems = [message for message in self._problems() if message]
+        if problems:
+            raise ConfigError("chronicle: " + "; ".join(problems))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, in the order that `class_weights` follow; of `qa`, what rows can have."""
+        if self.task == SUMMARIZATION:
+            return ()
+        if self.task == QA:
+            return (ANSWER, NO_ANSWER) if self.unanswerable else (ANSWER,)
+        return LABEL_SETS[self.label_set] if self.task == NLI else LABELS
+
+    def _problems(self) -> Iterator[str]:
+        choices = {"task": TASKS, "language": TELLERS, "label_set": LABEL_SETS}
+        unknown = {key: named for key, named in choices.items() if getattr(self, key) not in named}
+        for key, named in unknown.items():
+            value = getattr(self, key)
+            yield f"{key}='{value}' does not exist.{nearest(value, named)}"
+        if not _SMALLEST <= self.size <= _LARGEST:
+            yield f"size={self.size} is not between {_SMALLEST} and {_LARGEST} rows"
+        for key in ("label_noise", "unanswerable", "rivals"):
+            if not 0 <= getattr(self, key) <= 1:
+                yield f"{key}={getattr(self, key)} is not a fraction between 0 and 1"
+        if self.task in (QA, SUMMARIZATION):
+            yield from self._not_without_labels()
+        if self.task == SUMMARIZATION and _is_range(self.premise_sentences):
+            yield from self._wrong_article(*self.premise_sentences)
+        if not _is_range(self.premise_sentences):
+            yield (
+                f"premise_sentences={list(self.premise_sentences)} are not two numbers from 1 to "
+                f"{_LONGEST}, the fewest and the most sentences of a premise"
+            )
+        weighed = self.task not in (QA, SUMMARIZATION) and not unknown.keys() & {
+            "task",
+            "label_set",
+        }
+        if self.class_weights is not None and weighed:
+            yield self._wrong_weights(self.class_weights)
+
+    def _not_without_labels(self) -> Iterator[str]:
+        """Refuse what disturbs labels, which questions and articles have not."""
+        task = self.task
+        if self.label_noise:
+            yield f"label_noise={self.label_noise} is not for task={task}, whose rows have no label"
+        if self.class_weights is not None:
+            instead = "; unanswerable sets the share without an answer" if task == QA else ""
+            yield f"class_weights are not for task={task}{instead}"
+
+    def _wrong_article(self, least: int, most: int) -> Iterator[str]:
+        """Name lengths that leave nothing to sum up, or that a story cannot have."""
+        wanted = f"premise_sentences=[{least}, {most}]: an article of task=summarization has"
+        if least < _SHORTEST_ARTICLE:
+            yield f"{wanted} at least {_SHORTEST_ARTICLE} sentences"
+        if most > _LONGEST_ARTICLE:
+            yield f"{wanted} at most {_LONGEST_ARTICLE} sentences"
+
+    def _wrong_weights(self, weights: tuple[float, ...]) -> str:
+        labels = self.labels
+        if len(weights) == len(labels) and all(map(_is_weight, weights)) and sum(weights) > 0:
+            return ""
+        return (
+            f"class_weights={tuple(weights)} are not {len(labels)} numbers, none negative and "
+            f"one above 0, for {', '.join(labels)}"
+        )
+
+
+def _is_weight(weight: float) -> bool:
+    return 0 <= weight < math.inf
+
+
+def _is_range(sentences: tuple[int, ...]) -> bool:
+    return len(sentences) == 2 and 1 <= sentences[0] <= sentences[1] <= _LONGEST

@@ -1,0 +1,46 @@
+"""Arrays on disk: memory-mapped, keyed by content, whole or rebuilt.
+
+One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and the
+hash of each in `checksums.json`. Two processes that need the same key at once: one builds, the
+other waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.base.files import atomic_folder, damaged_files, locked, read_json, write_json
+
+Arrays = dict[str, np.ndarray]
+
+
+def load_or_build(
+    cache: Path, kind: str, key: str, build: Callable[[], tuple[Arrays, Mapping[str, Any]]]
+) -> tuple[Arrays, dict[str, Any]]:
+    """Open the arrays stored under `key`, building and storing them first where needed.
+
+    Args:
+        cache: the cache folder.
+        kind: its sub-folder, such as `features`.
+        key: hexadecimal fingerprint of everything that decides the arrays.
+        build: makes the arrays, and what else to keep as JSON; called at most once, by one process
+            at a time.
+
+    Returns:
+        The arrays, memory-mapped and read-only, and the rest.
+    """
+    folder = cache / kind / key[:32]
+    with locked(folder.with_suffix(".lock")):
+        if damaged_files(folder) != []:
+            with atomic_folder(folder) as temporary:
+                arrays, rest = build()
+                for name, array in arrays.items():
+                    np.save(temporary / f"{name}.npy", array)
+                write_json(temporary / "meta.json", {"arrays": list(arrays), "rest": rest})
+    meta = read_json(folder / "meta.json")
+    opened = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in meta["arrays"]}
+    return opened, meta["rest"]

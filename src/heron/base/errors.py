@@ -1,0 +1,118 @@
+"""Errors a user can act on: what is wrong, where, what is allowed, how to fix it.
+
+Commands catch `HeronError`, print its message and leave with exit code 2; a traceback means a bug
+in heron, never a user's mistake.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.secrets import redact
+
+
+class HeronError(Exception):
+    """A user's mistake or an unusable input; shown as its message alone, secrets in it masked."""
+
+    def __str__(self) -> str:
+        return redact(super().__str__())
+
+
+class ConfigError(HeronError):
+    """A configuration key, option or value that heron does not know or cannot combine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in one place.
+
+    Args:
+        where: file and line (`train.csv:17`), or a guid.
+        what: what is wrong, with the offending value.
+        fix: what is allowed, or the config key that changes it; may be empty.
+    """
+
+    where: str
+    what: str
+    fix: str = ""
+
+    @property
+    def number(self) -> int:
+        """The line, or the row's number, that `where` ends with; 0 without one."""
+        found = re.search(r"[: ](\d+)$", self.where)
+        return int(found.group(1)) if found else 0
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" + (f" ({self.fix})" if self.fix else "")
+
+
+class DataError(HeronError):
+    """Rows or files that cannot be used; holds every problem found, not only the first.
+
+    Args:
+        problems: all problems, in file order.
+        limit: how many of them the message spells out.
+    """
+
+    def __init__(self, problems: Problem | Sequence[Problem], limit: int = 20):
+        self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+        lines = [str(problem) for problem in self.problems[:limit]]
+        if len(self.problems) > limit:
+            lines.append(f"... and {len(self.problems) - limit} more")
+        if len(self.problems) > 1:
+            lines.insert(0, f"{len(self.problems)} problems in the data:")
+        super().__init__("\n".join(lines))
+
+
+def os_error_text(error: OSError, words: Iterable[str]) -> str:
+    """Say what the system refuses, and which word of a command, if any, named the place.
+
+    Args:
+        error: of opening, reading or writing a file.
+        words: `key=value`, where some values are folders or files.
+
+    Returns:
+        `paths.runs=old: Not a directory (old/chronicle-relation)`.
+    """
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    path, why = Path(str(error.filename)), error.strerror
+    for word in words:
+        value = word.partition("=")[2]
+        if value and path.is_relative_to(Path(value).expanduser()):
+            return f"{word}: {why}" + (f" ({path})" if str(path) != value else "")
+    return f"{path}: {why}"
+
+
+def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
+    """Name the closest valid choices, ready to append to an error message.
+
+    A dotted choice is also close when its last part is the word's (`lr`: `optim.lr`), or has the
+    word in it (`epochs`: `trainer.max_epochs`).
+
+    Args:
+        word: what was given.
+        choices: what is valid.
+        listed: list all choices in any case.
+
+    Returns:
+        ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close.
+    """
+    choices = sorted(set(choices))
+    close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
+    last = word.rpartition(".")[2]
+    dotted = [choice for choice in choices if "." in choice]
+    dotted.sort(key=lambda choice: -difflib.SequenceMatcher(None, word, choice).ratio())
+    ends = [choice for choice in dotted if choice.rpartition(".")[2] == last]
+    parts = [choice for choice in dotted if last in choice.rpartition(".")[2].split("_")]
+    found = list(dict.fromkeys([*ends, *close, *parts]))[:3]
+    if found:
+        hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
+        return f"{hint} Allowed: {', '.join(choices)}." if listed else hint
+    if len(choices) > 30 and not listed:
+        return ""  # a wall of names helps nobody
+    return f" Allowed: {', '.join(choices)}." if choices else ""

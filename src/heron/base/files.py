@@ -1,0 +1,275 @@
+"""Files that are either whole or absent: atomic writes, content hashes, locks."""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from heron.base.errors import ConfigError
+
+SEAL = "checksums.json"
+# One half of a surrogate pair without the other, as JSON writes them.
+_HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
+_hashes: dict[Version, str] = {}
+_locks: list[IO[Any]] = []  # held by this process
+
+
+@contextmanager
+def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
+
+    Readers never see a half-written file, and after an error the old content is still there. An
+    error of the system's (a full disk) names `path`. What killed processes had begun is removed.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_half_written(path.parent.glob(f".{glob.escape(path.name)}.*"))
+    encoding = None if "b" in mode else "utf-8"
+    mark = f".{path.name}.{socket.gethostname()}-{os.getpid()}."
+    handle, name = tempfile.mkstemp(prefix=mark, dir=path.parent)
+    try:
+        newline = None if "b" in mode else ""
+        with os.fdopen(handle, mode, encoding=encoding, newline=newline) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        _name(error, path)
+        raise
+
+
+def _name(error: BaseException, path: Path) -> None:
+    """Let an error of the system's that names no file name this one."""
+    # Without a number, an error says what its arguments say; a name would hide that.
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        error.filename = str(path)
+
+
+def remove_half_written(folder: Path) -> None:
+    """Remove what processes of this machine were writing in a folder when they were killed."""
+    _remove_half_written(folder.rglob(".*"))
+
+
+def _remove_half_written(paths: Iterable[Path]) -> None:
+    own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
+    for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
+        if found and not _lives(int(found[1])):
+            path.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Make a temporary neighbour of `folder`; sealed, it takes its place when the block ends well.
+
+    The caller holds a lock on `folder`: what a killed builder has left is removed.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for left_behind in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(left_behind)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield temporary
+        seal(temporary)
+        os.chmod(temporary, 0o755)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(temporary, folder)
+    except BaseException as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        _name(error, folder)
+        raise
+
+
+def seal(folder: Path) -> None:
+    """Write the SHA-256 of a folder's files to `checksums.json` in it; hidden files have none."""
+    files = (path for path in sorted(folder.iterdir()) if path.is_file())
+    own = [path for path in files if path.name != SEAL and not path.name.startswith(".")]
+    write_json(folder / SEAL, {path.name: sha256_file(path) for path in own})
+
+
+def damaged_files(folder: Path) -> list[str] | None:
+    """Name the files of a sealed folder that are missing or changed; None without a seal."""
+    if not (folder / SEAL).is_file():
+        return None
+    try:
+        hashes = dict(read_json(folder / SEAL))
+    except (ValueError, TypeError):
+        return [SEAL]
+    return [
+        name
+        for name, expected in hashes.items()
+        if not (folder / name).is_file() or sha256_file(folder / name) != expected
+    ]
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as readable UTF-8 JSON, atomically; keys keep their order."""
+    with atomic_open(path) as file:
+        json.dump(value, file, ensure_ascii=False, indent=2)
+        file.write("\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a file with one JSON value, as `parse_json` does."""
+    return parse_json(Path(path).read_text(encoding="utf-8"))
+
+
+def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
+    """Read one JSON value as `json.loads` does, with errors of one kind.
+
+    Args:
+        text: the JSON.
+        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file could hold; the caller
+            looks for them.
+        options: for `json.loads`.
+
+    Raises:
+        json.JSONDecodeError: broken JSON, nesting or a number beyond what Python reads, or half a
+            surrogate pair.
+    """
+    try:
+        value = json.loads(text, **options)
+        half = None if halves else _HALF.search(text)
+        if half:  # it may also be an escaped backslash before a `u`
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError:
+        raise
+    except RecursionError as error:
+        raise json.JSONDecodeError("nested too deeply", text, 0) from error
+    except UnicodeEncodeError as error:
+        assert half is not None
+        raise json.JSONDecodeError(f"{half[0]} is no character", text, half.start()) from error
+    except ValueError as error:  # more digits than Python makes a number of
+        raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from error
+    return value
+
+
+def sha256_file(path: Path | str) -> str:
+    """Hash a file's bytes; returns the hexadecimal SHA-256.
+
+    A process reads each version of a file once: the many runs of a sweep ask for the same ones.
+    """
+    path = Path(path).absolute()
+    state = path.stat()
+    version = (str(path), state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+    if version not in _hashes:
+        with open(path, "rb") as file:
+            _hashes[version] = hashlib.file_digest(file, "sha256").hexdigest()
+    return _hashes[version]
+
+
+def known_hashes() -> dict[Version, str]:
+    """List what this process has hashed, so that other processes need not read it again."""
+    return dict(_hashes)
+
+
+def remember_hashes(hashes: Mapping[Version, str]) -> None:
+    """Take over what another process has hashed."""
+    _hashes.update(hashes)
+
+
+def fingerprint(*parts: Any) -> str:
+    """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key.
+
+    An iterator is hashed as the list of what it yields, which is never in memory as a whole.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
+    digest = hashlib.sha256(b"[")
+    for place, part in enumerate(parts):
+        digest.update(b", " if place else b"")
+        if isinstance(part, Iterator):
+            digest.update(b"[")
+            for number, each in enumerate(part):
+                digest.update((", " if number else "").encode() + encode(each).encode())
+            digest.update(b"]")
+        else:
+            digest.update(encode(part).encode())
+    digest.update(b"]")
+    return digest.hexdigest()
+
+
+@contextmanager
+def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
+    """Hold an exclusive lock on `path` (created if absent); other processes wait.
+
+    The operating system releases it when the process ends, however it ends. Processes that this one
+    forks meanwhile (a loader's workers) have no part in it.
+
+    Raises:
+        BlockingIOError: without `wait`, when another process holds the lock.
+        ConfigError: the file system has no locks.
+        OSError: `path` is a link, or cannot be written.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not "w", which would empty the file that somebody's link leads to.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(handle, "r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise ConfigError(
+                f"{path}: this file system has no locks ({error.strerror}). heron needs them "
+                "(flock), so that two processes do not write one file: put paths.runs and "
+                "paths.cache on another file system, such as a local disk"
+            ) from error
+        _locks.append(file)
+        try:
+            yield
+        finally:
+            _locks.remove(file)
+
+
+def is_locked(path: Path | str) -> bool:
+    """Tell whether a process of this machine holds a lock; nothing is made or written."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # absent, a link, or not ours to look at
+        return False
+    with os.fdopen(handle) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # no locks here: nobody holds one
+            return False
+    return False
+
+
+def _drop_locks() -> None:
+    """Close the parent's locks in a forked process: one that outlives it would still hold them."""
+    for file in _locks:
+        file.close()
+
+
+os.register_at_fork(after_in_child=_drop_locks)

@@ -1,0 +1,138 @@
+"""The processes of one training on several devices: who is who, and how they agree.
+
+Each of them is a *rank*, counted from 0; each runs the whole program on its share of every batch.
+Rank 0, the first, alone writes. Outside of such a training there is one rank, and nothing here
+communicates. Imports nothing heavy until ranks meet.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from heron.base.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Value = TypeVar("Value")
+
+# A rank that waits so long for a gradient or a score gives up: the others are gone or stuck.
+TIMEOUT = timedelta(minutes=30)
+# While rank 0 encodes a corpus, or waits for another command's run, the others wait with it.
+PATIENCE = timedelta(days=7)
+
+
+@dataclass
+class _Place:
+    """Where this process stands; `talk` is the group in which ranks agree on what to do."""
+
+    rank: int = 0
+    ranks: int = 1
+    talk: Any = None
+
+
+_here = _Place()
+
+
+def rank() -> int:
+    """Number this process, from 0."""
+    return _here.rank
+
+
+def ranks() -> int:
+    """Count the processes of this training."""
+    return _here.ranks
+
+
+def is_first() -> bool:
+    """Tell whether this process is the one that writes."""
+    return _here.rank == 0
+
+
+def launched() -> int:
+    """Count the processes that torch's launcher (`torchrun`) has started, this one among them."""
+    return int(os.environ["WORLD_SIZE"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
+
+
+def join(accelerator: str = "auto") -> None:
+    """Meet the other ranks that torch's launcher has started; all call it, once.
+
+    CPU tensors travel by gloo; where there are GPUs, theirs by nccl.
+
+    Raises:
+        ConfigError: this machine has fewer GPUs than ranks.
+    """
+    import torch
+    from torch import distributed
+
+    on_gpu = torch.cuda.is_available() and accelerator != "cpu"
+    if on_gpu:
+        local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
+        if local >= gpus:
+            raise ConfigError(
+                f"trainer.devices={os.environ['LOCAL_WORLD_SIZE']}: this machine has {gpus} GPUs"
+            )
+        torch.cuda.set_device(local)
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if on_gpu else "gloo", timeout=TIMEOUT)
+    _here.rank, _here.ranks = distributed.get_rank(), distributed.get_world_size()
+    _here.talk = distributed.new_group(backend="gloo", timeout=PATIENCE)
+
+
+def leave() -> None:
+    """Part from the other ranks, at the end of the program."""
+    from torch import distributed
+
+    distributed.destroy_process_group()
+
+
+def from_first(value: Value) -> Value:
+    """Take over what rank 0 has for `value`, waiting for it as long as it takes."""
+    if _here.ranks == 1:
+        return value
+    from torch import distributed
+
+    box = [value]
+    distributed.broadcast_object_list(box, src=0, group=_here.talk)
+    return box[0]
+
+
+def gather(value: Value) -> list[Value]:
+    """Collect every rank's `value`, in the order of the ranks."""
+    if _here.ranks == 1:
+        return [value]
+    from torch import distributed
+
+    values: list[Any] = [None] * _here.ranks
+    distributed.all_gather_object(values, value, group=_here.talk)
+    return values
+
+
+def sum_over_ranks(tensor: Tensor) -> Tensor:
+    """Add up a tensor of every rank, of any shape, on the CPU; every rank gets the sum."""
+    if _here.ranks == 1:
+        return tensor
+    from torch import distributed
+
+    total = tensor.detach().cpu().clone()
+    distributed.all_reduce(total, group=_here.talk)
+    return total
+
+
+@contextmanager
+def first_alone() -> Iterator[None]:
+    """Let rank 0 do something before the others do it, who then find what it has stored."""
+    if not is_first():
+        from_first(None)
+    yield
+    if is_first():
+        from_first(None)
+
+
+def wait() -> None:
+    """Wait until every rank has come here."""
+    gather(None)

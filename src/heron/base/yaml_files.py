@@ -1,0 +1,68 @@
+"""YAML as Hydra reads it, at the speed of libyaml: `1e-5` is a number, not text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from heron.base.errors import ConfigError
+
+_DEEPEST = 100
+_EXPONENT = re.compile(r"[-+]?[0-9][0-9_]*(\.[0-9_]*)?[eE][-+]?[0-9]+$")
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """PyYAML's safe loader with Hydra's numbers."""
+
+
+class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """PyYAML's safe dumper; quotes text that a reader would take for such a number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write a value that occurs twice twice; people read these files."""
+        return True
+
+
+for _each in (_Loader, _Dumper):
+    _each.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))
+
+
+def dump_yaml(value: Any) -> str:
+    """Write plain dictionaries, lists, texts and numbers as YAML; keys keep their order."""
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def parse_yaml(text: str) -> Any:
+    """Read YAML as plain dictionaries, lists, texts and numbers.
+
+    Raises:
+        ConfigError: it is not valid YAML, is nested too deeply, or holds aliases.
+    """
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:  # libyaml would end the whole process somewhere beyond 10,000
+                raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
+            if isinstance(event, yaml.AliasEvent):  # few of them can stand for billions of values
+                raise ConfigError(f"not valid YAML here: write out what *{event.anchor} stands for")
+        return yaml.load(text, Loader=_Loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file, as `parse_yaml` does.
+
+    Raises:
+        ConfigError: the file is not valid YAML.
+    """
+    try:
+        return parse_yaml(Path(path).read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error

@@ -1,0 +1,77 @@
+"""`heron dashboard DIR`: a page to explore a sweep with, and the same in a W&B workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.errors import ConfigError
+from heron.base.files import atomic_open
+from heron.config.options import parse_options
+from heron.results.collect import collect, is_run
+
+
+@dataclass
+class DashboardOptions:
+    """Options of `heron dashboard`.
+
+    Args:
+        folder: a sweep folder.
+        out: where the page goes; default: into `folder`.
+        wandb: save a W&B workspace of the sweep too; needs an account and `wandb-workspaces`.
+        entity: the W&B user or team; default: the account's own.
+    """
+
+    folder: Path
+    out: Path | None = None
+    wandb: bool = False
+    entity: str | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
+    if not arguments:
+        raise ConfigError("name a sweep: heron dashboard runs/<sweep>")
+    first, *rest = arguments
+    # A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
+    named = first.startswith("folder=")
+    options = parse_options(DashboardOptions, [first if named else f"folder={first}", *rest])
+    print(write_dashboard(options.folder, options.out))
+    if options.wandb:
+        from heron.reports.workspace import save_workspace
+
+        print(
+            save_workspace(options.folder.resolve().name, collect(options.folder), options.entity)
+        )
+    return 0
+
+
+def write_dashboard(folder: Path, out: Path | None = None) -> Path:
+    """Write `dashboard.html` for a sweep.
+
+    Args:
+        folder: a sweep folder.
+        out: where the page goes; default: into `folder`.
+
+    Returns:
+        The page's path.
+
+    Raises:
+        ConfigError: `folder` holds no runs, or is a single run.
+    """
+    from heron.reports.dashboard_page import dashboard_page
+
+    folder = Path(folder)
+    runs = collect(folder)
+    if is_run(folder):
+        raise ConfigError(
+            f"{folder} is one run; a dashboard compares the runs of a sweep. Name the folder above "
+            "it, or see `heron report` for this one"
+        )
+    target = Path(out) if out else folder
+    path = target / "dashboard.html"
+    page = dashboard_page(folder.resolve().name, runs, target)
+    with atomic_open(path) as file:
+        file.write(page)
+    return path

@@ -1,0 +1,220 @@
+"""`heron data`: which data sets there are, what is present, and how to get the rest."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import wrap
+
+from heron.base.errors import ConfigError, DataError
+from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
+from heron.config.folders import data_sets
+from heron.config.options import parse_options
+from heron.data.examples import Example
+from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
+from heron.languages import get_language
+from heron.tasks.qa.options import QaConfig
+
+_NARROWEST = 24  # characters; a column with less room goes below the others
+
+
+@dataclass
+class Options:
+    """`heron data [name] [data.key=value ...] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
+
+    name: str | None = None
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+    fetch: bool = False
+
+
+def run(arguments: Sequence[str]) -> int:
+    """List all data sets, or show one in full; with `fetch=true` download what it lacks."""
+    words = [word for word in arguments if word.startswith("data.")]
+    options = _parse([word for word in arguments if word not in words])
+    data_dir = options.paths_data or default_data_dir()
+    cache_dir = options.paths_cache or default_cache_dir()
+    configs = data_sets()
+    if options.name is None:
+        if options.fetch:
+            raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
+        if words:
+            raise ConfigError(f"{words[0]}: name the data set, heron data NAME {words[0]}")
+        print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
+        return 0
+    from heron.config.data_words import configure
+
+    config = configure(options.name, words)
+    if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
+        raise DataError(problems)
+    print(describe(config, data_dir, cache_dir))
+    return 0
+
+
+def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> str:
+    """Set all data sets side by side, one line each."""
+    rows = [["name", "task", "language", "files present", "rows", "licence"]]
+    for config in configs:
+        sources = inspect(config, data_dir, cache_dir).values()
+        present = sum(source.state in (State.VERIFIED, State.UNPINNED) for source in sources)
+        files = "generated" if config.generator else f"{present} of {len(sources)}"
+        licence = f"synthetic; {config.licence}" if config.synthetic else config.licence
+        language = get_language(config.language).name
+        rows.append([config.name, config.task, language, files, _row_count(config), licence])
+    return f"{_aligned(rows)}\n\nlooked in {data_dir} and {cache_dir}"
+
+
+def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
+    """Show one data set in full: what it is, each file's state, and its splits when readable."""
+    sources = inspect(config, data_dir, cache_dir)
+    facts = {
+        "task": config.task,
+        "language": get_language(config.language).name,
+        "synthetic": "yes: never report results on it as research" if config.synthetic else "no",
+        "classes": ", ".join(config.label_order),
+        "licence": config.licence,
+        "citation": config.citation,
+        "homepage": config.homepage,
+        "rows": _row_count(config),
+        **_reading(config),
+    }
+    lines = [f"{config.name}: {config.title}", ""]
+    lines += _aligned([[name, value] for name, value in facts.items() if value]).splitlines()
+    if config.findings:
+        lines += ["", "what is known to be wrong with it"]
+        lines += [f"  {name}: {finding}" for name, finding in config.findings.items()]
+    for name, source in sources.items():
+        lines += ["", *_describe_file(name, source)]
+    if config.generator:
+        lines += ["", "generated on first use; nothing to download"]
+    elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
+        from heron.data.readers import load_with_report
+        from heron.tasks.qa.reader import count_mended
+
+        loaded = load_with_report(config, data_dir, cache_dir)
+        lines += ["", "splits as a run sees them"]
+        lines += [_split_table(loaded.examples, config.label_order)]
+        lines += [_dropped(split, reasons) for split, reasons in loaded.dropped.items()]
+        mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
+        lines += [
+            f"answers in {split}: {_counted(deeds)}" for split, deeds in mended.items() if deeds
+        ]
+    elif config.substitute:
+        lines += ["", f"data={config.substitute} needs fewer files"]
+    return "\n".join(lines)
+
+
+def _reading(config: DataConfig) -> dict[str, str]:
+    """Say how the files are read, under the names of the keys that change it."""
+    columns, phrases = config.columns, config.phrases
+    plans = {TEST: config.holdout, VALIDATION: config.validation}  # in the order they are carved
+    carved = [
+        f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
+        for split, plan in plans.items()
+        if plan.fraction and TRAIN in config.files and split not in config.files
+    ]
+    labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
+    aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
+    unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
+    by_label = config.task not in ("qa", "summarization")
+    return {
+        "format": config.format,
+        "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
+        "label": ", ".join(labels) if by_label else "",
+        "answers": _answers(config.qa) if config.task == "qa" else "",
+        "summaries": _summaries(config) if config.task == "summarization" else "",
+        "aliases": ", ".join(aliases),
+        "unlabelled": unlabelled if config.no_label else "",
+        "normalize_case": config.normalize_case if columns.text_pair and by_label else "",
+        "phrases": f"remove {phrases.remove} of {phrases.file.path}" if phrases.file else "",
+        "duplicates": config.duplicates if len(config.files) > 1 else "",
+        "carved": "; then ".join(carved),
+    }
+
+
+def _answers(qa: QaConfig) -> str:
+    """Say how answers are read and which questions are left out."""
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
+    return f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
+
+
+def _summaries(config: DataConfig) -> str:
+    """Say where summaries are and which rows are left out."""
+    options = config.summaries
+    limit = options.other_script
+    script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
+    fewest = f"{options.min_summary_tokens} words or more"
+    return f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"
+
+
+def _dropped(split: str, reasons: Mapping[str, int]) -> str:
+    return f"left out of {split}: {_counted(reasons)}"
+
+
+def _counted(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+
+
+def _parse(arguments: Sequence[str]) -> Options:
+    """Read the options; the first word may be a name, and `paths.data` is no Python name."""
+    words = [word if "=" in word else f"name={word}" for word in arguments]
+    try:
+        return parse_options(Options, [word.replace("paths.", "paths_", 1) for word in words])
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("paths_", "paths.")) from error
+
+
+def _describe_file(name: str, source: Source) -> list[str]:
+    file = source.file
+    known = [
+        f"{file.rows:,} rows" if file.rows else "",
+        f"{file.size:,} bytes" if file.size else "",
+    ]
+    place = "put it at" if source.state is State.MISSING else "path"
+    facts = {
+        place: str(source.path),
+        "fetch it from" if source.state is State.MISSING else "from": file.url or "",
+        "sha256": file.sha256 or "",
+        "found": source.sha256 if source.state is State.CHANGED else "",
+    }
+    rows = [[f"  {key}", value] for key, value in facts.items() if value]
+    title = ", ".join(part for part in (f"{name}: {source.state.value}", *known) if part)
+    return [title, *_aligned(rows).splitlines()]
+
+
+def _split_table(splits: Mapping[str, Sequence[Example]], labels: Sequence[str]) -> str:
+    table = [["", "rows", "groups", "texts", *labels]]
+    for split, examples in splits.items():
+        counts = Counter(example.label for example in examples)
+        distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
+        numbers = [len(examples), *distinct, *(counts[label] for label in labels)]
+        table.append([split, *(f"{number:,}" for number in numbers)])
+    return _aligned(table)
+
+
+def _row_count(config: DataConfig) -> str:
+    if config.generator:
+        return f"{config.generator.size:,}"
+    rows = [file.rows for file in config.files.values()]
+    return f"{sum(filter(None, rows)):,}" if all(rows) else ""
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Pad every column but the last to its widest cell; on a terminal, break the last one."""
+    *widths, _ = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    beside = sum(widths) + 2 * len(widths)
+    indent = beside if room - beside >= _NARROWEST else 4
+    lines = []
+    for *cells, last in rows:
+        padded = "".join(f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=True))
+        if len(padded + last) > room:
+            parts = wrap(last, room - indent, break_long_words=False, break_on_hyphens=False)
+            last = f"\n{'':{indent}}".join(parts if indent == beside else ["", *parts])
+        lines.append((padded + last).rstrip())
+    return "\n".join(lines)

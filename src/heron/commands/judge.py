@@ -1,0 +1,57 @@
+"""`heron judge`: people judge summaries. `sample` writes blind forms, `collect` adds them up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from heron.base.errors import ConfigError, DataError, nearest
+from heron.config.options import parse_options
+
+STEPS = ("sample", "collect")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do one step; returns the exit code: 1 where a filled form has cells that cannot be used.
+
+    Raises:
+        ConfigError: an unknown step or option.
+        DataError: files that cannot be used.
+    """
+    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if step not in STEPS:
+        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
+        raise ConfigError(f"judge {step}: no such step.{hint}" if step else f"which step?{hint}")
+    return _sample(rest) if step == "sample" else _collect(rest)
+
+
+def _sample(arguments: Sequence[str]) -> int:
+    from heron.judging.sampling import SampleOptions, draw_study
+
+    options = parse_options(SampleOptions, arguments)
+    study, files = draw_study(options)
+    each = sorted({len(items) for items in study.items.values()})
+    sizes = " to ".join(map(str, dict.fromkeys((each[0], each[-1]))))
+    print(
+        f"{len(study.guids)} articles, {len(study.systems)} systems ({', '.join(study.systems)}), "
+        f"{len(study.items)} raters with {sizes} summaries each: study {study.id}"
+    )
+    print(f"for raters: {files[0].parent} (an .html or a .csv each, and instructions.txt)")
+    print(f"not for raters: {options.out / 'key.json'} says who wrote what")
+    print(f"then: heron judge collect forms=FOLDER key={options.out / 'key.json'}")
+    return 0
+
+
+def _collect(arguments: Sequence[str]) -> int:
+    from heron.base.terminal import print_tables
+    from heron.judging.collecting import CollectOptions, collect_study
+
+    options = parse_options(CollectOptions, arguments)
+    report = collect_study(options)
+    print_tables(report.tables)
+    for file in report.files:
+        print(file)
+    if report.problems:
+        print(f"{len(report.problems)} answers could not be used:", file=sys.stderr)
+        print(DataError(report.problems, limit=50), file=sys.stderr)
+    return 1 if report.problems else 0

@@ -1,0 +1,148 @@
+"""`heron noise`: rank training examples by how suspicious their labels are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_json
+from heron.config.options import parse_options
+
+if TYPE_CHECKING:
+    from heron.data.examples import Example
+    from heron.dynamics.groups import Detection
+
+
+@dataclass
+class NoiseOptions:
+    """Options of `heron noise`.
+
+    Args:
+        run: a run folder with dynamics.
+        score: what makes a label suspicious: `confidence`, `loss`, `aum`, `eq1_swapped`, ...
+        top: how many examples to list.
+        out: where the files go; default `<run>/noise`.
+        burn_out: use the first so many records only.
+        paths_data: where data sets lie; default: as in the run.
+        paths_cache: where downloads and generated corpora lie; default: as in the run.
+    """
+
+    run: Path
+    score: str = "confidence"
+    top: int = 100
+    out: Path | None = None
+    burn_out: int | None = None
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Write the most suspicious examples, and grade the scores where the right labels are known."""
+    words = [word.replace("paths.", "paths_", 1) for word in arguments]
+    options = parse_options(NoiseOptions, words)
+    if options.top < 1:
+        raise ConfigError(f"top={options.top}: must be at least 1")
+    # Reading dynamics needs pyarrow and the data layer; a typing error should not wait for them.
+    import numpy as np
+
+    from heron.base.tables import write_table
+    from heron.config.data import TRAIN
+    from heron.data.other_sets import load_run_data
+    from heron.dynamics.cartography import SCORES, difficulty, statistics
+    from heron.dynamics.files import read_dynamics
+    from heron.dynamics.groups import rank
+    from heron.dynamics.noise import TRUTH, grade, scores_of, wrong_labels
+
+    if options.score not in SCORES:
+        raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
+    config = _config(options)
+    dynamics = read_dynamics(options.run)
+    found = statistics(dynamics, burn_out=options.burn_out)
+    examples = {example.guid: example for example in load_run_data(config).examples[TRAIN]}
+    absent = [guid for guid in found.guids if guid not in examples]
+    if absent:
+        raise ConfigError(
+            f"{options.run}: {len(absent)} examples of its dynamics are not in the train split of "
+            f"{config.data.name} as it is now, first {absent[0]}"
+        )
+    score_N = difficulty(options.score, found)
+    ranked = rank(-score_N, found.guids)[: options.top]
+    chosen = [examples[found.guids[index]] for index in ranked]
+    out = options.out or options.run / "noise"
+    columns = {
+        "rank": list(range(1, len(ranked) + 1)),
+        "guid": [example.guid for example in chosen],
+        "label": [example.label for example in chosen],
+        options.score: score_N[ranked].tolist(),
+        "confidence": found.confidence_N[ranked].tolist(),
+        "variability": found.variability_N[ranked].tolist(),
+        "text": [example.text for example in chosen],
+        "text_pair": [example.text_pair or "" for example in chosen],
+    }
+    known = any(example.side.get(TRUTH) for example in examples.values())
+    if known:
+        columns["truth"] = [example.side.get(TRUTH) for example in chosen]
+    write_table(out / "suspects.csv", columns)
+    if known:
+        wrong_N = wrong_labels(examples, found.guids)
+    if known and not wrong_N.any():
+        print("no training label is known to be wrong: there is nothing to grade the scores by")
+    elif known:
+        lengths_N = np.asarray([_length(examples[guid]) for guid in found.guids])
+        graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
+        write_json(out / "detection.json", {name: _as_json(*each) for name, each in graded.items()})
+        _show(graded, len(dynamics.epochs_E))
+        print(out / "detection.json")
+    print(out / "suspects.csv")
+    return 0
+
+
+def _config(options: NoiseOptions) -> Any:
+    """Read the run's configuration, with its data where the user says that it is now."""
+    from heron.config.checks import read_stored
+    from heron.training.run_folder import open_run
+
+    config = read_stored(open_run(options.run).config)
+    config.paths.data = str(options.paths_data or config.paths.data)
+    config.paths.cache = str(options.paths_cache or config.paths.cache)
+    return config
+
+
+def _length(example: Example) -> int:
+    return len(example.text) + len(example.text_pair or "")
+
+
+def _as_json(found: Detection, within: float) -> dict[str, Any]:
+    return {
+        "examples": found.examples,
+        "base_rate": found.base_rate,
+        "auroc": found.auroc,
+        "auroc_within_classes": within,
+        "precision": {str(k): value for k, value in found.precision.items()},
+        "decile_rate": found.decile_rate,
+        "decile_recall": found.decile_recall,
+    }
+
+
+def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
+    from heron.base.cells import Cell, Formatted, Table
+    from heron.base.terminal import print_tables
+
+    first, _ = next(iter(graded.values()))
+    rows: list[tuple[Cell, ...]] = []
+    for name, (found, within) in graded.items():
+        values = [found.auroc, within, *found.precision.values()]
+        values.append(found.decile_rate / found.base_rate if found.base_rate else float("nan"))
+        rows.append((name, *(Formatted(value, ".3f") for value in values)))
+    columns = ("score", "AUROC", "in class", *(f"P@{k}" for k in first.precision), "tenth / base")
+    note = (
+        f"{first.examples} examples, {first.base_rate:.1%} with a wrong label; {records} records. "
+        "AUROC: a wrong label ranks above a right one; in class: the same among examples of one "
+        "label; P@k: wrong ones among the k most suspicious; tenth / base: their share in the "
+        "hardest tenth over their share in all. class: knows how often each label is wrong, which "
+        "no search for noise can."
+    )
+    print_tables([Table("wrong labels found", columns, tuple(rows), note)])

@@ -1,0 +1,189 @@
+"""`heron predict`: label the rows of a file, or one text given in words, with a trained run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.config.options import parse_options
+from heron.config.settings import (
+    TAKES,
+    advise,
+    advising,
+    override,
+    read_points,
+    sort_words,
+)
+from heron.training.run_folder import open_run
+
+if TYPE_CHECKING:
+    from heron.config.data import DataConfig
+    from heron.data.examples import Example
+    from heron.data.readers import Rows
+    from heron.training.inference import Trained
+
+_TAKES = TAKES["predict"]
+_TEXTS = ("text", "text_pair", "context", "question")
+CHUNK = 10_000  # rows of a file that are in memory at once
+
+
+@dataclass
+class PredictOptions:
+    """Options of `heron predict`; keys of the configuration that it takes: `heron.config.settings`.
+
+    Args:
+        run: a finished run folder, or several with commas between: the mean of their logits.
+        input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
+            marked form, or premise and hypothesis). It is predicted `CHUNK` rows at a time, so that
+            memory does not grow with it; batches end with a chunk, so in a longer file
+            probabilities may differ in their last bits from those of the rows alone.
+        text: one text instead of a file; its label is printed.
+        text_pair: the second text that goes with it, for runs on pairs.
+        context: another name of `text`, for runs that answer questions.
+        question: another name of `text_pair`.
+        out: where predictions go; default `<input>.predictions.csv` beside the input.
+        cache: folder for tokenized features.
+        data: where the run's data sets lie now, as far as reading needs one.
+    """
+
+    run: list[Path]
+    input: Path | None = None
+    text: str | None = None
+    text_pair: str | None = None
+    context: str | None = None
+    question: str | None = None
+    out: Path | None = None
+    cache: Path | None = None
+    data: Path | None = None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Predict; returns 0, or 1 when some rows could not be used (all others are written)."""
+    words = sort_words(arguments, _TAKES)
+    options, points = parse_options(PredictOptions, words.options), read_points(words.settings)
+    if len(points) > 1:
+        raise ConfigError(
+            "several values are compared by heron evaluate; to predict, give one of them"
+        )
+    for word in arguments:
+        if word.endswith("=") and word[:-1] in _TEXTS:
+            raise ConfigError(f"{word} is empty: name a text with a word in it")
+    folders = [open_run(path) for path in options.run]
+    _check(options)
+    from heron.training.inference import open_trained
+
+    given = {"cache": options.cache, "data": options.data}
+    paths = {name: str(folder) for name, folder in given.items() if folder}
+    trained = open_trained(folders, paths, points[0], words.run_code)
+    with advising(_TAKES):
+        data = override(trained.config.data, words.data)
+        if options.input is not None:
+            return _predict_file(trained, data, options.input, options.out)
+        return _predict_text(trained, data, options)
+
+
+def _check(options: PredictOptions) -> None:
+    """Refuse options that contradict each other."""
+    for name, other in (("text", "context"), ("text_pair", "question")):
+        if getattr(options, name) is not None and getattr(options, other) is not None:
+            raise ConfigError(f"{name}= and {other}= are given: they name the same text")
+    first = options.text if options.text is not None else options.context
+    if options.input is None and first is None:
+        for name, other in (("question", "context"), ("text_pair", "text")):
+            if getattr(options, name) is not None:
+                raise ConfigError(f"missing option {other}=...: the text that {name}= goes with")
+        raise ConfigError("missing option input=... (a file) or text=...")
+    if options.input is not None:
+        given = [name for name in _TEXTS if getattr(options, name) is not None]
+        if given:
+            raise ConfigError(f"input= and {given[0]}= are given: a file, or one text, not both")
+    elif options.out is not None:
+        raise ConfigError("out= needs input=: the label of one text is printed")
+
+
+def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
+    from heron.base.tables import table_stem, write_chunks
+    from heron.data.readers import read_parts
+    from heron.tasks.qa.squad import place_of
+
+    paths = trained.config.paths
+    found: list[Problem] = []
+    finished: list[Callable[[], None]] = []
+    predicted = 0
+
+    def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
+        nonlocal predicted
+        for rows in read_parts(path, data, CHUNK, Path(paths.data), Path(paths.cache)):
+            found.extend(rows.problems)
+            if rows.examples:
+                predictions, refused = trained.predict(rows.examples, finished)
+                lines = {e.guid: e.side["line"] for e in rows.examples}
+                cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
+                found.extend(cut)
+                predicted += len(predictions.guids)
+                yield predictions.answers(trained.config)
+
+    out = out or path.with_name(f"{table_stem(path)}.predictions.csv")
+    write_chunks(out, answers())
+    for each in finished:
+        each()
+    problems = advise(sorted(found, key=lambda each: each.number), _TAKES)
+    print(f"{predicted} rows predicted: {out}")
+    if problems:
+        print(f"{len(problems)} rows could not be used:", file=sys.stderr)
+        print(DataError(problems, limit=50), file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
+    answers = trained.config.task.name == "qa"
+    for name in ("context", "question"):
+        if not answers and getattr(options, name) is not None:
+            takes = "text= and text_pair=" if data.columns.text_pair else "text="
+            raise ConfigError(f"{name}= is for runs that answer questions; this one takes {takes}")
+    text = options.context if options.text is None else options.text
+    text_pair = options.question if options.text_pair is None else options.text_pair
+    example = _read_text(trained, data, str(text), text_pair)
+    predictions, refused = trained.predict([example])
+    if refused:
+        raise DataError([Problem("text", p.what, p.fix) for p in refused])
+    for line in predictions.lines(trained.config):
+        print(line)
+    return 0
+
+
+def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
+    from heron.data.readers import read_rows
+
+    paths = trained.config.paths
+    return read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))
+
+
+def _read_text(trained: Trained, data: DataConfig, text: str, text_pair: str | None) -> Example:
+    """Read one text the way a file with one row is read: markers, Unicode options and all.
+
+    Raises:
+        ConfigError: the run reads pairs and there is no second text, or the other way round.
+        DataError: the text cannot be used.
+    """
+    columns = data.columns
+    if columns.text_pair is None and text_pair is not None:
+        raise ConfigError("text_pair= is given, but the run reads one text at a time")
+    if columns.text_pair is not None and text_pair is None:
+        name = "question" if trained.config.task.name == "qa" else "text_pair"
+        raise ConfigError(f"missing option {name}=...: the run reads pairs of texts")
+    row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "text.jsonl"
+        path.write_text(json.dumps(row), encoding="utf-8")
+        try:
+            rows = _read(trained, data, path)
+        except DataError as error:
+            raise DataError([Problem("text", p.what, p.fix) for p in error.problems]) from error
+    return rows.examples[0]

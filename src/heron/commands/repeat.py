@@ -1,0 +1,143 @@
+"""`heron train run.from=DIR`: train what a run's `config.yaml` says again, and compare scores."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.files import read_json
+from heron.config.checks import all_keys, as_dict, read_stored, resolve
+from heron.config.schema import Config, LauncherConfig, SweeperConfig
+from heron.sweeps.isolation import Job
+from heron.sweeps.queue import JobList
+from heron.sweeps.sweep import Sweep
+from heron.training.claim import check_job
+from heron.training.launch import count_ranks
+from heron.training.run_folder import RunFolder, open_run, run_path
+
+FLAG = "run.from="
+# What of `status.json` may explain a difference: its key, and the words for it.
+_CAUSES = {
+    "git": "commits",
+    "versions": "versions",
+    "sources": "files",
+    "machine": "machines",
+    "threads": "numbers of CPU threads (trainer.threads sets it)",
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Repeat the run that `run.from=` names; returns the exit code.
+
+    The new run lies beside the old one as `<job>-again`, unless `run.job=`, `run.sweep=` or
+    `paths.runs=` say otherwise. Other keys may be changed, but no groups: the old run's
+    `config.yaml` is what counts, not `conf/`.
+
+    Raises:
+        ConfigError: no such run, an unknown key, or a flag.
+    """
+    (flag, *more), words = _split(arguments)
+    if more:
+        raise ConfigError(f"{FLAG}: name one run, not {1 + len(more)}")
+    before = open_run(Path(flag.removeprefix(FLAG)))
+    config = configure(before, words)
+    check_job(config, {}, read=False)
+    after = RunFolder(run_path(config, words))
+    if after.path.resolve() == before.path.resolve():
+        raise ConfigError(f"{before.path} would be overwritten: name another run.job")
+    print(f"heron train: {after.path}, as {before.path}", flush=True)
+    after.path.mkdir(parents=True, exist_ok=True)
+    scores = _train(Job(config, after, list(arguments)))
+    for line in compare(before, after, scores):
+        print(line)
+    return 0
+
+
+def _train(job: Job) -> Mapping[str, Any]:
+    """Train in this process, or in those that its devices need; returns the scores."""
+    if count_ranks(job.config) == 1:
+        # Lightning and transformers take seconds to import; a mistake should not wait for them.
+        from heron.training.job import run_job
+
+        return run_job(job.config, job.folder, job.overrides)
+    (outcome,) = Sweep(JobList([job]), isolate=True).run()
+    if outcome.state != "done":
+        raise HeronError(f"{job.folder.path}: {outcome.error}")
+    scores: Mapping[str, Any] = read_json(job.folder.scores)
+    return scores
+
+
+def configure(before: RunFolder, words: Sequence[str]) -> Config:
+    """Read a run's configuration, with some keys changed.
+
+    Raises:
+        ConfigError: an unknown key, or a value that is refused.
+    """
+    old = read_stored(before.config)
+    folder = before.path.resolve()
+    old.paths.runs = str(folder.parent.parent)
+    old.run = dataclasses.replace(old.run, sweep=folder.parent.name, job=f"{folder.name}-again")
+    old.sweeper = SweeperConfig()  # the new run is no trial of the old one's search
+    old.launcher = LauncherConfig()  # it is trained here
+    known = all_keys()
+    for word in words:
+        key, equals, _ = word.partition("=")
+        if not equals or key not in known or ("." not in key and key != "seed"):
+            raise ConfigError(
+                f"{word}: {FLAG}DIR takes the old run's configuration; change single keys of it, "
+                f"such as optim.lr=1e-5.{nearest(key, known)}"
+            )
+    try:
+        changed = OmegaConf.merge(
+            OmegaConf.create(as_dict(old)), OmegaConf.from_dotlist(list(words))
+        )
+    except OmegaConfBaseException as error:
+        raise ConfigError(str(error).splitlines()[0]) from error
+    assert OmegaConf.is_dict(changed)
+    return resolve(changed)  # type: ignore[arg-type]  # it is a mapping
+
+
+def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> list[str]:
+    """Say whether two runs scored the same, and if not, by how much and what else differs."""
+    try:
+        old, new = _flat(before.read_scores()), _flat(scores)
+    except ConfigError as error:
+        return [f"nothing to compare with: {error}"]
+    if not old:
+        return [f"{before.path} has no scores to compare with"]
+    moved = {key: new[key] - old[key] for key in old if key in new and new[key] != old[key]}
+    causes = [
+        f"the {words} differ" for key, words in _CAUSES.items() if _differs(before, after, key)
+    ]
+    if not moved and old.keys() == new.keys():
+        return [f"all {len(old)} scores are equal", *causes]
+    shown = sorted(moved, key=lambda key: -abs(moved[key]))[:5]
+    return [
+        f"{len(moved)} of {len(old)} scores differ, most of all:",
+        *(f"  {key}: {old[key]:.6f}, now {new[key]:.6f} ({moved[key]:+.1e})" for key in shown),
+        *causes,
+    ]
+
+
+def _differs(before: RunFolder, after: RunFolder, key: str) -> bool:
+    old, new = (folder.read_status().get(key) for folder in (before, after))
+    return bool(old != new)
+
+
+def _flat(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {f"{split} {name}": value for split, of in scores.items() for name, value in of.items()}
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the words that name a run from the others."""
+    flags = [word for word in arguments if word.startswith("-")]
+    if flags:
+        raise ConfigError(f"{flags[0]}: {FLAG}DIR repeats one run and takes no flags")
+    named = [word for word in arguments if word.startswith(FLAG)]
+    return named, [word for word in arguments if word not in named]

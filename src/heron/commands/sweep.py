@@ -1,0 +1,180 @@
+"""`heron sweep DIR`: how far a sweep is, from what its jobs have written; no process is asked."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.cells import Cell, Table
+from heron.base.errors import ConfigError
+from heron.base.terminal import print_tables
+from heron.config.options import parse_options
+from heron.reports.tables import headline_metrics
+from heron.results.collect import RunRecord, collect, is_run
+from heron.results.copied import with_copied
+from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, first_line, is_busy
+from heron.training.run_folder import RunFolder
+
+# In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.
+_ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
+_STATES = (*_ENDED, "running", "pending", "cut", "interrupted", *_BAD, "absent")
+_OPTIONS = ("watch=", "every=")
+
+
+@dataclass
+class SweepOptions:
+    """Options of `heron sweep`.
+
+    Args:
+        folder: a sweep's folder.
+        watch: show it again and again, until nothing runs or waits.
+        every: seconds between looks.
+    """
+
+    folder: Path
+    watch: bool = False
+    every: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One job of a sweep.
+
+    Args:
+        run: what its folder says.
+        state: one of `_STATES`.
+        epochs: finished ones.
+        of: how many it was to train; it may stop earlier.
+    """
+
+    run: RunRecord
+    state: str
+    epochs: int
+    of: int
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work on the job, over all its processes."""
+        return float(self.run.status.get("seconds") or 0.0)
+
+    @property
+    def error(self) -> str:
+        """First line of what went wrong."""
+        if self.state not in (*_BAD, "interrupted"):
+            return ""
+        return first_line(str(self.run.status.get("error") or ""))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
+    words = ["watch=true" if word == "--watch" else word for word in arguments]
+    # A job's folder name may itself hold "=", so the first word that is no option is the folder.
+    place = next((n for n, word in enumerate(words) if not word.startswith(_OPTIONS)), None)
+    if place is None:
+        raise ConfigError("name a sweep: heron sweep runs/<sweep>")
+    words[place] = f"folder={words[place].removeprefix('folder=')}"
+    options = parse_options(SweepOptions, words)
+    while True:
+        if options.watch and _is_about_to_begin(options.folder):
+            print(f"{options.folder}: no job has begun", flush=True)
+            time.sleep(options.every)
+            continue
+        jobs = read_progress(options.folder)
+        print_tables([progress_table(jobs), failure_table(jobs)])
+        print(summary(jobs), flush=True)
+        if not options.watch or not any(job.state in ("running", "pending") for job in jobs):
+            return 1 if any(job.state in _BAD for job in jobs) else 0
+        time.sleep(options.every)
+
+
+def _is_about_to_begin(folder: Path) -> bool:
+    """Tell whether a search or workers were started here, but no job was: they may wait in line."""
+    started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
+    return started and not any(map(is_run, (folder, *folder.iterdir())))
+
+
+def read_progress(folder: Path) -> list[Progress]:
+    """Read every job of a sweep, ordered by state, then by name.
+
+    Raises:
+        ConfigError: `folder` does not exist or holds no run.
+    """
+    jobs = [_progress(run) for run in collect(folder)]
+    return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
+
+
+def progress_table(jobs: Sequence[Progress]) -> Table:
+    """Show state, epochs, seconds and the headline score on validation of each job."""
+    headline = headline_metrics([job.run for job in jobs])
+    monitored = {str(job.run.setting("trainer.monitor")) for job in jobs}
+    first = list(monitored) if len(monitored) == 1 and monitored <= set(headline) else headline[:1]
+    metrics = with_copied(first or ["score"], headline)
+    rows = []
+    for job in jobs:
+        found = job.run.scores.get("validation", {})
+        scores: list[Cell] = [found.get(metric) for metric in metrics]
+        epochs = f"{job.epochs} of {job.of}" if job.of else ""
+        if job.state == "running" and (steps := job.run.status.get("steps")):
+            epochs += f" (step {steps['done']} of {steps['of']})"
+        rows.append((job.state, job.run.job, epochs, f"{job.seconds:.1f}", *scores))
+    columns = ("state", "job", "epochs", "seconds", *(f"validation {name}" for name in metrics))
+    return Table("Jobs", columns, tuple(rows))
+
+
+def failure_table(jobs: Sequence[Progress]) -> Table:
+    """Show the first line of each failure."""
+    rows = tuple((job.run.job, job.error) for job in jobs if job.error)
+    note = "What was printed: log.txt in the job's folder; the traceback's end: status.json."
+    return Table("Failures", ("job", "error"), rows, note)
+
+
+def summary(jobs: Sequence[Progress]) -> str:
+    """Say on one line how many jobs are in which state, and about how long the rest takes."""
+    counts = Counter(job.state for job in jobs)
+    parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
+    left = time_left(jobs)
+    return f"{len(jobs)} jobs: {', '.join(parts)}" + (
+        f"; about {duration(left)} left" if left else ""
+    )
+
+
+def time_left(jobs: Sequence[Progress]) -> float:
+    """Estimate the seconds until running and pending jobs are done; 0 where nothing is known.
+
+    A job is taken to last as long as the done ones did (their median); as many go on side by side
+    as run now.
+    """
+    done = [job.seconds for job in jobs if job.state == "done"]
+    if not done:
+        return 0.0
+    each = statistics.median(done)
+    running = [max(0.0, each - job.seconds) for job in jobs if job.state == "running"]
+    waiting = sum(job.state == "pending" for job in jobs)
+    return (sum(running) + each * waiting) / max(1, len(running))
+
+
+def _progress(run: RunRecord) -> Progress:
+    folder, state = RunFolder(run.path), run.state
+    if state == "running" and not is_busy(folder):
+        state = "cut"
+    of = int(run.setting("trainer.max_epochs", 0))
+    if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
+        of = 0  # no epochs, or as many as the steps take
+    state = state if state in _STATES else "broken"
+    return Progress(run, state, min(_epochs(folder.metrics), of), of)
+
+
+def _epochs(metrics: Path) -> int:
+    """Count the epochs with a validation score, or else those that have begun."""
+    try:
+        with open(metrics, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError:
+        return 0
+    validated = [row for row in rows if row.get("validation/loss")]
+    return max((int(row["epoch"]) + 1 for row in validated or rows), default=0)

@@ -1,1 +1,0 @@
-"""Comparing systems on stored predictions: which runs, which rows, which tests."""

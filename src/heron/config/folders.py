@@ -1,0 +1,65 @@
+"""Where heron's YAML lives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import heron
+from heron.base.errors import ConfigError, nearest
+
+
+def conf_dir() -> Path:
+    """Find heron's own `conf`: that of the repository it is imported from, or the package's.
+
+    Raises:
+        ConfigError: neither is there.
+    """
+    package = Path(heron.__file__).resolve().parent
+    folders = (package.parents[1] / "conf", package / "conf")
+    for folder in folders:
+        if (folder / "train.yaml").is_file():
+            return folder
+    raise ConfigError(
+        f"no configuration folder at {' or '.join(map(str, folders))}: this installation of heron "
+        "is incomplete; in its repository, `make demo` or `pip install --editable .` installs it"
+    )
+
+
+def experiment_roots() -> list[Path]:
+    """List the folders whose `experiments/` count: heron's own, then the working directory."""
+    return list(dict.fromkeys((conf_dir().parent, Path.cwd().resolve())))
+
+
+def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
+    """List the folders with YAML; where several have a file of one name, the first one counts.
+
+    Args:
+        more: folders that the command line names.
+
+    Returns:
+        heron's `conf`, `experiments/*/conf` beside it and in the working directory, and `more`.
+    """
+    forks = [
+        path for root in experiment_roots() for path in sorted(root.glob("experiments/*/conf"))
+    ]
+    return [conf_dir(), *forks, *more]
+
+
+def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
+    """Find all data sets by name; see `conf_dirs`."""
+    paths = [path for conf in conf_dirs(more) for path in sorted(conf.glob("data/*.yaml"))]
+    # The first of a name counts, so it is entered last.
+    return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
+
+
+def data_set_file(name: str) -> Path:
+    """Find a data set's YAML by its name.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    paths = data_sets()
+    if name not in paths:
+        raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
+    return paths[name]

@@ -1,0 +1,102 @@
+"""`key=value` options of the commands that need no Hydra: typed by a dataclass, checked by name.
+
+@dataclass
+class Options:
+    run: Path                       # required: no default
+    split: str = "test"
+    out: Path | None = None
+
+options = parse_options(Options, ["run=runs/a/b", "split=validation"])
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from heron.base.errors import ConfigError, nearest
+
+T = TypeVar("T")
+
+LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
+    """Turn `key=value` words into an instance of `schema`.
+
+    Args:
+        schema: a dataclass with fields of type str, int, float, bool, Path, lists of these
+            (comma separated), or any of them `| None`.
+        arguments: the words after the command's name.
+
+    Raises:
+        ConfigError: a word without `=`, an unknown or repeated key, a value of the wrong type, or
+            a required key that is missing; the message names the nearest valid key.
+    """
+    hints = typing.get_type_hints(schema)
+    fields = {field.name: field for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for word in arguments:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise ConfigError(f"'{word}' is not of the form key=value.{nearest(key, fields)}")
+        if key not in fields:
+            raise ConfigError(f"unknown option '{key}'.{nearest(key, fields)}")
+        if key in values:
+            raise ConfigError(f"option '{key}' is given twice")
+        values[key] = _convert(key, value, hints[key])
+    missing = [
+        name
+        for name, field in fields.items()
+        if name not in values
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
+    if missing:
+        raise ConfigError("missing option " + ", ".join(f"{name}=..." for name in missing))
+    return schema(**values)
+
+
+def _paths(parts: Sequence[str]) -> list[str]:
+    """Put paths together again whose own names hold commas, as those of runs and sweeps do.
+
+    The longest that exists counts: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
+    """
+    found, rest = list[str](), list(parts)
+    while rest:
+        joined = [",".join(rest[:count]) for count in range(len(rest), 0, -1)]
+        path = next((each for each in joined if Path(each).expanduser().exists()), joined[0])
+        found.append(path)
+        rest = rest[path.count(",") + 1 :]
+    return found
+
+
+def _convert(key: str, value: str, hint: Any) -> Any:
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        if value.lower() in ("", "none", "null"):
+            return None
+        hint = next(arg for arg in typing.get_args(hint) if arg is not type(None))
+    if typing.get_origin(hint) is list:
+        (inner,) = typing.get_args(hint)
+        if value.startswith("[") and value.endswith("]"):  # as `heron train` writes lists
+            value = value[1:-1]
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        return [_convert(key, part, inner) for part in (_paths(parts) if inner is Path else parts)]
+    if hint is bool:
+        if value.lower() not in _BOOLEANS:
+            raise ConfigError(f"{key}={value}: expected true or false")
+        return _BOOLEANS[value.lower()]
+    if hint is Path:
+        return Path(value).expanduser()
+    try:
+        found = hint(value)
+    except ValueError as error:
+        raise ConfigError(f"{key}={value}: expected {hint.__name__}") from error
+    if key == "seed" and not 0 <= found <= LAST_SEED:
+        raise ConfigError(f"{key}={value}: must be between 0 and {LAST_SEED}")
+    return found

@@ -1,0 +1,241 @@
+"""The figure of a data map: a scatter of variability and confidence beside three histograms.
+
+Shape suffixes: N examples, M drawn points.
+
+Source: Swayamdipta et al. 2020, Dataset Cartography, Figure 1; the RoNLI paper, Figure 1.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from heron.reports.figures import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
+from heron.reports.map_data import FEW, Categories, Column, MapRun, Numbers
+
+POINTS = 25_000  # more only hide each other
+BINS = 20
+FORMATS = ("png", "pdf")
+
+# Okabe and Ito's palette, and a marker for each colour: the map reads in grey as well.
+CATEGORY_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+OTHER_COLOUR = "#9ca3af"
+_MARKERS = ("o", "s", "^", "D", "X", "P", "v")
+_REGIONS = ((0.84, 0.5, "ambiguous"), (0.2, 0.93, "easy to learn"), (0.2, 0.07, "hard to learn"))
+# The bright end of the scale is left out: yellow on white paper is not seen.
+_BRIGHTEST = 0.8
+
+
+class Bands(NamedTuple):
+    """How points are coloured: a legend of names and colours, and each point's place in it.
+
+    Args:
+        title: of the legend.
+        names: one a band.
+        colours: one a band.
+        index_N: int64 [N]; -1 where the point has no value.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    index_N: NDArray[np.int64]
+
+
+def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int = 0) -> Figure:
+    """Draw the data map of one run.
+
+    Args:
+        title: of the sheet; the numbers of examples and of drawn points are added.
+        run: the statistics.
+        colour: what the points are coloured by; default: correctness.
+        seed: of the sample of points that is drawn where there are more than `POINTS`.
+    """
+    seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
+    chosen_M = sample_points(np.flatnonzero(seen_N), seed)
+    drawn = "" if len(chosen_M) == seen_N.sum() else f", {len(chosen_M):,} of them drawn"
+    records = f"{run.records} record" + ("" if run.records == 1 else "s")
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(10.5, 6.2), layout="constrained")
+        sheet: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
+        left, right = sheet
+        shown = bands(colour or correctness(run))
+        _draw_points(left.subplots(), run, shown, chosen_M, shown.index_N[seen_N])
+        _draw_histograms(right.subplots(3, 1), run, seen_N)
+        text = f"{title}: {seen_N.sum():,} examples{drawn}, {records}"
+        figure.suptitle(text, x=0.01, ha="left", fontsize=10, color=QUIET)
+    return figure
+
+
+def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None = None) -> bytes:
+    """Save a figure as `png` or `pdf`; the same figure gives the same bytes.
+
+    Args:
+        figure: as `map_figure` draws it.
+        form: one of `FORMATS`.
+        dpi: dots per inch of the points in a `pdf`, of all of a `png`; 200 is for print.
+        colours: of a `png`, 2 to 256: fewer make a file of a quarter the size; None keeps all.
+    """
+    image = io.BytesIO()
+    # Names of programs and the time of day would make every file a different one.
+    unset = {"png": ("Software",), "pdf": ("Creator", "Producer", "CreationDate")}[form]
+    with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
+        figure.savefig(image, format=form, dpi=dpi, metadata=dict.fromkeys(unset))
+    return image.getvalue() if colours is None else _reduce(image, colours)
+
+
+def _reduce(image: io.BytesIO, colours: int) -> bytes:
+    from PIL import Image
+
+    reduced = io.BytesIO()
+    Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(
+        reduced, format="png", optimize=True
+    )
+    return reduced.getvalue()
+
+
+def correctness(run: MapRun) -> Numbers:
+    """The default colouring: the fraction of records in which the example was right."""
+    return Numbers("correctness", run.values["correctness"])
+
+
+def sample_points(rows: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
+    """Draw at most `POINTS` rows, each as likely as any other; in ascending order."""
+    if len(rows) <= POINTS:
+        return rows
+    chosen = np.random.default_rng(seed).choice(len(rows), POINTS, replace=False)
+    return rows[np.sort(chosen)]
+
+
+def bands(column: Column) -> Bands:
+    """Sort a column's values into at most seven bands with a colour each.
+
+    Few distinct numbers get a band each; correctness is cut into equal widths; other numbers are
+    cut where each band holds as many examples (skewed ones would all fall into one otherwise).
+    The most frequent categories get a band each, all others share a grey one.
+    """
+    if isinstance(column, Categories):
+        return _category_bands(column)
+    values_N = column.values_N.astype(np.float64)
+    present = values_N[np.isfinite(values_N)]
+    distinct = np.unique(present)
+    if len(distinct) <= FEW:
+        names = tuple(f"{value:.2g}" for value in distinct)
+        index_N = np.searchsorted(distinct, np.nan_to_num(values_N, posinf=0, neginf=0))
+    else:
+        unit = column.name == "correctness"
+        edges = np.linspace(0, 1, FEW) if unit else np.quantile(present, np.linspace(0, 1, FEW))
+        edges = np.unique(edges)
+        names = tuple(f"{low:.2g} – {high:.2g}" for low, high in itertools.pairwise(edges))
+        index_N = np.clip(np.searchsorted(edges, values_N, "right") - 1, 0, len(names) - 1)
+    scale = matplotlib.colormaps["cividis"](np.linspace(0, _BRIGHTEST, len(names)))
+    colours = tuple(matplotlib.colors.to_hex(colour) for colour in scale)
+    return Bands(column.name, names, colours, np.where(np.isfinite(values_N), index_N, -1))
+
+
+def _category_bands(column: Categories) -> Bands:
+    most = len(CATEGORY_COLOURS)
+    codes_N = column.codes_N.astype(np.int64)
+    if len(column.names) <= most:
+        colours = CATEGORY_COLOURS[: len(column.names)]
+        return Bands(column.name, column.names, colours, codes_N)
+    counts = np.bincount(codes_N[codes_N >= 0], minlength=len(column.names))
+    kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
+    place = np.full(len(column.names), most - 1)
+    place[kept] = np.arange(most - 1)
+    names = (*(column.names[code] for code in kept), f"{len(column.names) - most + 1} others")
+    colours = (*CATEGORY_COLOURS[: most - 1], OTHER_COLOUR)
+    return Bands(column.name, names, colours, np.where(codes_N >= 0, place[codes_N], -1))
+
+
+def _draw_points(
+    axes: Axes,
+    run: MapRun,
+    shown: Bands,
+    chosen_M: NDArray[np.int64],
+    all_N: NDArray[np.int64],
+) -> None:
+    """Draw the scatter, the largest band first, so that it does not hide the others.
+
+    The legend counts all examples (`all_N`, their bands), drawn or not.
+    """
+    x_M, y_M = (run.values[name][chosen_M] for name in ("variability", "confidence"))
+    index_M = shown.index_N[chosen_M]
+    sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
+    order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
+    handles: dict[int, Any] = {}
+    for depth, band in enumerate(order):
+        here = index_M == band
+        handles[band] = axes.scatter(
+            x_M[here],
+            y_M[here],
+            s=14 if len(chosen_M) < 5_000 else 7,
+            color=shown.colours[band] if band >= 0 else OTHER_COLOUR,
+            marker=_MARKERS[band % len(_MARKERS)] if band >= 0 else ".",
+            alpha=0.65,
+            linewidths=0,
+            zorder=2 + depth / 100,
+            rasterized=True,  # 25,000 vector points make a PDF that no viewer likes
+        )
+    names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
+    if (all_N == -1).any():
+        names[-1] = f"no value  ({(all_N == -1).sum():,})"
+    entries = [handles[band] for band in names]
+    axes.legend(
+        entries,
+        list(names.values()),
+        title=shown.title,
+        loc="upper right",
+        fontsize=8,
+        frameon=True,
+        framealpha=0.85,
+        markerscale=1.6,
+    )
+    wide = max(0.51, 1.02 * float(np.max(x_M, initial=0)))
+    axes.set(xlim=(-0.01, wide), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
+    axes.grid(color=FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)
+    _name_regions(axes)
+
+
+def _name_regions(axes: Axes) -> None:
+    for x, y, name in _REGIONS:
+        axes.text(
+            x,
+            y,
+            name,
+            transform=axes.transAxes,
+            ha="center",
+            va="center",
+            color=INK,
+            zorder=4,
+            bbox={"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET},
+        )
+
+
+def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.bool_]) -> None:
+    colours = {"confidence": PURPLE, "variability": BLUE, "correctness": GREEN}
+    for axes, (name, colour) in zip(panels, colours.items(), strict=True):
+        values = run.values[name][seen_N].astype(np.float64)
+        axes.hist(values, bins=histogram_edges(name, values, run.records).tolist(), color=colour)
+        axes.set(xlabel=name, ylabel="examples")
+        axes.yaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
+        axes.grid(axis="y", color=FAINT, linewidth=0.8)
+        axes.set_axisbelow(True)
+
+
+def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
+    """Choose a histogram's bins: a bar for each count of right records, else `BINS` equal ones."""
+    if name == "correctness" and records < BINS:
+        return (np.arange(records + 2) - 0.5) / max(records, 1)
+    if name == "variability":
+        return np.linspace(0, max(0.5, float(np.max(values, initial=0))), BINS + 1)
+    return np.linspace(0, 1, BINS + 1)

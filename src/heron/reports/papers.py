@@ -1,0 +1,352 @@
+"""Set a sweep beside a paper's printed numbers, which live in `experiments/<paper>/published.yaml`.
+
+A run asks for a view with its configuration key `report`, such as `trc/table4`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.base.cells import Cell, Formatted, Summary, Table
+from heron.base.errors import ConfigError, nearest
+from heron.base.yaml_files import read_yaml
+from heron.config.folders import experiment_roots
+from heron.metrics.names import signed
+from heron.reports.choosing import Rule, choose, chosen_table
+from heron.reports.tables import Group, group_runs, vector_notes, vectors_of
+from heron.results.collect import RunRecord
+from heron.results.copied import COPIED_NOTE, copied_scores
+
+_NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
+_STAGES = "fine_tuned_on"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A column that names the rows of a paper's tables.
+
+    Args:
+        column: its heading.
+        setting: the run's configuration key that says what stands there; `fine_tuned_on` is read
+            off its stages.
+        names: the paper's words for the values, or for the last part of a path or id.
+    """
+
+    column: str
+    setting: str
+    names: Mapping[str, str]
+
+    def of(self, group: Group) -> str:
+        """Name a group's value: the paper's word, or the last part of an id or path of our own."""
+        run = group.runs[0]
+        value = fine_tuned_on(run) if self.setting == _STAGES else run.setting(self.setting, "–")
+        last = str(value).rstrip("/").rpartition("/")[2]
+        return self.names.get(str(value)) or self.names.get(last) or last
+
+    @property
+    def keys(self) -> set[str]:
+        """The overrides that only say what stands here: `encoder` as well as `encoder.name`."""
+        if self.setting == _STAGES:
+            return {"stages", "data", "data.name", "encoder.freeze"}
+        return {self.setting, self.setting.partition(".")[0]}
+
+
+def fine_tuned_on(run: RunRecord) -> str:
+    """Name the data sets that the run's encoder was trained on, in order, joined by `+`.
+
+    Returns:
+        `none` where every stage froze the encoder: a probe.
+    """
+    frozen = run.setting("encoder.freeze")
+    names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
+    return "+".join(names) or "none"
+
+
+def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
+    """List the run's stages as mappings; a run without has one, on its own data."""
+    stages = run.setting("stages") or [str(run.setting("data.name"))]
+    return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
+
+
+@dataclass(frozen=True, slots=True)
+class FractionCurve:
+    """One metric over growing shares of the training data.
+
+    Args:
+        label: metric and settings, for the legend.
+        points: (share of the training data, fraction; mean ± sd over seeds), ascending.
+    """
+
+    label: str
+    points: tuple[tuple[float, Summary], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperView:
+    """A paper's tables with ours beside, by file name; curves where it is a figure."""
+
+    tables: Mapping[str, Table]
+    curves: tuple[FractionCurve, ...] = ()
+    title: str = ""
+    note: str = ""
+
+
+def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | None:
+    """Find the published numbers that a `report` value such as `trc/table4` needs.
+
+    Args:
+        report: `<paper>/<view>`.
+        roots: folders that may hold `experiments/`; default: the working directory, then heron's.
+
+    Returns:
+        The path of `experiments/<paper>/published.yaml`, or None if no root has it.
+    """
+    paper = report.partition("/")[0]
+    paths = (root / "experiments" / paper / "published.yaml" for root in roots or _roots())
+    return next((path for path in paths if path.is_file()), None)
+
+
+def all_published() -> list[Path]:
+    """List the published numbers of every paper; those of the working directory come first."""
+    return [path for root in _roots() for path in sorted(root.glob("experiments/*/published.yaml"))]
+
+
+def _roots() -> list[Path]:
+    return experiment_roots()[::-1]
+
+
+def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
+    """Find how many rows of each class a paper printed for the groups of a data map.
+
+    Args:
+        data: name of the data set.
+
+    Returns:
+        The table's title, and for each group the rows by class; None where no paper has any.
+
+    Raises:
+        ConfigError: the published numbers are not readable.
+    """
+    path = find_published(data)
+    published = read_yaml(path) if path else {}
+    if data not in published.get("data", ()):
+        return None
+    tables = [table for table in published["tables"].values() if "groups" in table]
+    return next(((table["title"], _counts(table)) for table in tables), None)
+
+
+def _counts(table: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    classes = table["classes"]
+    return {
+        name: dict(zip(classes, counts, strict=True)) for name, counts in table["groups"].items()
+    }
+
+
+def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
+    """Build the view that `report` names.
+
+    Runs on other data than the paper's (generated text above all) are left out and named.
+
+    Args:
+        report: `<paper>/<view>`.
+        runs: the runs of a sweep, finished or not; only finished ones count.
+        path: the paper's published numbers.
+
+    Raises:
+        ConfigError: the file is not readable, or has no such view.
+    """
+    published = read_yaml(path)
+    views = published.get("views", {}) if isinstance(published, dict) else {}
+    view = report.partition("/")[2]
+    if view not in views:
+        raise ConfigError(
+            f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
+        )
+    places = [Place(p["column"], p["setting"], p.get("names", {})) for p in published["places"]]
+    data = published["data"]
+    # A run without an experiment's name is one that a curriculum has learnt from.
+    by_experiment = any(place.setting == "experiment" for place in places)
+    named = [run for run in runs if run.setting("experiment") or not by_experiment]
+    ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
+    note = _left_out(len(named) - len(ours))
+    groups = group_runs(ours)
+    figures = published.get("figures", {})
+    if view in figures:
+        return _figure_view(view, figures[view], groups, places, note)
+    wanted = {name: published["tables"][name] for name in views[view]}
+    tables = {name: _score_table(table, places, groups, note) for name, table in wanted.items()}
+    for name, table in wanted.items():
+        # Of runs on other data too: theirs is the choice that the paper made on its own.
+        if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
+            tables[f"{name} chosen"] = chosen
+    return PaperView(tables)
+
+
+def _left_out(count: int) -> str:
+    return f"{count} run{'s' * (count > 1)} on other data left out." if count else ""
+
+
+def _score_table(
+    table: Mapping[str, Any],
+    places: Sequence[Place],
+    groups: Sequence[Group],
+    note: str,
+) -> Table:
+    """Put each published score beside ours; what the paper lacks gets a row of its own.
+
+    A table with `classes` has a row for each of them: the last name of a row is then the class,
+    and its metrics are those of the class.
+    """
+    classes, scores = table.get("classes"), table["scores"]
+    if rule := Rule.read(table):
+        groups = [choice.group for choice in choose(groups, rule) if choice.group]
+        note = f"Cells of the grid are chosen by {rule.metric} on validation. {note}".strip()
+    printed = dict(_flat_rows(table["rows"]))
+    placed = [(tuple(place.of(group) for place in places), group) for group in groups]
+    ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
+    best = table.get("best_run")
+    rows: list[tuple[Cell, ...]] = []
+    copied: dict[str, None] = {}
+    for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
+        metrics = [f"{metric}/{key[-1]}" if classes else metric for metric in scores.values()]
+        published = printed.get(key, [None] * len(metrics))
+        matches = [group for other, group in ours if other == key]
+        candidates: list[Group | None] = [*matches] or [None]
+        for group in candidates:
+            split = _split(group, table) if group else ""
+            others = _other_settings(group, places) if group else ""
+            copied |= _copied(group, split, metrics)
+            own_vectors = "(other vectors)" if group and vectors_of(group.runs[0]) else ""
+            chosen = _best_run(group, best) if group and best else None
+            cells: list[Cell] = []
+            for value, metric in zip(published, metrics, strict=True):
+                paper, ours_mean, change = _pair(
+                    value, group, split, metric, table.get("decimals", 2)
+                )
+                single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
+                cells += [paper, ours_mean, *(single if best else []), change]
+            names = (" ".join(filter(None, (key[0], others, own_vectors))), *key[1:])
+            rows.append((*names, *cells))
+    headings = [place.column for place in places] + (["class"] if classes else [])
+    ours_too = ("heron", "best run") if best else ("heron",)
+    columns = [column for title in scores for column in (f"{title}, paper", *ours_too, "Δ")]
+    said = f"On the same articles: {', '.join(copied)}. {COPIED_NOTE}" if copied else ""
+    shown = [group for _, group in placed]
+    said = " ".join([said, *vector_notes(run for group in shown for run in group.runs)])
+    caption = _caption(table, printed, f"{said} {note}".strip())
+    return Table(table["title"], (*headings, *columns), tuple(rows), caption)
+
+
+def _best_run(group: Group, metric: str) -> RunRecord | None:
+    """Choose the finished run of a group that has the best score on validation; None without."""
+    scored = [run for run in group.runs if run.done and metric in run.scores.get("validation", {})]
+    return max(
+        scored, key=lambda run: signed(metric, run.scores["validation"][metric]), default=None
+    )
+
+
+def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str, None]:
+    """Say what copying sentences reaches in the scores of a group's runs."""
+    found = [copied_scores(group.runs, split, metric) for metric in metrics] if group else []
+    return {f"{name} {value:.3f}": None for one in found for name, value in one.items()}
+
+
+def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Go through nested rows down to the lists of scores."""
+    if isinstance(rows, Mapping):
+        for name, inner in rows.items():
+            yield from _flat_rows(inner, (*names, str(name)))
+    else:
+        yield names, rows
+
+
+def _split(group: Group, table: Mapping[str, Any]) -> str:
+    """Name the split that a table is about.
+
+    It is `test`, or the table's own `split`; where a table is about one test set of several, `test`
+    of the runs whose last stage was on it, and `<data set>.test` of the others.
+    """
+    name, test_set = table.get("split", "test"), table.get("test_set")
+    own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
+    return name if own else f"{test_set}.{name}"
+
+
+def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
+    """Say what the columns are, and which published numbers are not as printed, or doubtful."""
+    parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
+    if best := table.get("best_run"):
+        parts.append(f"best run: the one of them with the best {best} on validation.")
+    marked = [
+        (f"{' '.join(key)} {title}", score)
+        for key, scores in printed.items()
+        for title, score in zip(table["scores"], scores, strict=True)
+        if isinstance(score, Mapping)
+    ]
+    changed = [(name, score) for name, score in marked if "corrected" in score]
+    doubtful = [name for name, score in marked if "corrected" not in score]
+    if changed:
+        listed = (f"{name} {s['corrected']} (printed {s['printed']})" for name, s in changed)
+        parts.append(f"Corrected: {'; '.join(listed)}.")
+    if doubtful:
+        parts.append(f"In conflict with the paper's other numbers: {'; '.join(doubtful)}.")
+    return " ".join([*parts, *filter(None, (table.get("note"), note))])
+
+
+def _pair(
+    published: Any, group: Group | None, split: str, metric: str, decimals: int
+) -> tuple[Cell, Cell, Cell]:
+    """Published, ours and the difference; the paper's decimals are kept as printed."""
+    ours = group.summary(split, metric) if group else None
+    if isinstance(published, Mapping):
+        published = published.get("corrected", published["printed"])
+    if published is None:
+        return None, ours, None
+    change = Formatted(ours.mean - published, "+.3f") if ours else None
+    return Formatted(published, f".{decimals}f"), ours, change
+
+
+def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = ()) -> str:
+    placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in places))
+    others = {key: value for key, value in group.settings.items() if key not in placed}
+    return ", ".join(f"{key}={value}" for key, value in others.items())
+
+
+def _figure_view(
+    name: str,
+    figure: Mapping[str, Any],
+    groups: Sequence[Group],
+    places: Sequence[Place],
+    note: str,
+) -> PaperView:
+    """Draw each metric over the share of training data, one curve for every other setting."""
+    share = figure["share"]
+    points: dict[tuple[str, str], dict[float, Summary]] = {}
+    for group in groups:
+        fraction = float(group.runs[0].setting(share, 1.0))
+        for metric in figure["metrics"]:
+            summary = group.summary("test", metric)
+            if summary:
+                label = _other_settings(group, places, but=(share,))
+                points.setdefault((metric, label), {})[fraction] = summary
+    curves = tuple(
+        FractionCurve(f"{metric} {label}".strip(), tuple(sorted(by_share.items())))
+        for (metric, label), by_share in points.items()
+    )
+    note = f"{figure['note']} {note}".strip()
+    table = _share_table(figure, curves, note)
+    return PaperView({name: table}, curves, figure["title"], note)
+
+
+def _share_table(figure: Mapping[str, Any], curves: Sequence[FractionCurve], note: str) -> Table:
+    published_sd = {float(key): value for key, value in figure["published_sd"].items()}
+    ours = [dict(curve.points) for curve in curves]
+    shares = sorted({*published_sd, *(share for curve in ours for share in curve)})
+    rows: list[tuple[Cell, ...]] = []
+    for share in shares:
+        sd = Formatted(published_sd[share], ".2f") if share in published_sd else None
+        rows.append((f"{share:.0%}", sd, *(curve.get(share) for curve in ours)))
+    columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
+    return Table(figure["title"], columns, tuple(rows), note)

@@ -1,0 +1,134 @@
+"""The dashboard of a sweep as a saved view of W&B, for those who log there.
+
+Needs an account and the package `wandb-workspaces` (Apache-2.0), which heron does not install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from heron.base.errors import ConfigError
+from heron.metrics.names import is_minimised
+from heron.metrics.summary import copied_names
+from heron.reports.tables import headline_metrics, is_seed, varying_keys
+from heron.results.collect import RunRecord
+from heron.results.copied import is_copied, with_copied
+from heron.sweeps.ledger import first_line
+
+PACKAGE = "wandb-workspaces==0.4.13"
+
+
+def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = None) -> str:
+    """Save the view in the project that the runs log to.
+
+    Args:
+        sweep: its name, the group of its runs in W&B.
+        runs: the sweep's runs.
+        entity: a W&B user or team; default: the account's own.
+
+    Returns:
+        The view's address.
+
+    Raises:
+        ConfigError: the package is missing, no account is known, or the server refuses.
+    """
+    _require_package()
+    import wandb
+
+    try:
+        owner = entity or wandb.Api().default_entity
+        if not owner:
+            raise ConfigError("the W&B account has no default entity; name one with entity=NAME")
+        saved = build_workspace(sweep, runs, owner).save()
+    # The library raises errors of wandb, of requests and plain ValueErrors: all mean "not saved".
+    except Exception as error:
+        if isinstance(error, ConfigError):
+            raise
+        why = first_line(str(error)) or type(error).__name__
+        raise ConfigError(
+            f"W&B did not save the workspace: {why}. `wandb login` signs in; the local page needs "
+            "no account"
+        ) from error
+    return str(saved.url)
+
+
+def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
+    """Define the view: settings against the score, curves, final scores, the best run.
+
+    The names are those under which `heron.training.wandb_logger` records runs.
+
+    Returns:
+        A `wandb_workspaces.workspaces.Workspace`, not saved.
+    """
+    import wandb_workspaces.reports.v2 as panels
+    import wandb_workspaces.workspaces as views
+
+    metrics, monitor = headline_metrics(runs), _monitor(runs)
+    keys = [key for key in varying_keys(runs) if not is_seed(key)]
+    chosen = f"scores/validation/{monitor}"
+    columns = [panels.ParallelCoordinatesPlotColumn(panels.Config(_path(runs, k))) for k in keys]
+    columns.append(panels.ParallelCoordinatesPlotColumn(panels.SummaryMetric(chosen)))
+    shown = [monitor, *copied_names(monitor)]
+    curves = [["train/loss"], ["validation/loss"], [f"validation/{name}" for name in shown]]
+    step = "trainer/global_step"
+    sections = [
+        views.Section(
+            name="Settings and score",
+            panels=[panels.ParallelCoordinatesPlot(columns=columns)],
+            is_open=True,
+            layout_settings=views.SectionLayoutSettings(columns=1, rows=1),
+        ),
+        views.Section(
+            name="Learning curves",
+            panels=[panels.LinePlot(x=step, y=names) for names in curves],
+            is_open=True,
+        ),
+        views.Section(
+            name="Final scores",
+            panels=[
+                panels.BarPlot(
+                    metrics=[
+                        panels.SummaryMetric(f"scores/{split}/{name}")
+                        for name in with_copied([metric], metrics)
+                    ]
+                )
+                for split in ("validation", "test")
+                for metric in metrics
+                if not is_copied(metric)
+            ],
+        ),
+        views.Section(name="Differences", panels=[panels.RunComparer(diff_only="split")]),
+    ]
+    return views.Workspace(
+        entity=entity,
+        project=str(runs[0].setting("logger.project", "heron")),
+        name=f"heron: {sweep}",
+        sections=sections,
+        runset_settings=views.RunsetSettings(
+            filters=[views.Metric("Group") == sweep],
+            order=[views.Ordering(views.Summary(chosen), ascending=is_minimised(monitor))],
+            pinned_columns=[f"summary:{chosen}", *(f"config:{_path(runs, key)}" for key in keys)],
+        ),
+    )
+
+
+def _path(runs: Sequence[RunRecord], key: str) -> str:
+    """Name a setting as W&B does; of a config group (`head=ess`), its name is shown."""
+    group = any(isinstance(run.setting(key), dict) for run in runs)
+    return f"{key}.name" if group else key
+
+
+def _monitor(runs: Sequence[RunRecord]) -> str:
+    named = (str(run.setting("trainer.monitor") or "") for run in runs)
+    return next((name for name in named if name), "macro_f1")
+
+
+def _require_package() -> None:
+    try:
+        import wandb_workspaces.workspaces  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "wandb=true needs a package that is not installed: "
+            f"python -m pip install {PACKAGE}. The local page is written without it"
+        ) from error

@@ -1,0 +1,242 @@
+"""The predictions of several systems, put on the same rows by guid.
+
+Legend: N rows, K runs of a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.languages.spelling import KEPT_APART, Spell, around_difference, speller
+from heron.languages.unicode import UNIFY_ALL
+from heron.metrics.names import signed
+from heron.metrics.significance import Booleans
+from heron.reports.tables import differing_settings
+from heron.results.files import Golds, Rows, read_rows
+from heron.results.finding import Source, System
+from heron.results.scoring import (
+    Outcomes,
+    Scoring,
+    Settings,
+    known_labels,
+    score_classes,
+    score_texts,
+)
+from heron.results.text_tasks import TEXT_TASKS, can_be_empty
+
+ROWS = ("all", "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What one system predicted.
+
+    Args:
+        label: the system's name.
+        names: its runs' names, K.
+        seeds: what sets the runs apart, K.
+        outcome_KN: predicted class ids, int64, or the rows' values, float64.
+        right_KN: whether the row is right; None where rows are not right or wrong.
+        validation: each run's score on validation; None where none is stored.
+        best: the number of the run that is best by it; the first run where no score is stored.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    seeds: tuple[str, ...]
+    outcome_KN: npt.NDArray
+    right_KN: Booleans | None
+    validation: tuple[float | None, ...]
+    best: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Several systems on the same rows.
+
+    Args:
+        guids: N.
+        scoring: how outcomes become a score.
+        systems: what each predicted.
+        groups: names of the groups that stay whole in a draw, N; None draws rows.
+        notes: what the reader must know.
+    """
+
+    guids: tuple[str, ...]
+    scoring: Scoring
+    systems: tuple[Predicted, ...]
+    groups: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def align(
+    systems: Sequence[System],
+    settings: Settings,
+    *,
+    rows: str = "all",
+    labels: Sequence[str] | None = None,
+    find_groups: Callable[[Sequence[str], dict[str, str]], list[str] | None] | None = None,
+) -> Aligned:
+    """Read all predictions and put them on the same rows, in the first file's order.
+
+    Args:
+        systems: from `heron.results.finding`.
+        settings: the task and the metric, whose score on validation chooses a system's best run.
+        rows: `all` refuses systems on different rows; `shared` compares on those that all have.
+        labels: all class names, in order; default: those of the runs' data sets, or the gold
+            labels that occur.
+        find_groups: gets the guids and the groups that the files name, and returns the groups, or
+            None to draw rows.
+
+    Raises:
+        ConfigError: another value of `rows`, or an unknown metric.
+        DataError: everything wrong with the files: unreadable rows, repeated guids, different
+            golds or rows, unknown labels.
+    """
+    if rows not in ROWS:
+        raise ConfigError(f"rows={rows}.{nearest(rows, ROWS)}")
+    known = list(labels or known_labels(systems))
+    files = _read_all(systems, settings, known)
+    golds = _shared_golds(files, settings)
+    guids, notes = _shared_rows(files, rows)
+    if settings.task in TEXT_TASKS:
+        found, guids = score_texts(files, guids, settings, golds, can_be_empty(known))
+    else:
+        found = score_classes(files, guids, settings, known)
+    named = {guid: group for file in files for guid, group in file.groups.items()}
+    groups = find_groups(guids, named) if find_groups else None
+    # Groups of one row each are rows, and rows are drawn faster.
+    whole = tuple(groups) if groups and len(set(groups)) < len(groups) else None
+    predicted = _predicted(systems, found, settings.metric)
+    return Aligned(tuple(guids), found.scoring, predicted, whole, (*notes, *found.notes))
+
+
+def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[str]) -> list[Rows]:
+    """Read the files of all systems, one after the other."""
+    read = read_rows
+    if task := TEXT_TASKS.get(settings.task):
+        may_be_empty = task.may_be_empty and can_be_empty(labels) is not False
+        read = partial(read_rows, texts=True, may_be_empty=may_be_empty)
+    problems: list[Problem] = []
+    files = [read(source, problems) for system in systems for source in system.sources]
+    if problems:
+        raise DataError(problems)
+    return files
+
+
+def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple[Predicted, ...]:
+    """Give each system its files' outcomes."""
+    predicted, start = [], 0
+    for system in systems:
+        own = slice(start, start + len(system.sources))
+        start = own.stop
+        chosen = [_validation(source, metric) for source in system.sources]
+        known = [-np.inf if score is None else signed(name, score) for name, score in chosen]
+        predicted.append(
+            Predicted(
+                system.label,
+                tuple(source.name for source in system.sources),
+                tuple(source.seed for source in system.sources),
+                found.outcome_FN[own],
+                None if found.right_FN is None else found.right_FN[own],
+                tuple(score for _, score in chosen),
+                int(np.argmax(known)),
+            )
+        )
+    return tuple(predicted)
+
+
+def _shared_golds(files: Sequence[Rows], settings: Settings) -> Golds:
+    """Find each guid's golds, in all spellings; refuse some that are not the same everywhere.
+
+    Where some files know all right texts, those count, and a file that has one of them agrees.
+    Texts are the same where `data.unicode` reads them as the same. Exact match and F1 would tell
+    their spellings apart, so all of them are right: the same answer is worth the same in any file.
+    """
+    spell: Spell = settings.spell() if settings.task in TEXT_TASKS else str
+    first: dict[str, Rows] = {}
+    golds: dict[str, dict[str, None]] = {}
+    problems: dict[str, Problem] = {}
+    for file in sorted(files, key=lambda file: not file.knows_all):
+        for guid, gold in file.golds.items():
+            other = first.setdefault(guid, file)
+            if not _agree(guid, other, file, spell):
+                problems.setdefault(guid, _differ(guid, other, file, spell, settings))
+            golds.setdefault(guid, {}).update(dict.fromkeys(gold))
+    if problems:
+        raise DataError(list(problems.values()))
+    return {guid: tuple(texts) for guid, texts in golds.items()}
+
+
+def _agree(guid: str, first: Rows, second: Rows, spell: Spell) -> bool:
+    """Tell whether two files, of which the first knows more, have the same golds of a row."""
+    known, gold = first.golds[guid], second.golds[guid]
+    if known == gold:
+        return True
+    one_of = first.knows_all and not second.knows_all and bool(gold)
+    theirs, mine = set(map(spell, known)), set(map(spell, gold))
+    return mine <= theirs if one_of else mine == theirs
+
+
+def _differ(guid: str, first: Rows, second: Rows, spell: Spell, settings: Settings) -> Problem:
+    """Show both golds as they were compared, long ones where they part."""
+    theirs, mine = (dict.fromkeys(map(spell, file.golds[guid])) for file in (first, second))
+    # What only one of them has comes first, for long lists are cut.
+    one, other = (
+        " | ".join(sorted(texts, key=beside.__contains__))
+        for texts, beside in ((theirs, mine), (mine, theirs))
+    )
+    fix = "score both on the same version of the data"
+    if settings.task in TEXT_TASKS:
+        unified = speller(settings.language, UNIFY_ALL)
+        fix = KEPT_APART if _agree(guid, first, second, unified) else fix
+    one, other = around_difference(one, other)
+    what = f"gold is '{one}' in {first.source.path}, '{other}' in {second.source.path}"
+    return Problem(guid, what, fix)
+
+
+def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]]:
+    """List the guids to compare on, in the first file's order, and what is left out."""
+    every = dict.fromkeys(guid for file in files for guid in file.golds)
+    shared = [guid for guid in every if all(guid in file.golds for file in files)]
+    if len(shared) == len(every):
+        return shared, []
+    problems = []
+    for file in files:
+        absent = [guid for guid in every if guid not in file.golds]
+        if absent:
+            few = ", ".join(f"'{guid}'" for guid in absent[:3])
+            more = ", ..." if len(absent) > 3 else ""
+            what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}{more}"
+            problems.append(Problem(str(file.source.path), what))
+    fix = f"rows=shared compares on the {len(shared)} rows that all have"
+    if not shared:
+        records = [file.source.record for file in files if file.source.record]
+        keys = ", ".join(k for k in differing_settings(records) if k.startswith("data."))
+        why = f": the runs differ in {keys}" if keys else ""
+        fix = (
+            f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"
+        )
+    if rows == "all" or not shared:
+        raise DataError([Problem(p.where, p.what, fix) for p in problems])
+    left = len(every) - len(shared)
+    return shared, [f"{left} of {len(every)} rows are left out: not every system has them."]
+
+
+def _validation(source: Source, metric: str) -> tuple[str, float | None]:
+    """Find the score that chooses a system's best run, with its name; never of the compared split.
+
+    It is the metric, or what the run was told to watch where that is not stored.
+    """
+    if source.record is None:
+        return metric, None
+    scores = source.record.scores.get("validation", {})
+    if metric not in scores:
+        metric = str(source.record.setting("trainer.monitor", metric))
+    return metric, scores.get(metric)

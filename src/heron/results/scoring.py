@@ -1,0 +1,252 @@
+"""What is compared: classes, scored by confusion matrices, or texts, scored one by one.
+
+Legend: N rows, F files (runs of all systems), K and J runs of two systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.languages import get_language
+from heron.languages.spelling import Spell, speller
+from heron.languages.unicode import UnicodeOptions
+from heron.metrics.classification import HEADLINES
+from heron.metrics.confusion import Counts
+from heron.metrics.paired_units import (
+    PairedUnits,
+    Score,
+    mean_value,
+    paired_counts,
+    paired_values,
+)
+from heron.metrics.significance import Booleans, score_function
+from heron.results.files import Golds, Rows
+from heron.results.finding import System
+from heron.results.text_tasks import TEXT_TASKS
+
+_CLASS_METRIC = "macro_f1"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to compare.
+
+    Args:
+        metric: the score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
+        task: `classification`, `nli`, `relation`, or one of `TEXT_TASKS`.
+        relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
+        draws: of the bootstrap and of the randomisation.
+        seed: of both.
+        alpha: how large a corrected p may be; the intervals hold 1 - alpha of the draws.
+        language: ISO 639-1 code of the texts, for scores such as `he_f1`.
+        unicode: which Unicode variants count as one; see `heron.languages.spelling`.
+    """
+
+    metric: str = _CLASS_METRIC
+    task: str = "classification"
+    relaxed: str = "recode"
+    draws: int = 10_000
+    seed: int = 0
+    alpha: float = 0.05
+    language: str | None = None
+    unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise ConfigError(f"alpha={self.alpha}: expected a number between 0 and 1")
+        tasks = [*HEADLINES, *TEXT_TASKS]
+        if self.task not in tasks:
+            raise ConfigError(f"task={self.task}: no such task.{nearest(self.task, tasks)}")
+
+    def spell(self) -> Spell:
+        """Make the function that spells texts of all files alike."""
+        return speller(self.language, self.unicode)
+
+
+def default_metric(task: str) -> str:
+    """Name the score that systems of a task are compared by."""
+    return TEXT_TASKS[task].metric if task in TEXT_TASKS else _CLASS_METRIC
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How the outcomes of rows become a score.
+
+    Args:
+        score: of what rows add up to.
+        right: what makes a row right: `accuracy`, `exact_match`; None: rows are not right or wrong.
+        gold_N: class ids, where outcomes are predicted class ids; None where they are values.
+        classes: how many there are.
+    """
+
+    score: Score
+    right: str | None
+    gold_N: Counts | None = None
+    classes: int = 0
+
+    def pair(
+        self,
+        first_KN: npt.NDArray,
+        second_JN: npt.NDArray,
+        group_N: Sequence[str] | None = None,
+    ) -> PairedUnits:
+        """Put two systems' outcomes side by side, as the units that tests draw and swap."""
+        if self.gold_N is None:
+            return paired_values(first_KN, second_JN, group_N)
+        return paired_counts(self.gold_N, first_KN, second_JN, self.classes, group_N)
+
+    def run_scores(self, outcome_KN: npt.NDArray) -> list[float]:
+        """Score each run."""
+        scores_K, _ = self.pair(outcome_KN, outcome_KN[:1]).scores(self.score)
+        return [float(score) for score in scores_K]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What came of every row in every file.
+
+    Args:
+        scoring: how it is scored.
+        outcome_FN: predicted class ids, int64, or the rows' values, float64.
+        right_FN: whether the row is right; None where rows are not right or wrong.
+        notes: what the reader must know.
+    """
+
+    scoring: Scoring
+    outcome_FN: npt.NDArray
+    right_FN: Booleans | None
+    notes: tuple[str, ...] = ()
+
+
+def score_classes(
+    files: Sequence[Rows], guids: Sequence[str], settings: Settings, labels: Sequence[str]
+) -> Outcomes:
+    """Number the labels.
+
+    Args:
+        files: of all systems.
+        guids: N, which all files have.
+        settings: the task, the metric.
+        labels: all class names, in order; empty: those that occur among the gold labels.
+
+    Raises:
+        ConfigError: an unknown metric, task or mode.
+        DataError: labels that are no classes.
+    """
+    classes = list(labels) or sorted({gold for file in files for (gold,) in file.golds.values()})
+    numbers = {name: number for number, name in enumerate(classes)}
+    _check_labels(files, guids, numbers)
+    gold_N = np.array([numbers[files[0].golds[guid][0]] for guid in guids], np.int64)
+    outcome_FN = np.array([[numbers[f.predictions[g]] for g in guids] for f in files], np.int64)
+    score = score_function(settings.metric, classes, task=settings.task, relaxed=settings.relaxed)
+    scoring = Scoring(score, "accuracy", gold_N, len(classes))
+    return Outcomes(scoring, outcome_FN, outcome_FN == gold_N)
+
+
+def score_texts(
+    files: Sequence[Rows],
+    guids: Sequence[str],
+    settings: Settings,
+    golds: Golds,
+    no_answer: bool | None,
+) -> tuple[Outcomes, list[str]]:
+    """Score every text; rows that do not count in the metric are left out.
+
+    Args:
+        files: of all systems.
+        guids: N, which all files have.
+        settings: the task, the metric, the language.
+        golds: right texts by guid, in the spellings of all files: every file is scored by all of
+            them, so the same answer has the same score in each.
+        no_answer: whether "no answer" can be right; None: where any gold says so.
+
+    Returns:
+        The outcomes, and the guids that are left.
+
+    Raises:
+        ConfigError: an unknown metric or language.
+        DataError: no row counts.
+    """
+    task = TEXT_TASKS[settings.task]
+    language = get_language(settings.language) if settings.language else None
+    predictions = [file.predictions[guid] for file in files for guid in guids]
+    right = [golds[guid] for guid in guids]
+    items = task.items(predictions, right * len(files), language, no_answer)
+    metric = settings.metric
+    if metric not in items:
+        more = "" if language else " language=CODE adds those of a language."
+        hint = nearest(metric, items, listed=True)
+        raise ConfigError(f"metric={metric}: no such score.{hint}{more}")
+    value_FN = items[metric].reshape(len(files), -1)
+    right_FN = items[task.right].reshape(value_FN.shape) == 1 if task.right else None
+    counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
+    if not counts_N.any():
+        raise DataError(Problem(metric, "no row counts in it", "compare by another metric"))
+    outcomes = Outcomes(
+        Scoring(mean_value, task.right),
+        value_FN[:, counts_N],
+        None if right_FN is None else right_FN[:, counts_N],
+        (*_text_notes(metric, counts_N, right, no_answer), *_spelling_notes(files, guids, golds)),
+    )
+    return outcomes, [guid for guid, counts in zip(guids, counts_N, strict=True) if counts]
+
+
+def _text_notes(
+    metric: str, counts_N: Booleans, golds: Sequence[tuple[str, ...]], no_answer: bool | None
+) -> list[str]:
+    notes = []
+    if not counts_N.all():
+        left = int((~counts_N).sum())
+        notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
+    empty = sum(not answers for answers in golds)
+    if empty and no_answer is None:
+        notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
+    return notes
+
+
+def _spelling_notes(files: Sequence[Rows], guids: Sequence[str], golds: Golds) -> list[str]:
+    """Say where files spell the same golds otherwise, so that a score is not the file's own."""
+    # A file with one gold of each row lacks the others anyway; it is judged where all are such.
+    whole = [file for file in files if file.knows_all] or files
+    apart = sum(any(set(golds[guid]) - {*file.golds[guid]} for file in whole) for guid in guids)
+    if not apart:
+        return []
+    return [
+        f"{apart} of {len(guids)} rows have golds that the files spell otherwise (data.unicode "
+        "takes them for one): every system is scored by all spellings, so a score can "
+        "be higher than by a system's own golds alone."
+    ]
+
+
+def known_labels(systems: Sequence[System]) -> list[str]:
+    """List the classes of the runs' data sets, in their order."""
+    records = [source.record for system in systems for source in system.sources if source.record]
+    orders = [record.setting("data.label_order") or () for record in records]
+    return list(dict.fromkeys(str(label) for order in orders for label in order))
+
+
+_NAMED = 20  # labels in a message
+
+
+def _check_labels(files: Sequence[Rows], guids: Sequence[str], numbers: dict[str, int]) -> None:
+    """Refuse labels that are no classes."""
+    known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
+    known += ["..."] if len(numbers) > _NAMED else []
+    fix = (
+        f"allowed: {', '.join(known)}; labels=A,B,... sets them, task=qa and task=summarization "
+        "compare texts"
+    )
+    problems = [
+        Problem(f"{file.source.path}, {guid}", f"unknown {kind} '{label}'", fix)
+        for file in files
+        for guid in guids
+        for kind, label in (("gold", file.golds[guid][0]), ("prediction", file.predictions[guid]))
+        if label not in numbers
+    ]
+    if problems:
+        raise DataError(problems)

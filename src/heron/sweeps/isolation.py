@@ -1,0 +1,272 @@
+"""A process of its own for every job of a sweep, at the price of a fork.
+
+A server process imports torch, transformers, Lightning and heron once and touches no device; each
+job is forked from it. A kill, a leak or a setting of one job does not reach another. What a job
+prints goes to its `log.txt`, from which the parent shows it.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver, resource_tracker
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from heron.base import notices
+from heron.base.errors import HeronError
+from heron.base.files import known_hashes, remember_hashes
+from heron.base.secrets import redact
+from heron.base.signals import INTERRUPTED, held_back, raise_at_sigterm, take
+from heron.config.schema import Config
+from heron.training.claim import BusyError
+from heron.training.run_folder import RunFolder
+from heron.training.states import Clock, note_failure
+
+# Exit codes of a job's process.
+DONE, FAILED, BUSY = 0, 1, 75  # and INTERRUPTED, whatever has interrupted it
+
+_context = multiprocessing.get_context("forkserver")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job of a sweep.
+
+    Args:
+        config: resolved.
+        folder: its run folder.
+        overrides: what the user typed, a sweep's values filled in.
+    """
+
+    config: Config
+    folder: RunFolder
+    overrides: list[str]
+
+
+def start_server(further: Sequence[str] = ()) -> None:
+    """Start the server, which begins to import; returns at once.
+
+    Args:
+        further: modules that the jobs need besides their own.
+    """
+    _context.set_forkserver_preload(["heron.sweeps.preload", *further])
+    resource_tracker.ensure_running()  # it lets SIGTERM through
+    # A SIGTERM to a whole group is for jobs to hear: without the server nobody learns how they end.
+    with _no_main(), held_back():
+        forkserver.ensure_running()
+
+
+class JobProcess:
+    """A job in a process of its own.
+
+    Args:
+        job: what to run; its folder exists.
+        n_jobs: how many run side by side and share the cores.
+
+    `clock` counts from the fork: the server's own start is no job's time.
+    """
+
+    def __init__(self, job: Job, n_jobs: int = 1):
+        self._begin(job)
+        self._replies, theirs = _context.Pipe(duplex=False)
+        known = known_hashes(), notices.said()
+        self._process = _context.Process(
+            target=_work, args=(job, n_jobs, os.getcwd(), known, theirs), name=job.folder.path.name
+        )
+        with _no_main():
+            self._process.start()  # waits until the server has imported what it needs
+        self.clock = Clock()
+        theirs.close()
+
+    def _begin(self, job: Job) -> None:
+        self.job = job
+        self.clock = Clock()
+        self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
+
+    @property
+    def sentinel(self) -> int:
+        """What `multiprocessing.connection.wait` waits for."""
+        return self._process.sentinel
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the job works; negative: the signal that killed it."""
+        return self._process.exitcode
+
+    def lines(self) -> list[str]:
+        """Read what the job has printed since the last call: whole lines, all when it has ended."""
+        ended = self.exit_code is not None
+        try:
+            with open(self.job.folder.log, "rb") as file:
+                file.seek(self._offset)
+                text = file.read()
+        except FileNotFoundError:
+            return []
+        if not ended:
+            text = text[: text.rfind(b"\n") + 1]
+        self._offset += len(text)
+        return text.decode("utf-8", errors="replace").splitlines()
+
+    def receive(self) -> None:
+        """Take over what the job has learnt for the jobs after it, once it has sent that."""
+        # Before the job has ended: it waits while the pipe is full.
+        if self._replies.closed or not self._replies.poll():
+            return
+        try:
+            hashes, said = self._replies.recv()
+        except (EOFError, OSError):  # it was killed
+            self._replies.close()
+            return
+        remember_hashes(hashes)
+        notices.take_over(said)
+
+    def close(self) -> None:
+        """Leave nothing open of an ended job."""
+        self._process.join()
+        self.receive()
+        self._replies.close()
+
+    def interrupt(self) -> None:
+        """Ask the job to end; a training saves first."""
+        if self.exit_code is None:
+            os.kill(self.pid, signal.SIGTERM)
+
+    def end(self, seconds: float) -> None:
+        """Wait for the job's end; make it end after `seconds`."""
+        self._process.join(max(0.0, seconds))
+        if self.exit_code is None:
+            self._process.kill()
+            self._process.join()
+
+
+def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
+    """Wait until one of the jobs ends, at most `seconds`; hear what they have learnt."""
+    connection.wait([each.sentinel for each in processes], seconds)
+    for process in processes:
+        process.receive()
+
+
+@contextmanager
+def _no_main() -> Iterator[None]:
+    """Keep the job's process from importing the program that was started, as it otherwise would.
+
+    It takes time, and a script that trains when it is imported would start itself again.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _work(
+    job: Job,
+    n_jobs: int,
+    folder: str,
+    known: tuple[dict[Any, str], set[str]],
+    replies: Connection,
+) -> None:
+    """Run one job; in its own process."""
+    # Ctrl+C in a terminal reaches a whole group of processes: the parent alone decides.
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    raise_at_sigterm()
+    os.chdir(folder)
+    print_to(job.folder.log)
+    remember_hashes(known[0])
+    notices.take_over(known[1])
+    code = _run(job, n_jobs)
+    learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
+    replies.send((learnt, notices.said()))
+    sys.exit(code)
+
+
+def _run(job: Job, n_jobs: int) -> int:
+    import torch
+
+    from heron.training.job import run_job
+
+    if n_jobs > 1:
+        torch.set_num_threads(max(1, torch.get_num_threads() // n_jobs))
+    config = copy.deepcopy(job.config)
+    config.run.resume = True  # the parent has cleared the folder where that was asked for
+    print(f"heron train: {job.folder.path}", flush=True)
+    clock = Clock()
+    try:
+        take()  # SIGTERM: the server holds it back
+        _end_with_parent()
+        run_job(config, job.folder, job.overrides)
+    except BusyError:
+        return BUSY
+    except KeyboardInterrupt as error:
+        note_failure(job.folder, error, clock)
+        return INTERRUPTED
+    except Exception as error:
+        if isinstance(error, HeronError | OSError):
+            print(f"heron train: {error}", flush=True)
+        else:
+            traceback.print_exc()
+        note_failure(job.folder, error, clock)
+        return FAILED
+    return DONE
+
+
+def print_to(log: Path) -> None:
+    """Send everything that this process prints, C libraries included, to the end of a file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # In somebody else's run folder, a link could lead to any file.
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+    os.dup2(target, 1)
+    os.dup2(target, 2)
+    os.close(target)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        # What the server has inherited may be a notebook's or a test's.
+        setattr(sys, name, Redacting(number))
+
+
+class Redacting(io.TextIOWrapper):
+    """Masks secrets in what is written to a file descriptor; lines are written at once.
+
+    Args:
+        number: the file descriptor, which stays open.
+    """
+
+    def __init__(self, number: int):
+        raw = os.fdopen(number, "wb", closefd=False)
+        super().__init__(raw, encoding="utf-8", line_buffering=True)
+
+    def write(self, text: str) -> int:
+        """Write what is left of `text`."""
+        return super().write(redact(text))
+
+
+def _end_with_parent() -> None:
+    """End when the parent is gone: nobody would count this job any more; it can be resumed."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(FAILED)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()

@@ -1,0 +1,177 @@
+"""Workers for a sweep, on this machine or a cluster: the command plans, they work, it reports.
+
+A worker is one more process that takes jobs from the sweep's folder; what is true of several
+commands on one folder is true of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from heron.base.errors import ConfigError
+from heron.base.secrets import redact
+from heron.config.schema import Config, LauncherConfig
+from heron.sweeps.isolation import Job
+from heron.sweeps.launchers.worker import Worker, remove_pickles
+from heron.sweeps.ledger import LAUNCHER, Outcome
+from heron.sweeps.queue import JobList, Queue
+from heron.sweeps.sweep import Sweep
+
+WORKERS = "workers"  # a file with their number
+_GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
+
+
+class Workers(Protocol):
+    """Workers that a library has started."""
+
+    def working(self) -> bool:
+        """Tell whether any of them works or waits for its turn."""
+
+    def errors(self) -> list[str]:
+        """List why workers have ended that should not have."""
+
+    def cancel(self) -> None:
+        """End all that are still there, at once."""
+
+    def names(self) -> list[str]:
+        """List what the library calls them."""
+
+
+Start = Callable[[Worker, int, LauncherConfig, Path], Workers]
+
+
+def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
+    """Let workers run the jobs of a sweep.
+
+    Args:
+        sweep: not begun; it plans the jobs and shows how they end.
+        config: of one of the jobs; `launcher` (checked) says how many workers, and where.
+        folder: the sweep's.
+
+    Returns:
+        How all jobs ended; None when the workers are left to themselves (`launcher.wait=false`).
+
+    Raises:
+        ConfigError: a library is missing, or refuses what it is asked for.
+    """
+    settings = config.launcher
+    start = _starter(settings.name)
+    todo = sweep.plan()
+    own, ended = (folder / LAUNCHER).absolute(), len(sweep.outcomes) >= sweep.queue.total
+    for earlier in own.glob(f"*/{WORKERS}"):
+        # Where nothing is left to do, nobody needs workers that are still to come.
+        number = 0 if ended and not todo else int(earlier.read_text("utf-8"))
+        remove_pickles(earlier.parent, number)
+    if not todo and ended:
+        return sweep.outcomes
+    # What is pickled for a worker may hold secrets of the configuration: nobody else may read it.
+    own.mkdir(mode=0o700, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=own))
+    (place / WORKERS).write_text(str(settings.workers), encoding="utf-8")
+    worker = _worker(sweep, todo, config, place)
+    workers = start(worker, settings.workers, settings, place)
+    print(f"heron train: {settings.name} has started {', '.join(workers.names())}", flush=True)
+    if not settings.wait:
+        print(f"heron sweep {folder} --watch", flush=True)
+        return None
+    try:
+        outcomes = sweep.follow(workers.working, settings.workers * sweep.n_jobs)
+        for error in workers.errors():
+            print(redact(f"heron train: {error}; see {place}"), flush=True)
+    except BaseException:
+        _stop(worker, workers)
+        raise
+    finally:
+        remove_pickles(place, 0)
+    return outcomes
+
+
+def check_launcher(settings: LauncherConfig) -> None:
+    """Make sure that workers can be started; starts none.
+
+    Raises:
+        ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
+    """
+    if settings.name == "joblib":
+        require("joblib")
+    elif settings.name == "ray":
+        from heron.sweeps.launchers.on_ray import check_ray
+
+        check_ray(settings)
+    else:
+        from heron.sweeps.launchers.slurm import make_executor
+
+        make_executor(settings, Path())
+
+
+# What `require` says how to install, as in requirements.txt and pyproject.toml.
+PINS = {
+    "joblib": "joblib==1.6.0",
+    "optuna": "optuna==5.0.0",
+    "ray": "ray==2.60.0",
+    "submitit": "submitit==1.5.4",
+}
+
+
+def require(library: str, needed_by: str | None = None) -> None:
+    """Make sure that a library is there.
+
+    Args:
+        library: its module.
+        needed_by: the choice that needs it; default: the launcher of its name.
+
+    Raises:
+        ConfigError: it is not; names the command that installs it.
+    """
+    from importlib.util import find_spec
+
+    if find_spec(library) is None:
+        raise ConfigError(
+            f"{needed_by or f'launcher={library}'} needs {library}, which is not installed: "
+            f"pip install {PINS[library]}"
+        )
+
+
+def _starter(name: str) -> Start:
+    if name == "joblib":
+        from heron.sweeps.launchers.local import start_joblib
+
+        return start_joblib
+    if name == "ray":
+        from heron.sweeps.launchers.on_ray import start_ray
+
+        return start_ray
+    from heron.sweeps.launchers.slurm import start_slurm
+
+    return start_slurm
+
+
+def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worker:
+    queue: Queue = JobList(todo) if isinstance(sweep.queue, JobList) else sweep.queue
+    for job in todo:
+        job.config.run.resume = True  # its folder has been cleared where that was asked for
+    return Worker(
+        queue=queue,
+        isolate=sweep.isolate,
+        n_jobs=sweep.n_jobs,
+        of=config.launcher.workers,
+        folder=os.getcwd(),
+        place=place,
+        parent=os.getpid() if config.launcher.name == "joblib" else None,
+        alone=not config.launcher.wait,
+    )
+
+
+def _stop(worker: Worker, workers: Workers) -> None:
+    """Let workers interrupt their jobs, which go on later; then end whoever is left."""
+    worker.stop.touch()
+    until = time.monotonic() + _GRACE
+    while workers.working() and time.monotonic() < until:
+        time.sleep(0.2)
+    workers.cancel()
+    worker.stop.unlink(missing_ok=True)

@@ -1,0 +1,122 @@
+"""One worker of a sweep: takes jobs from its folder until none is left. It can be pickled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.base.signals import TERMINATED, Terminated, terminable
+from heron.sweeps.isolation import Redacting, start_server
+from heron.sweeps.queue import Queue
+from heron.sweeps.sweep import Sweep
+
+OVER = ".over"  # ends the names of files that workers leave when they are over
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Called with its number, in a process that some library has started.
+
+    Args:
+        queue: the jobs; planned by the command, which has their folders' states written.
+        isolate, n_jobs: as in `run`.
+        of: how many workers there are.
+        folder: the command's working folder, to which paths are relative.
+        place: holds `worker-<number>.log`, which it prints to; once there is a file `stop`, its
+            jobs are interrupted and it ends.
+        parent: end with this process; None goes on without the command.
+        alone: no command waits for the workers.
+    """
+
+    queue: Queue
+    isolate: bool
+    n_jobs: int
+    of: int
+    folder: str
+    place: Path
+    parent: int | None = None
+    alone: bool = False
+
+    @property
+    def stop(self) -> Path:
+        """The file that ends all workers."""
+        return self.place / "stop"
+
+    def __call__(self, number: int) -> int:
+        """Work; returns how many jobs this worker has ended."""
+        os.chdir(self.folder)
+        # Each job is one task, whatever the cluster has given the worker: Lightning must not ask
+        # SLURM for the number of its processes. "bash" is its word for that.
+        os.environ["SLURM_JOB_NAME"] = "bash"
+        with _printing_to(self.place / f"worker-{number}.log"):
+            print(f"worker {number}: process {os.getpid()} on {socket.gethostname()}", flush=True)
+            if self.isolate:
+                _start_server(self.queue.preload)
+            sweep = Sweep(self.queue, self.isolate, self.n_jobs, stopped=self._is_stopped)
+            try:
+                with terminable():  # libraries let jobs die of it, or go on
+                    sweep.take_part(number, self.of)
+            except KeyboardInterrupt as error:
+                print("interrupted; the same command goes on from here", flush=True)
+                if isinstance(error, Terminated):  # perhaps to be started again
+                    raise SystemExit(TERMINATED) from error
+            except Exception:
+                self._leave(number)
+                raise
+            self._leave(number)  # not after `SystemExit`: a worker that is preempted comes back
+            return sum(not each.kept for each in sweep.outcomes)
+
+    def _leave(self, number: int) -> None:
+        """Note that this worker is over; the last one may remove what was pickled for all."""
+        (self.place / f"worker-{number}{OVER}").touch()
+        if self.alone:  # a command that waits reads from them how workers have ended
+            remove_pickles(self.place, self.of)
+
+    def checkpoint(self, number: int) -> Any:
+        """Say how to go on after a preemption: as this worker, with what is left then."""
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self, number)
+
+    def _is_stopped(self) -> bool:
+        return self.stop.exists() or self.parent not in (None, os.getppid())
+
+
+def remove_pickles(place: Path, workers: int) -> None:
+    """Remove what was pickled for workers, which may hold secrets, once all of them are over."""
+    if len(list(place.glob(f"*{OVER}"))) >= workers:
+        for path in place.glob("*.pkl"):
+            path.unlink(missing_ok=True)
+
+
+def _start_server(preload: tuple[str, ...]) -> None:
+    """Start the jobs' server deaf to the signal by which a cluster announces the end.
+
+    The worker hears it and stops its jobs in good order; by itself, the signal would kill them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        start_server(preload)
+        return
+    handler = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    try:
+        start_server(preload)
+    finally:
+        signal.signal(signal.SIGUSR2, handler)
+
+
+@contextmanager
+def _printing_to(path: Path) -> Iterator[None]:
+    """Send what Python prints to a file, secrets masked; several attempts follow each other."""
+    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        with Redacting(target) as file, redirect_stdout(file), redirect_stderr(file):
+            yield
+    finally:
+        os.close(target)

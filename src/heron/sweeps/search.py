@@ -1,0 +1,288 @@
+"""A search with Optuna as a queue of jobs: each next one is chosen by how the earlier ones scored.
+
+Several processes may search together, each with a `Search` of its own on the same folder: they meet
+in the study's journal, under a lock. What a job has come to is in its folder, as for any sweep; the
+study is told of it by whoever looks first. A trial that was cut goes on when its turn comes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from heron.base.errors import ConfigError, HeronError
+from heron.base.files import fingerprint, locked
+from heron.base.secrets import redact
+from heron.config.checks import decisive
+from heron.config.compose import Composer, own_words
+from heron.config.schema import Config
+from heron.config.space import Dimension, Point, draws, size
+from heron.sweeps.isolation import Job
+from heron.sweeps.ledger import Outcome, first_line, validation_score
+from heron.training.run_folder import RunFolder, run_path
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.trial import FrozenTrial
+
+_MOST_CUTS = 3  # of one job in one command; then the search goes on without it
+_MOST_REPEATS = 100  # trials in a row that turn out to be jobs that there are already
+
+
+class Search:
+    """The trials of one study.
+
+    Args:
+        composer: of the space.
+        first: the space's first point, resolved: all that is not searched is in it.
+        overrides: the words that led to it.
+
+    Raises:
+        ConfigError: a value of the space holds a secret, or the space varies what its points are
+            compared by.
+    """
+
+    searches = True
+
+    def __init__(self, composer: Composer, first: Config, overrides: list[str]):
+        _check_for_secrets(composer.space)
+        if any(each.key == "trainer.monitor" for each in composer.space):
+            raise ConfigError(
+                "trainer.monitor: a search compares its trials by one score. Give it one value, or "
+                "sweep over it with sweeper=grid"
+            )
+        self.composer, self.settings = composer, first.sweeper
+        self.folder = run_path(first, overrides).parent
+        self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
+        self.name = _study_name(composer, first)
+        # What the jobs' server imports besides its own; a training that nothing ends needs none.
+        self.preload: tuple[str, ...] = ("optuna",) if self.settings.pruner != "none" else ()
+        self._resumes = first.run.resume
+        self._waiting = deque[Job]()
+        self._cuts = Counter[str]()
+        self._jobs: dict[int, Job] = {}
+        self._exhausted = False
+
+    def start(self) -> None:
+        """Make the folder; forget the study where the search is to start over."""
+        from heron.sweeps.study import forget_study
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._resumes:
+            forget_study(self.folder, self.name)
+
+    @property
+    def total(self) -> int:
+        """How many jobs there are to be; a small space has fewer than were asked for."""
+        return int(min(self.settings.trials, size(self.composer.space))) - len(self.refused())
+
+    def known(self) -> list[Job]:
+        """List the jobs of all trials so far."""
+        return [self._job_of(trial) for trial in self._trials() if "job" in trial.user_attrs]
+
+    def put_back(self, jobs: Iterable[Job]) -> None:
+        """Let jobs be taken again, before new ones."""
+        self._waiting.extend(jobs)
+
+    def refused(self) -> list[tuple[str, str]]:
+        """List the points that are no valid configuration, and why."""
+        trials = [trial for trial in self._trials() if "refused" in trial.user_attrs]
+        words = self.composer.words
+        return [
+            (", ".join(words(tuple(each.user_attrs["point"]))), each.user_attrs["refused"])
+            for each in trials
+        ]
+
+    def take(self) -> Job | None:
+        """Take a job that was put back, or ask for a new trial; None when there are enough."""
+        if self._waiting:
+            return self._waiting.popleft()
+        with self._lock():
+            self._drop_half_asked()
+            for _ in range(_MOST_REPEATS):
+                if self._exhausted or len(self._trials()) >= self.settings.trials:
+                    return None
+                job = self._ask()
+                if job is not None:
+                    return job
+        return None
+
+    def take_back(self, job: Job) -> bool:
+        """Put a job back that was cut: the points after it depend on its score.
+
+        One that is cut three times (its memory does not suffice) is left to the next command.
+        """
+        self._cuts[job.folder.path.name] += 1
+        if self._cuts[job.folder.path.name] >= _MOST_CUTS:
+            return False
+        self._waiting.appendleft(job)
+        return True
+
+    def ended(self, outcome: Outcome) -> None:
+        """Tell the study how a job ended; what the same command would try again stays open."""
+        from optuna.trial import TrialState
+
+        name = outcome.job.folder.path.name
+        with self._lock():
+            mine = [trial for trial in self._all() if trial.user_attrs.get("job") == name]
+            if not mine or any(trial.state == TrialState.COMPLETE for trial in mine):
+                return
+            running = [trial for trial in mine if not trial.state.is_finished()]
+            if outcome.state == "failed":
+                status = outcome.job.folder.read_status()
+                is_own = status.get("state") == "failed" and status.get("retry") is False
+                if running and is_own:
+                    self._study.tell(running[0].number, state=TrialState.FAIL)
+                return
+            score = validation_score(outcome.job)
+            state = TrialState.PRUNED if outcome.state == "pruned" else TrialState.COMPLETE
+            if state == TrialState.COMPLETE and score is None:
+                state = TrialState.FAIL
+            value = score if state == TrialState.COMPLETE else None
+            if running:
+                self._study.tell(running[0].number, value, state)
+            elif value is not None:
+                self._add_again(mine[0], value)
+
+    def _ask(self) -> Job | None:
+        """Ask for one point; None where it makes no new job. The lock is held."""
+        from heron.sweeps.study import distributions, point, seed_sampler
+
+        seed_sampler(self._study, self.settings)
+        trial = self._study.ask(distributions(self.composer.space))
+        values = point(self.composer.space, trial.params)
+        before = [
+            t.number for t in self._trials() if tuple(t.user_attrs.get("point", ())) == values
+        ]
+        trial.set_user_attr("point", list(values))
+        if before:
+            self._repeat(trial.number, before[0])
+            return None
+        try:
+            job = self._compose(values, trial.number, new=True)
+        except HeronError as error:
+            self._refuse(trial.number, first_line(str(error)))
+            return None
+        name = job.folder.path.name
+        before = [t.number for t in self._trials() if t.user_attrs.get("job") == name]
+        if before:
+            self._repeat(trial.number, before[0])
+            return None
+        trial.set_user_attr("job", name)
+        self._jobs[trial.number] = job
+        return job
+
+    def _drop_half_asked(self) -> None:
+        """Drop trials that a killed process had no time to make a job of. The lock is held."""
+        from optuna.trial import TrialState
+
+        from heron.sweeps.study import trial_of
+
+        for trial in self._trials():
+            if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
+                trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
+                self._study.tell(trial.number, state=TrialState.FAIL)
+
+    def _refuse(self, number: int, error: str) -> None:
+        from optuna.trial import TrialState
+
+        from heron.sweeps.study import trial_of
+
+        error = redact(error)
+        print(f"heron train: {error}", flush=True)
+        trial_of(self._study, number).set_user_attr("refused", error)
+        self._study.tell(number, state=TrialState.FAIL)
+
+    def _repeat(self, number: int, before: int) -> None:
+        """Drop a point that there is already, and draw one that has not been tried."""
+        from optuna.trial import TrialState
+
+        from heron.sweeps.study import parameters, trial_of
+
+        trial_of(self._study, number).set_user_attr("repeats", before)
+        self._study.tell(number, state=TrialState.FAIL)
+        tried = [tuple(trial.user_attrs.get("point", ())) for trial in self._all()]
+        seed = random.Random(f"{self.settings.seed}/{number}").randrange(2**31)
+        new = next(_untried(self, tried, seed), None)
+        if new is None:
+            print("heron train: the space has no more points to try", flush=True)
+            self._exhausted = True
+        else:
+            self._study.enqueue_trial(parameters(self.composer.space, new))
+
+    def _add_again(self, ended: FrozenTrial, value: float) -> None:
+        """Enter what a job came to whose trial counts as failed or pruned: Optuna reopens none."""
+        from optuna.trial import create_trial
+
+        self._study.add_trial(
+            create_trial(
+                params=ended.params,
+                distributions=ended.distributions,
+                value=value,
+                user_attrs={**ended.user_attrs, "repeats": ended.number},
+            )
+        )
+
+    def _job_of(self, trial: FrozenTrial) -> Job:
+        if trial.number not in self._jobs:
+            values = tuple(trial.user_attrs["point"])
+            self._jobs[trial.number] = self._compose(values, trial.number, new=False)
+        return self._jobs[trial.number]
+
+    def _compose(self, values: Point, number: int, new: bool) -> Job:
+        composition = self.composer.compose(values)
+        config = composition.resolved()
+        config.sweeper = replace(self.settings, study=self.name, trial=number)
+        # One that another process works on must not be cleared.
+        config.run.resume = self._resumes or not new
+        name = run_path(config, composition.overrides).name
+        return Job(config, RunFolder(self.folder / name), own_words(composition.overrides))
+
+    def _trials(self) -> list[FrozenTrial]:
+        """List the trials that count: not those that turned out to repeat another."""
+        return [trial for trial in self._all() if "repeats" not in trial.user_attrs]
+
+    def _all(self) -> list[FrozenTrial]:
+        from optuna.trial import TrialState
+
+        trials = self._study.get_trials(deepcopy=False)
+        return [trial for trial in trials if trial.state != TrialState.WAITING]
+
+    @cached_property
+    def _study(self) -> optuna.Study:
+        from heron.sweeps.study import open_study
+
+        return open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
+
+    def _lock(self) -> Any:
+        return locked(self.folder / ".search.lock")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process opens the journal itself.
+        return {key: value for key, value in self.__dict__.items() if key != "_study"}
+
+
+def _untried(search: Search, tried: list[Point], seed: int) -> Any:
+    return draws(search.composer.space, len(tried) + 1, seed, tried)
+
+
+def _check_for_secrets(space: Sequence[Dimension]) -> None:
+    """Refuse to write secrets into the journal, where the points that are tried are told apart."""
+    for each in space:
+        secret = next((word for word in each.values if redact(word) != word), None)
+        if secret is not None:
+            raise ConfigError(
+                f"{each.key}: {redact(secret)} holds a secret, which a search would write into its "
+                "journal. Give the key one value, or sweep over it with sweeper=grid"
+            )
+
+
+def _study_name(composer: Composer, first: Config) -> str:
+    """Name a search by all that makes its scores comparable: what is fixed, and the space."""
+    keys = {each.key.lstrip("+") for each in composer.space}
+    fixed = {key: value for key, value in decisive(first).items() if key not in keys}
+    return f"search-{fingerprint(fixed, [each.describe() for each in composer.space])[:8]}"

@@ -1,0 +1,349 @@
+"""The jobs of a sweep: planned, run, passed over and taken up again, by one or several commands.
+
+The sweep's folder is the ledger. Every job has a `status.json` before anything trains; who works on
+a job holds its lock; a job whose lock is free and that still says `running` was cut.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from heron.base.errors import HeronError
+from heron.base.files import locked
+from heron.base.signals import INTERRUPTED
+from heron.sweeps.here import run_here
+from heron.sweeps.isolation import (
+    BUSY,
+    DONE,
+    FAILED,
+    Job,
+    JobProcess,
+    start_server,
+    wait_for_any,
+)
+from heron.sweeps.ledger import (
+    Best,
+    Outcome,
+    first_line,
+    is_busy,
+    progress_line,
+)
+from heron.sweeps.queue import Queue
+from heron.training.claim import check_sources, claim, source_hashes
+from heron.training.launch import check_start, count_ranks, start_job
+from heron.training.states import STALE, is_settled, killed, try_update
+
+_POLL = 0.1  # seconds between looks at what jobs print
+_LOOK = 1.0  # seconds between looks at jobs that another command works on
+_GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
+
+
+class Sweep:
+    """Runs jobs and keeps count.
+
+    Args:
+        queue: where jobs come from.
+        isolate: each in a process of its own.
+        n_jobs: how many side by side.
+        retry: `cut`, or `failed` to try again whatever failed, too.
+        stopped: asked now and then; once it says so, jobs are interrupted as by Ctrl+C.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        isolate: bool,
+        n_jobs: int = 1,
+        retry: str = "cut",
+        stopped: Callable[[], bool] = lambda: False,
+    ):
+        for job in queue.known():
+            check_start(job.config, isolate)
+        self.queue, self.isolate, self.n_jobs, self.retry = queue, isolate, n_jobs, retry
+        self.stopped, self._at_once = stopped, n_jobs
+        self.outcomes: list[Outcome] = []
+        self._planned = set[Path]()
+        self._busy = list[Job]()
+        self._best = Best()
+
+    def run(self) -> list[Outcome]:
+        """Run every job that is not done, those that another command works on included."""
+        known = self.queue.known()
+        if self.isolate and (not known or any(count_ranks(job.config) == 1 for job in known)):
+            start_server(self.queue.preload)  # imports while jobs are planned
+        self.plan()
+        while True:
+            self.work()
+            busy = self._waited_for()
+            if not busy:
+                return self.outcomes
+            self.queue.put_back(self._wait(busy))
+
+    def take_part(self, worker: int = 0, of: int = 1) -> None:
+        """Run jobs that another process has planned, until none is left that is free.
+
+        Jobs that others hold are waited for as long as it takes to know whether they still live: a
+        worker that is started again takes up the job that it was cut in.
+
+        Args:
+            worker: which one this is, from 0: each begins at another place of the list.
+            of: how many there are.
+        """
+        self._planned |= {job.folder.path for job in self.queue.known()}
+        ended, until = -1, 0.0
+        while True:
+            free = [job for job in self._waited_for() if not is_busy(job.folder)]
+            if free or ended < 0:
+                begin = worker * len(free) // of
+                self.queue.put_back([*free[begin:], *free[:begin]])
+                self.work()
+            if len(self.outcomes) > ended:
+                ended, until = len(self.outcomes), time.monotonic() + STALE + _LOOK
+            if not self._waited_for() or time.monotonic() > until:
+                return
+            if self.stopped():
+                raise KeyboardInterrupt
+            time.sleep(_LOOK)
+
+    def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
+        """Show how jobs end that others run; takes none up.
+
+        Args:
+            works: whether any of the workers still does; not asked again once it says no.
+            at_once: how many jobs they run side by side.
+        """
+        self._at_once = at_once
+        while works():
+            self._see_who_has_ended()
+            time.sleep(_LOOK)
+        if busy := self._see_who_has_ended():  # who has ended by now has written all
+            _say_who_waits(busy)
+        while self._see_who_has_ended():
+            time.sleep(_LOOK)
+        for job in self._waited_for():
+            # The queue is not told: nothing has ended, the next command goes on with it.
+            left = job.folder.state()
+            error = f"no worker has ended it (it is {left})"
+            was_asked = left == "interrupted"
+            self.outcomes.append(Outcome(job, left if was_asked else "failed", error))
+        return self.outcomes
+
+    def _see_who_has_ended(self) -> int:
+        """Count in the jobs that others have ended; returns on how many others still work."""
+        busy = 0
+        for job in self._waited_for():
+            if is_busy(job.folder):
+                busy += 1
+                continue
+            status = job.folder.read_status()
+            if is_settled(job.config, status):
+                error = first_line(str(status.get("error") or ""))
+                seconds = float(status.get("seconds") or 0.0)
+                self._add(Outcome(job, str(status["state"]), error, seconds))
+                print(self._line(), flush=True)
+        return busy
+
+    def plan(self) -> list[Job]:
+        """Claim the folders of all jobs that there are so far; returns those to be run."""
+        todo = [job for job in self.queue.known() if self._is_left(job)]
+        self._say_what_is_kept()
+        self.queue.put_back(todo)
+        return todo
+
+    def work(self) -> None:
+        """Run the jobs that the queue has; those that others work on are noted."""
+        if self.isolate:
+            start_server(self.queue.preload)
+        self._busy = []
+        with closing(self._side_by_side() if self.isolate else self._here()) as ended:
+            for job, code, seconds in ended:
+                if code == BUSY or not self._record(job, code, seconds):
+                    self._busy.append(job)
+
+    def _is_left(self, job: Job) -> bool:
+        """Claim a job's folder; tell whether the job has to be run, and record it if not."""
+        self._planned.add(job.folder.path)
+        job.folder.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with locked(job.folder.lock, wait=False):
+                claim(job.config, job.folder)
+                status = job.folder.read_status()
+                state = str(status.get("state"))
+                if state in ("done", "pruned") and is_settled(job.config, status):
+                    _check_done(job)
+                    return self._keep(job, state)
+                if state == "failed" and not self._tries_again(status):
+                    return self._keep(job, "failed", str(status.get("error")))
+                if not status:
+                    seed, words = job.config.seed, job.overrides
+                    job.folder.update_status(state="pending", seed=seed, overrides=words)
+                elif state in ("failed", "pruned"):
+                    # Whoever takes it up sees by this that it has not ended so since.
+                    job.folder.update_status(state="pending", error=None, traceback=None)
+        except BlockingIOError:
+            pass  # another command works on it: looked at again when its turn comes
+        except HeronError as error:
+            print(f"heron train: {error}", file=sys.stderr, flush=True)
+            return self._keep(job, "failed", str(error))
+        return True
+
+    def _tries_again(self, status: dict[str, object]) -> bool:
+        # A run of before this was noted is tried again.
+        return self.retry == "failed" or bool(status.get("retry", True))
+
+    def _keep(self, job: Job, state: str, error: str = "") -> bool:
+        self._add(Outcome(job, state, first_line(error), kept=True))
+        return False
+
+    def _add(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.queue.ended(outcome)
+        if self.queue.searches and outcome.state == "done":
+            self._best.see(outcome.job)
+
+    def _say_what_is_kept(self) -> None:
+        states = [each.state for each in self.outcomes]
+        done, pruned = states.count("done"), states.count("pruned")
+        if done or pruned:
+            print(
+                f"heron train: {done} of {self.queue.total} jobs done already"
+                + (f", {pruned} pruned" if pruned else "")
+                + "; run.resume=false starts over",
+                flush=True,
+            )
+
+    def _next(self) -> Job | None:
+        """Take the next job that nobody works on and nobody has ended in the meantime."""
+        while (job := self.queue.take()) is not None:
+            if job.folder.path not in self._planned and not self._is_left(job):
+                print(self._line(), flush=True)
+            elif is_busy(job.folder):
+                self._busy.append(job)
+            elif is_settled(job.config, status := job.folder.read_status()):
+                self._keep(job, str(status["state"]), str(status.get("error") or ""))
+                print(self._line(), flush=True)
+            else:
+                return job
+        return None
+
+    def _side_by_side(self) -> Generator[tuple[Job, int, float], None, None]:
+        """Yield jobs with their exit codes and seconds as they end."""
+        working, dry = list[JobProcess](), False
+        try:
+            while True:
+                while not dry and len(working) < self.n_jobs:
+                    job = self._next()
+                    if job is not None:
+                        working.append(start_job(job, self.n_jobs))
+                    dry = job is None
+                if not working:
+                    return
+                if self.stopped():
+                    raise KeyboardInterrupt
+                wait_for_any(working, _POLL)
+                for process in list(working):
+                    code = process.exit_code  # before the last lines are read
+                    self._show(process)
+                    if code is not None:
+                        working.remove(process)
+                        process.close()
+                        yield process.job, code, process.clock.seconds()
+        finally:
+            _stop(working)
+
+    def _here(self) -> Generator[tuple[Job, int, float], None, None]:
+        """Run jobs in this process, one after the other."""
+        while (job := self._next()) is not None:
+            if self.stopped():
+                raise KeyboardInterrupt
+            started = time.monotonic()
+            code = run_here(job, in_sweep=True)
+            yield job, code, time.monotonic() - started
+
+    def _show(self, process: JobProcess) -> None:
+        name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
+        for line in process.lines():
+            print(name + line, flush=True)
+
+    def _record(self, job: Job, code: int, seconds: float) -> bool:
+        """Note how a job ended; False if another command has taken it up in the meantime."""
+        if code < 0 or code not in (DONE, FAILED, INTERRUPTED):
+            try:
+                with locked(job.folder.lock, wait=False):
+                    _mark_killed(job, code)
+            except BlockingIOError:
+                return False
+        status = job.folder.read_status()
+        state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
+        if code == DONE:
+            state, error = "pruned" if status.get("state") == "pruned" else "done", ""
+        elif code == INTERRUPTED:
+            state, error = "interrupted", ""
+        was_cut = state == "interrupted" or (state == "failed" and status.get("retry") is True)
+        if was_cut and self.queue.take_back(job):
+            print(f"heron train: {job.folder.path.name}: {error or state}; it goes on", flush=True)
+            self._planned.discard(job.folder.path)
+            return True
+        self._add(Outcome(job, state, error, seconds))
+        if self.isolate or self.queue.searches:
+            print(self._line(), flush=True)
+        return True
+
+    def _line(self) -> str:
+        return progress_line(self.outcomes, self.queue.total, self._at_once, self._best)
+
+    def _waited_for(self) -> list[Job]:
+        """List the jobs that are neither ended nor this command's to run now."""
+        counted = {each.job.folder.path for each in self.outcomes}
+        busy = {job.folder.path: job for job in (*self._busy, *self.queue.known())}
+        return [job for path, job in busy.items() if path not in counted]
+
+    def _wait(self, busy: Sequence[Job]) -> list[Job]:
+        """Wait for jobs of other commands; returns those that were left undone, to be run here."""
+        _say_who_waits(len(busy))
+        left, waiting = list[Job](), list(busy)
+        while waiting and not left:
+            time.sleep(_LOOK)
+            for job in list(waiting):
+                if is_busy(job.folder):
+                    continue
+                waiting.remove(job)
+                status = job.folder.read_status()
+                if not is_settled(job.config, status):
+                    left.append(job)
+                    continue
+                self._keep(job, str(status["state"]), str(status.get("error") or ""))
+                print(self._line(), flush=True)
+        return left + waiting
+
+
+def _say_who_waits(jobs: int) -> None:
+    print(f"heron train: waiting for {jobs} jobs of another command", flush=True)
+
+
+def _check_done(job: Job) -> None:
+    """Make sure that a finished job's data is still what it was, where it is still there."""
+    try:
+        sources = source_hashes(job.config)
+    except HeronError:
+        return
+    check_sources(sources, job.folder)
+
+
+def _mark_killed(job: Job, code: int) -> None:
+    """Write down what a killed process could not."""
+    if job.folder.state() not in ("done", "pruned"):
+        try_update(job.folder, state="failed", error=killed(code), traceback=None, retry=True)
+
+
+def _stop(working: Sequence[JobProcess]) -> None:
+    """Let jobs write down that they were interrupted; all at once, then wait for each."""
+    until = time.monotonic() + _GRACE
+    for process in working:
+        process.interrupt()
+    for process in working:
+        process.end(until - time.monotonic())

@@ -1,0 +1,317 @@
+"""Questions and their contexts to `Features`: windows of the context, each behind the question.
+
+Answers are counted in characters in `Example.text` and in tokens in a sequence; here alone they
+are turned into each other.
+
+Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequence, N tokens of
+one whole context.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import Problem
+from heron.data.examples import Example, Span
+from heron.data.features import (
+    CUT,
+    EXACT,
+    FITS,
+    INEXACT,
+    TOKENLESS,
+    FeatureOptions,
+    Features,
+    flatten,
+    token_ids,
+)
+from heron.data.pair_features import second_start
+
+# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
+_CHUNK = 512
+_NOWHERE = (-1, -1)
+_NO_FIT = -1
+_SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
+_JOINER = "\u200d"  # holds an emoji together; a tokenizer that drops it drops it inside an answer
+
+
+def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
+    """Tokenize a split of questions.
+
+    Each sequence is the question and a stretch of its context, in the tokenizer's own template for
+    two texts; the question is never cut, whatever `options.truncation` says. In training, what the
+    encoder is to find in a window is the first gold answer that lies in it whole.
+
+    Args:
+        examples: with `text` (the context), `text_pair` (the question), `spans` (gold answers).
+        tokenizer: a fast Hugging Face tokenizer.
+        options: `overflow` is `windows` (overlapping ones, which share `stride` tokens), or
+            `truncate` (the first window alone).
+
+    Returns:
+        The features, with `answers_S2`, `chars_T2` and `fits_R`. In `refused` are questions that
+        leave no room for their context and, with `options.training`, those whose answer no window
+        holds.
+
+    Deviates: Hugging Face's `run_qa` takes the first gold answer only, and none where it is cut by
+    the window, even when another one lies inside.
+    """
+    split = _Split()
+    for start in range(0, len(examples), _CHUNK):
+        chunk = examples[start : start + _CHUNK]
+        encoded = tokenizer(
+            [example.text_pair or "" for example in chunk],
+            [example.text for example in chunk],
+            verbose=False,  # contexts may be longer than the model reads: windows are cut below
+        )
+        for example, encoding in zip(chunk, encoded.encodings, strict=True):
+            split.add(example, encoding, options)
+    return split.features(options)
+
+
+def token_span(chars_L2: np.ndarray, span: Span) -> tuple[int, int] | None:
+    """Find the tokens that hold a span of characters.
+
+    Args:
+        chars_L2: first character of each token and the one behind its last; -1 outside the text.
+        span: in characters.
+
+    Returns:
+        First and last (inclusive) of the tokens that share a character with the span; None where
+        none does.
+    """
+    start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
+    tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
+    return (int(tokens[0]), int(tokens[-1])) if len(tokens) else None
+
+
+def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
+    """Say which characters two tokens and all between them hold.
+
+    Args:
+        chars_T2: as `Features.chars_T2`, of a sequence or of the whole split.
+        first, last: indices into it, both inclusive.
+
+    Raises:
+        ValueError: either token is outside of the text, or `last` stands before `first`.
+    """
+    start, end = int(chars_T2[first, 0]), int(chars_T2[last, 1])
+    if start < 0 or end < 0 or last < first:
+        raise ValueError(f"tokens {first} to {last} are no stretch of the text")
+    return Span(start, end)
+
+
+def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
+    """Say which characters each token of a text holds, as a reader would.
+
+    Tokenizers count the blank before a word to it, and drop points, accents and joiners that the
+    model does not know: blanks are taken off, and what was dropped behind a token is its own.
+
+    Args:
+        text: the text.
+        offsets_N2: the tokenizer's offsets, in characters, end exclusive.
+
+    Returns:
+        First character and the one behind the last, int64; -1 for tokens that hold blanks only.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    space = np.append(np.isin(codes, _SPACES), False)
+    start_N, end_N = offsets_N2[:, 0].copy(), offsets_N2[:, 1].copy()
+    while (blank_N := (start_N < end_N) & space[start_N]).any():
+        start_N += blank_N
+    while (blank_N := (start_N < end_N) & space[end_N - 1]).any():
+        end_N -= blank_N
+    follower_N = np.append(start_N[1:], len(text))
+    for token in np.flatnonzero((end_N < follower_N) & (start_N < end_N) & ~space[end_N]):
+        end = int(end_N[token])
+        while end < follower_N[token] and _belongs_to_the_letter_before(text[end]):
+            end += 1
+        end_N[token] = end
+    return np.where((start_N < end_N)[:, None], np.stack([start_N, end_N], axis=1), -1)
+
+
+def _belongs_to_the_letter_before(character: str) -> bool:
+    return character == _JOINER or unicodedata.category(character).startswith("M")
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """One encoded question: where its context stands, and how much of it a sequence may hold.
+
+    Args:
+        begin, end: its tokens in the whole encoding.
+        chars_N2: see `token_chars`.
+        room: tokens of it that fit into a sequence beside the question.
+    """
+
+    begin: int
+    end: int
+    chars_N2: np.ndarray
+    room: int
+
+    @classmethod
+    def of(cls, example: Example, encoding: Any, max_length: int) -> _Context:
+        sources = encoding.sequence_ids
+        length = sources.count(1)  # a text without a known character has no tokens
+        begin = sources.index(1) if length else len(sources)
+        offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
+        return cls(begin, begin + length, chars_N2, max_length - len(sources) + length)
+
+    def windows(self, options: FeatureOptions) -> Iterator[tuple[int, int]]:
+        """Cut the context as the tokenizer would: first token and the one behind the last."""
+        length, step = self.end - self.begin, self.room
+        if options.overflow == "windows":
+            step -= options.stride
+        start = 0
+        while True:
+            yield start, min(start + self.room, length)
+            if start + self.room >= length or options.overflow != "windows":
+                return
+            start += step
+
+    def lacks_room(self, options: FeatureOptions) -> bool:
+        """Tell whether windows could not move on."""
+        shared = options.stride if options.overflow == "windows" else 0
+        return self.end - self.begin > self.room and self.room <= shared
+
+
+class _Split:
+    """Collects the sequences and rows of a split."""
+
+    def __init__(self) -> None:
+        self.kept: list[Example] = []
+        self.refused: list[Problem] = []
+        self.sequences: list[np.ndarray] = []
+        self.second: list[int] = []
+        self.chars: list[np.ndarray] = []
+        self.answers: list[tuple[int, int]] = []
+        self.first: list[int] = []
+        self.truncated: list[bool] = []
+        self.fits: list[int] = []
+
+    def add(self, example: Example, encoding: Any, options: FeatureOptions) -> None:
+        """Add the windows of one question, or the reason why it cannot be used."""
+        context = _Context.of(example, encoding, options.max_length)
+        if context.lacks_room(options):
+            self.refused.append(_no_room(example, context, encoding, options))
+            return
+        windows = list(context.windows(options))
+        golds = [token_span(context.chars_N2, span) for span in example.spans]
+        chosen = [_gold_inside(golds, window) for window in windows]
+        fit = _fit(example, golds, chosen, context)
+        if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
+            self.refused.append(_no_answer_left(example, FITS[fit], options))
+            return
+        self.kept.append(example)
+        self.fits.append(fit)
+        self.first.append(len(self.sequences))
+        self.truncated.append(windows[-1][1] < context.end - context.begin)
+        found = [golds[place] if place is not None else None for place in chosen]
+        self._add_windows(example, encoding, context, windows, found)
+
+    def _add_windows(
+        self,
+        example: Example,
+        encoding: Any,
+        context: _Context,
+        windows: Sequence[tuple[int, int]],
+        found: Sequence[tuple[int, int] | None],
+    ) -> None:
+        ids, second = encoding.ids, second_start(encoding)
+        for (start, end), gold in zip(windows, found, strict=True):
+            begin = context.begin
+            sequence = ids[:begin] + ids[begin + start : begin + end] + ids[context.end :]
+            chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
+            chars_L2[begin : begin + end - start] = context.chars_N2[start:end]
+            self.sequences.append(token_ids(sequence))
+            self.second.append(second)
+            self.chars.append(chars_L2)
+            if example.label is None:
+                self.answers.append(_NOWHERE)
+            elif gold is None:
+                self.answers.append((0, 0))
+            else:
+                self.answers.append((begin + gold[0] - start, begin + gold[1] - start))
+
+    def features(self, options: FeatureOptions) -> Features:
+        tokens_T, offsets_S = flatten(self.sequences)
+        rows = len(self.kept)
+        return Features(
+            tokens_T=tokens_T,
+            offsets_S=offsets_S,
+            second_S=np.asarray(self.second, dtype=np.int32),
+            sequences_R=np.asarray(self.first, dtype=np.int32),
+            spans_R4=np.full((rows, 4), -1, dtype=np.int32),
+            markers_R2=np.full((rows, 2), -1, dtype=np.int32),
+            labels_R=options.label_ids(self.kept),
+            truncated_R=np.asarray(self.truncated, dtype=bool),
+            guids=[example.guid for example in self.kept],
+            refused=self.refused,
+            answers_S2=np.asarray(self.answers, dtype=np.int32).reshape(-1, 2),
+            chars_T2=np.concatenate([np.empty((0, 2), dtype=np.int32), *self.chars]),
+            fits_R=np.asarray(self.fits, dtype=np.int8),
+        )
+
+
+def _gold_inside(golds: Sequence[tuple[int, int] | None], window: tuple[int, int]) -> int | None:
+    """Choose the first answer that lies whole in a window; both counted in the context's tokens."""
+    for place, gold in enumerate(golds):
+        if gold is not None and window[0] <= gold[0] and gold[1] < window[1]:
+            return place
+    return None
+
+
+def _fit(
+    example: Example,
+    golds: Sequence[tuple[int, int] | None],
+    chosen: Sequence[int | None],
+    context: _Context,
+) -> int:
+    """Say how the answers that the windows hold are held; an index into `FITS`."""
+    if not example.spans:
+        return _NO_FIT
+    used = {place for place in chosen if place is not None}
+    if not used:
+        return FITS.index(TOKENLESS if all(gold is None for gold in golds) else CUT)
+    held = {place: golds[place] for place in used}
+    exact = all(
+        gold is not None and char_span(context.chars_N2, *gold) == example.spans[place]
+        for place, gold in held.items()
+    )
+    return FITS.index(EXACT if exact else INEXACT)
+
+
+def _no_room(
+    example: Example, context: _Context, encoding: Any, options: FeatureOptions
+) -> Problem:
+    question = encoding.sequence_ids.count(0)
+    also, fix = "", "a larger encoder.max_length allows more"
+    if options.overflow == "windows":
+        also = f", after the {options.stride} that windows share,"
+        fix = "a smaller encoder.stride allows more, or a larger encoder.max_length"
+    return Problem(
+        example.guid,
+        f"its question has {question} tokens and leaves none of {options.max_length}{also} for "
+        "its context",
+        f"{fix}, data.on_cut=drop leaves such questions out",
+    )
+
+
+def _no_answer_left(example: Example, fit: str, options: FeatureOptions) -> Problem:
+    drop = "data.on_cut=drop leaves such questions out of training"
+    if fit == TOKENLESS:
+        what = "its answer's characters map to no token of this tokenizer"
+        return Problem(example.guid, what, drop)
+    if options.overflow == "windows":
+        what = (
+            f"its answer is longer than a window of {options.max_length} tokens can be sure to hold"
+        )
+        return Problem(example.guid, what, f"raise encoder.max_length or encoder.stride; {drop}")
+    what = f"its answer lies behind the first {options.max_length} tokens and is cut"
+    fix = "encoder.overflow=windows reads on, encoder.max_length allows more"
+    return Problem(example.guid, what, f"{fix}; {drop}")

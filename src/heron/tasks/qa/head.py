@@ -1,0 +1,196 @@
+"""The span head: where in the text does the answer begin, and where does it end?
+
+Shape suffixes: B sequences (windows), L tokens, D hidden, H biaffine width, W tokens of the longest
+answer, R rows (questions), N candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from heron.config.schema import HeadConfig
+from heron.data.collate import Batch
+
+NEVER = -1e4  # a score that no span can win with; finite, so that sums and gradients stay so
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLogits:
+    """What the head says of each window; scores of tokens outside the text are `NEVER`.
+
+    Args:
+        start_BL, end_BL: float32. Token 0 stands for "no answer in this window".
+        pair_start_BLH, pair_end_BLH: factors of the biaffine part, whose score of a span is their
+            inner product; None for a head without.
+    """
+
+    start_BL: Tensor
+    end_BL: Tensor
+    pair_start_BLH: Tensor | None = None
+    pair_end_BLH: Tensor | None = None
+
+    @property
+    def none_B(self) -> Tensor:
+        """Score of "no answer in this window", float32."""
+        return self.start_BL[:, 0] + self.end_BL[:, 0]
+
+    def span_B(self, spans_B2: Tensor) -> Tensor:
+        """Score one span of each window, given by its first and last token."""
+        first_B1, last_B1 = spans_B2[:, :1], spans_B2[:, 1:]
+        score_B = (self.start_BL.gather(1, first_B1) + self.end_BL.gather(1, last_B1))[:, 0]
+        if self.pair_start_BLH is None or self.pair_end_BLH is None:
+            return score_B
+        rows_B = torch.arange(len(spans_B2), device=spans_B2.device)
+        u_BH = self.pair_start_BLH[rows_B, first_B1[:, 0]]
+        v_BH = self.pair_end_BLH[rows_B, last_B1[:, 0]]
+        return score_B + (u_BH * v_BH).sum(dim=1)
+
+    def band_BLW(self, longest: int) -> Tensor:
+        """Score every span of at most `longest` tokens: `[b, i, w]` is that of i to i + w.
+
+        Spans that leave the text, and those of token 0, have `NEVER` or less. No span is longer
+        than the text: W is at most L.
+        """
+        length = self.start_BL.shape[1]
+        longest = min(longest, length)
+        padded_BL = F.pad(self.end_BL, (0, longest - 1), value=NEVER)
+        band_BLW = self.start_BL[:, :, None] + padded_BL.unfold(1, longest, 1)
+        if self.pair_start_BLH is not None and self.pair_end_BLH is not None:
+            # One product for each width: all of them at once would copy the factors W times.
+            ends_BLH = F.pad(self.pair_end_BLH, (0, 0, 0, longest - 1))
+            parts = [
+                (self.pair_start_BLH * ends_BLH[:, w : w + length]).sum(dim=2)
+                for w in range(longest)
+            ]
+            band_BLW = band_BLW + torch.stack(parts, dim=2)
+        outside_BL1 = (self.start_BL <= NEVER)[:, :, None]
+        band_BLW = band_BLW.masked_fill(outside_BL1, 2 * NEVER)
+        band_BLW[:, 0] = 2 * NEVER
+        return band_BLW
+
+
+def borders(batch: Batch) -> Tensor:
+    """Mark the tokens that an answer can begin or end at: the text's, and token 0; bool [B, L]."""
+    assert batch.context_BL is not None
+    allowed_BL = batch.context_BL.clone()
+    allowed_BL[:, 0] = True
+    return allowed_BL
+
+
+def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
+    """Average the scores that several heads give to every span of the same windows."""
+    n = len(several)
+    start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
+    end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
+    u = [each.pair_start_BLH for each in several if each.pair_start_BLH is not None]
+    v = [each.pair_end_BLH for each in several if each.pair_end_BLH is not None]
+    if not u:
+        return SpanLogits(start_BL, end_BL)
+    # Inner products of factors side by side are sums of inner products.
+    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))
+
+
+class SpanHead(nn.Module):
+    """Scores of starts and ends, from the state of every token.
+
+    Args:
+        config: `classifier` is `span` (a linear layer, as in BERT) or `biaffine` (that, and the
+            inner product of what `hidden[0]` units make of the first and of the last token).
+        width: D of the encoder.
+
+    `threshold` is how much better "no answer" must be than the best span to be given; it is tuned
+    on validation (`heron.tasks.qa.predictions`) and kept with the weights.
+
+    Source: Devlin et al. 2019, section 4.2; biaffine: after Dozat and Manning 2017.
+    Deviates: from run_qa, where tokens of the question can be answers; here only the text's can.
+    From Dozat and Manning in that the matrix between the two sides is part of their layers.
+    """
+
+    threshold: Tensor
+
+    def __init__(self, config: HeadConfig, width: int):
+        super().__init__()
+        self.config = config
+        self.dropout = nn.Dropout(config.dropout)
+        self.borders = nn.Linear(width, 2)
+        self.pairs = None
+        if config.classifier == "biaffine":
+            self.pairs = nn.Linear(width, 2 * config.hidden[0])
+        self.register_buffer("threshold", torch.zeros(()))
+
+    def forward(self, states_BLD: Tensor, batch: Batch) -> SpanLogits:
+        """Score every token; in full precision under autocast too, as every head."""
+        with torch.autocast(states_BLD.device.type, enabled=False):
+            states_BLD = self.dropout(states_BLD.to(self.borders.weight.dtype))
+            allowed_BL = borders(batch)
+            logits_BL2 = self.borders(states_BLD).float()
+            start_BL, end_BL = (
+                logits_BL2[:, :, side].masked_fill(~allowed_BL, NEVER) for side in (0, 1)
+            )
+            if self.pairs is None:
+                return SpanLogits(start_BL, end_BL)
+            u_BLH, v_BLH = self.pairs(states_BLD).float().chunk(2, dim=2)
+            u_BLH = torch.relu(u_BLH)  # one side alone: a pair's score may be below 0
+            scale = u_BLH.shape[2] ** -0.5
+            return SpanLogits(start_BL, end_BL, u_BLH * scale, v_BLH)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The best spans of some windows.
+
+    Args:
+        scores_BN: best first, float32; `NEVER` or less in places beyond the spans there are.
+        spans_BN2: first and last token, counted from the start of the sequence, int64.
+        none_B: score of "no answer in this window", float32.
+        total_B: log of the sum of all spans' exponentiated scores, float32.
+    """
+
+    scores_BN: Tensor
+    spans_BN2: Tensor
+    none_B: Tensor
+    total_B: Tensor
+
+    def first(self, windows: int) -> Candidates:
+        """Keep the first windows alone."""
+        return Candidates(
+            self.scores_BN[:windows],
+            self.spans_BN2[:windows],
+            self.none_B[:windows],
+            self.total_B[:windows],
+        )
+
+    def to(self, device: torch.device | str) -> Candidates:
+        """Copy every tensor to a device, without gradients."""
+        return Candidates(
+            self.scores_BN.detach().to(device),
+            self.spans_BN2.to(device),
+            self.none_B.detach().to(device),
+            self.total_B.detach().to(device),
+        )
+
+
+def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:
+    """Find the best spans of each window; of equals the one that begins earlier, then the shorter.
+
+    Args:
+        logits: of the windows.
+        longest: tokens of the longest span considered.
+        n_best: how many.
+    """
+    band_BLW = logits.band_BLW(longest)
+    longest, flat_BX = band_BLW.shape[2], band_BLW.flatten(1)
+    # topk leaves the order of equals open; a stable sort does not.
+    scores_BX, order_BX = flat_BX.sort(dim=1, descending=True, stable=True)
+    first_BN, width_BN = order_BX[:, :n_best] // longest, order_BX[:, :n_best] % longest
+    return Candidates(
+        scores_BN=scores_BX[:, :n_best],
+        spans_BN2=torch.stack([first_BN, first_BN + width_BN], dim=2),
+        none_B=logits.none_B,
+        total_B=flat_BX.logsumexp(dim=1),
+    )

@@ -1,0 +1,233 @@
+"""Extraction: the answer to a question is a span of the text.
+
+Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from heron.base import ranks
+from heron.config.data import VALIDATION
+from heron.data.collate import Batch
+from heron.data.datamodule import DataModule
+from heron.tasks.base import Output, TaskModule
+from heron.tasks.qa.head import (
+    NEVER,
+    Candidates,
+    SpanHead,
+    SpanLogits,
+    best_spans,
+    borders,
+    mean_logits,
+)
+from heron.tasks.qa.predictions import SpanPredictions, collect_spans
+
+
+@dataclass(frozen=True, slots=True)
+class SpanOutput:
+    """What one forward pass over some questions leaves.
+
+    Args:
+        loss: mean over the batch's windows, or None where an answer is not known.
+        labels_R: class ids (answer, no_answer), or `UNLABELLED`, int64.
+        rows_R: index of each row in its `Features`, int64.
+        owners_B: the row of each window, int64 from 0 to R - 1.
+        observed_R3: what the recorder keeps, see `ExtractionModule.observe`; None without a loss.
+        candidates: the windows' best spans; None in training.
+    """
+
+    loss: Tensor | None
+    labels_R: Tensor
+    rows_R: Tensor
+    owners_B: Tensor
+    observed_R3: Tensor | None = None
+    candidates: Candidates | None = None
+
+    def to(self, device: torch.device | str) -> SpanOutput:
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
+        loss, observed_R3 = (
+            None if tensor is None else tensor.detach().to(device)
+            for tensor in (self.loss, self.observed_R3)
+        )
+        labels_R, rows_R = self.labels_R.to(device), self.rows_R.to(device)
+        candidates = None if self.candidates is None else self.candidates.to(device)
+        return SpanOutput(loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates)
+
+    def without_rows(self) -> SpanOutput:
+        """Report nothing but the loss, for a batch whose rows only stand in."""
+        observed_R3 = None if self.observed_R3 is None else self.observed_R3[:0]
+        candidates = None if self.candidates is None else self.candidates.first(0)
+        return SpanOutput(
+            self.loss,
+            self.labels_R[:0],
+            self.rows_R[:0],
+            self.owners_B[:0],
+            observed_R3,
+            candidates,
+        )
+
+
+def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
+    """Average the windows' losses.
+
+    Of a divided batch: this process's sum over the whole batch's number of windows, times the
+    number of processes, because they average their gradients.
+    """
+    if batch.whole_sequences is None:
+        return loss_B.mean()
+    counted = 0.0 if batch.stands_in else ranks.ranks() / batch.whole_sequences
+    return loss_B.sum() * counted
+
+
+class ExtractionModule(TaskModule):
+    """Cross-entropy of the answer's first and last token in every window; scores of whole splits.
+
+    A window that does not hold the answer is taught token 0, "not here".
+
+    Source: Devlin et al. 2019, sections 4.2 and 4.3; ParaShoot section 4.
+    """
+
+    head: SpanHead
+
+    def logits(self, batch: Batch) -> SpanLogits:
+        """Encode and score every window."""
+        scored: SpanLogits = self.head(self.encoder(batch), batch)
+        return scored
+
+    def mean(self, several: Sequence[SpanLogits]) -> SpanLogits:
+        """Average the scores of starts, ends and pairs."""
+        return mean_logits(several)
+
+    def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
+        """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
+        loss, observed_R3, candidates = None, None, None
+        if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
+            log_p_B, loss_B = self._likelihood(logits, batch)
+            loss = _mean_over_windows(loss_B, batch)
+            with torch.no_grad():
+                observed_R3 = self._observed(logits, log_p_B, batch)
+        if not self.training:
+            task = self.config.task
+            candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
+        output = SpanOutput(
+            loss, batch.labels_R, batch.rows_R, batch.owners_B, observed_R3, candidates
+        )
+        return output.without_rows() if batch.stands_in else output
+
+    def step(self, batch: Batch) -> SpanOutput:
+        """Run one batch forward."""
+        return self.output(self.logits(batch), batch)
+
+    def observe(self, output: Output) -> Tensor:
+        """Tell what the recorder should keep of each question; see `TaskModule.observe`.
+
+        Returns:
+            float32 [R, 3]: the probability of the answer's two borders (in windows without it, of
+            "not here"), averaged over the windows; whether the best of all windows' spans, "not
+            here" included where there is no answer, is right; and the right one's score minus the
+            best wrong one's. Right is what the window is taught, at its place.
+        """
+        assert isinstance(output, SpanOutput)
+        assert output.observed_R3 is not None
+        return output.observed_R3
+
+    def _likelihood(self, logits: SpanLogits, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Compute the log probability of each window's answer, and its loss; [B] both."""
+        assert batch.answers_B2 is not None
+        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        smoothing = self.config.optim.label_smoothing
+        if logits.pair_start_BLH is None:
+            start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
+            log_p_B = (start_BL.gather(1, first_B[:, None]) + end_BL.gather(1, last_B[:, None]))[
+                :, 0
+            ]
+            spread_B = (self._mean(start_BL, batch) + self._mean(end_BL, batch)) / 2
+            loss_B = -(1 - smoothing) * log_p_B / 2 - smoothing * spread_B
+            return log_p_B, loss_B
+        # All pairs of a start and an end compete, "not here" among them.
+        longest = int((last_B - first_B).max()) + 1
+        flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
+        all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
+        gold_B = torch.where(first_B == 0, logits.none_B, logits.span_B(batch.answers_B2))
+        log_p_B = gold_B - all_BX.logsumexp(dim=1)
+        real_BX = all_BX > NEVER / 2
+        log_all_BX = (all_BX - all_BX.logsumexp(dim=1, keepdim=True)).masked_fill(~real_BX, 0.0)
+        spread_B = log_all_BX.sum(dim=1) / real_BX.sum(dim=1)
+        return log_p_B, -(1 - smoothing) * log_p_B - smoothing * spread_B
+
+    @staticmethod
+    def _mean(log_p_BL: Tensor, batch: Batch) -> Tensor:
+        """Average log probabilities over the places that an answer's border can have."""
+        allowed_BL = borders(batch)
+        return log_p_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
+
+    def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
+        """Lay out `observe`'s values."""
+        assert batch.answers_B2 is not None
+        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
+        here_B, width_B = first_B > 0, last_B - first_B
+        can_be_given_B = here_B & (width_B < band_BLW.shape[2])
+        gold_B = logits.span_B(batch.answers_B2).masked_fill(~here_B, -torch.inf)
+        windows_B = torch.arange(len(width_B), device=width_B.device)[can_be_given_B]
+        band_BLW[windows_B, first_B[can_be_given_B], width_B[can_be_given_B]] = 2 * NEVER
+        other_B = band_BLW.flatten(1).amax(dim=1)
+        counts_R = torch.bincount(batch.owners_B, minlength=len(batch)).tolist()
+        p_R = torch.stack([part.exp().mean() for part in log_p_B.split(counts_R)])
+        gold_R = torch.stack([part.amax() for part in gold_B.split(counts_R)])
+        other_R = torch.stack([part.amax() for part in other_B.split(counts_R)])
+        none_R = torch.stack([part.amin() for part in logits.none_B.split(counts_R)])
+        can_R = torch.stack([part.any() for part in can_be_given_B.split(counts_R)])
+        answerable_R = torch.isfinite(gold_R)
+        if self.predicts_none:
+            other_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
+        margin_R = torch.where(answerable_R, gold_R, none_R) - other_R
+        # An answer wider than what can be given is never right.
+        correct_R = (margin_R > 0) & (can_R | ~answerable_R)
+        return torch.stack([p_R, correct_R.float(), margin_R], dim=1)
+
+    @property
+    def predicts_none(self) -> bool:
+        """Whether "no answer" is one of the data set's classes."""
+        return len(self.config.data.label_order) > 1
+
+    def on_validation_epoch_start(self) -> None:
+        """Begin to collect the split's candidates."""
+        self.validated: list[SpanOutput] = []
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Keep the batch's candidates; scores are computed once, over the whole split."""
+        output = self.step(batch)
+        self.validated.append(output.to("cpu"))
+        if output.loss is not None:
+            windows = batch.whole_sequences or len(output.owners_B)
+            self.log(
+                "validation/loss", output.loss, prog_bar=True, batch_size=windows, sync_dist=True
+            )
+
+    def on_validation_epoch_end(self) -> None:
+        """Log every score of the split under `validation/`."""
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        outputs = [output for part in ranks.gather(self.validated) for output in part]
+        predictions = self.collect(outputs, data, VALIDATION).tuned()
+        self.validated = []
+        scores = predictions.scores(self.config, intervals=False)
+        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SpanPredictions:
+        """See `TaskModule.collect`."""
+        threshold = float(self.head.threshold) if self.predicts_none else None
+        return collect_spans(outputs, data, split, threshold)
+
+    def settle(self, predictions: Any) -> SpanPredictions:
+        """Tune on validation how much better "no answer" must be to be given."""
+        tuned: SpanPredictions = predictions.tuned()
+        if tuned.threshold is not None:
+            self.head.threshold.fill_(tuned.threshold)
+        return tuned

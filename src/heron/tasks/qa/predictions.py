@@ -1,0 +1,274 @@
+"""Answers of a whole split: the windows' candidates joined, thresholded, scored and laid out.
+
+Shape suffixes: R rows (questions), B windows of a batch, N candidates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example, Span
+from heron.data.features import UNLABELLED, Features
+from heron.languages import get_language
+from heron.languages.unicode import normalise
+from heron.metrics.span import item_scores, mean_scores
+from heron.metrics.span_profiles import language_profile
+from heron.tasks.base import intervals_of_means
+from heron.tasks.qa.answers import spans_as_given
+from heron.tasks.qa.head import NEVER
+from heron.tasks.qa.reader import GIVEN
+
+
+class Answer(NamedTuple):
+    """A span of `Example.text` that may answer the question.
+
+    In a file to predict on it is a span of the text as it stands there, before it was normalised.
+    `start` and `end` count characters, end exclusive; `probability` is among all spans of all
+    windows (and "no answer", where the data set has it). A span in two windows counts in both, so
+    that candidates of overlapping windows add up to less than 1.
+    """
+
+    text: str
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpanPredictions:
+    """A split's answers, in the order of its file; refused rows are absent.
+
+    Args:
+        guids: one per row.
+        best: candidates of each row, best first; empty where the text has no word.
+        none_R: by how much "no answer" scores above the best span, in logits.
+        golds: gold answers of each row, as the data set spells them; none where there is none.
+        labelled_R: whether the answer is known, bool.
+        groups: the article of each row; its text where it has none.
+        threshold: "no answer" is given where `none_R` is above it; None: always an answer.
+    """
+
+    guids: list[str]
+    best: list[list[Answer]]
+    none_R: np.ndarray
+    golds: list[list[str]]
+    labelled_R: np.ndarray
+    groups: list[str]
+    threshold: float | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """The answer given to each question; empty for "no answer"."""
+        return [answer.text if answer else "" for answer in self.given]
+
+    @property
+    def given(self) -> list[Answer | None]:
+        """The answer given to each question, or None for "no answer"."""
+        return [
+            best[0] if best and (self.threshold is None or none <= self.threshold) else None
+            for best, none in zip(self.best, self.none_R, strict=True)
+        ]
+
+    def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
+        """Score the labelled rows, with bootstrap intervals where the configuration asks for them.
+
+        Args:
+            config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
+            intervals: False leaves them out.
+        """
+        rows = np.flatnonzero(self.labelled_R)
+        texts = self.texts
+        values = item_scores(
+            [texts[row] for row in rows],
+            [self.golds[row] for row in rows],
+            [language_profile(get_language(config.data.language))],
+            no_answer=self.threshold is not None,
+        )
+        scores = mean_scores(values)
+        if self.threshold is not None:
+            scores["threshold"] = self.threshold
+        if intervals:
+            scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
+        return scores
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """Lay answers out as the columns of `predictions/<split>.parquet`.
+
+        Args:
+            examples: the split, or more.
+            config: unused here; other tasks name their classes by it.
+        """
+        by_guid = {example.guid: example for example in examples}
+        asked = [by_guid[guid] for guid in self.guids]
+        gold = [golds[0] if golds else "" for golds in self.golds]
+        known = zip(gold, self.labelled_R, strict=True)
+        columns = {
+            "guid": self.guids,
+            "gold": [text if labelled else None for text, labelled in known],
+            "prediction": self.texts,
+            **self.places(),
+            "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
+            "n_best": self._candidates(),
+            "text_pair": [example.text_pair for example in asked],
+            "text": [example.text for example in asked],
+        }
+        groups = [e.group if e.group and e.group != e.text else None for e in asked]
+        if any(groups):
+            columns["group"] = groups
+        return columns
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """Lay answers out as `heron predict` writes them: answer, place, candidates (JSON)."""
+        answers = {"guid": self.guids, "answer": self.texts, **self.places()}
+        return {**answers, "n_best": self._candidates()}
+
+    def _candidates(self) -> list[str]:
+        return [
+            json.dumps([answer._asdict() for answer in best], ensure_ascii=False)
+            for best in self.best
+        ]
+
+    def lines(self, config: Config) -> list[str]:
+        """Show the first row's answer, then its candidates with place and probability."""
+        given = self.texts[0] or "(no answer)"
+        return [
+            given,
+            *(f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in self.best[0]),
+        ]
+
+    def places(self) -> dict[str, list[Any]]:
+        """Say where each answer lies, in characters, and how probable it is."""
+        given = self.given
+        return {
+            "start": [answer.start if answer else None for answer in given],
+            "end": [answer.end if answer else None for answer in given],
+            "probability": [answer.probability if answer else None for answer in given],
+            "no_answer": self.none_R.tolist(),
+        }
+
+    def tuned(self) -> SpanPredictions:
+        """Choose the threshold with the highest F1 on these rows; nothing to choose without one.
+
+        Of equals the one nearest to 0 counts.
+
+        Source: the official evaluation of SQuAD 2.0 looks for the best threshold in the same way.
+        """
+        rows = np.flatnonzero(self.labelled_R & np.isfinite(self.none_R))
+        if self.threshold is None or not len(rows):
+            return self
+        golds = [self.golds[row] for row in rows]
+        first = [self.best[row][0].text if self.best[row] else "" for row in rows]
+        always = item_scores(first, golds, no_answer=True)
+        never = item_scores([""] * len(rows), golds, no_answer=True)
+        order = np.argsort(self.none_R[rows], kind="stable")
+        none = self.none_R[rows][order].astype(np.float64)
+        gain = (always["f1"] - never["f1"])[order]
+        # After the k-th lowest: rows up to k get an answer, the others none.
+        totals = np.concatenate([[0.0], np.cumsum(gain)])
+        places = np.concatenate([[none[0] - 1], (none[:-1] + none[1:]) / 2, [none[-1] + 1]])
+        distinct = np.concatenate([[True], none[:-1] < none[1:], [True]])
+        best = totals[distinct].max()
+        good = places[distinct][totals[distinct] >= best - 1e-9]
+        return replace(self, threshold=float(good[np.abs(good).argmin()]))
+
+
+def collect_spans(
+    outputs: Sequence[Any], data: DataModule, split: str, threshold: float | None
+) -> SpanPredictions:
+    """Join the candidates of each question's windows and put the rows back in order.
+
+    Args:
+        outputs: `SpanOutput` of every batch of the split.
+        data: the run's.
+        split: which one.
+        threshold: see `SpanPredictions`.
+    """
+    features = data.features[split]
+    texts = {example.guid: example.text for example in data.examples[split]}
+    best: list[list[Answer]] = [[] for _ in features.guids]
+    none_R = np.zeros(len(features), dtype=np.float32)
+    for output in outputs:
+        for row, answers, none in _join(output, features, texts, threshold is not None):
+            best[row], none_R[row] = answers, none
+    rows = {guid: row for row, guid in enumerate(features.guids)}
+    examples = [example for example in data.examples[split] if example.guid in rows]
+    config = data.config.data
+    language = get_language(config.language)
+    change = partial(normalise, language=language, options=config.unicode)
+    order_R = np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
+    return SpanPredictions(
+        guids=[example.guid for example in examples],
+        best=[
+            _as_given(best[row], example, change)
+            for row, example in zip(order_R, examples, strict=True)
+        ],
+        none_R=none_R[order_R],
+        golds=[list(example.side.get("answers") or ()) for example in examples],
+        labelled_R=np.asarray(features.labels_R)[order_R] != UNLABELLED,
+        groups=[example.group or example.text for example in examples],
+        threshold=threshold,
+    )
+
+
+def _as_given(
+    answers: list[Answer], example: Example, change: Callable[[str], str]
+) -> list[Answer]:
+    """Count answers in the text that the user gave, and cut them out of it."""
+    given = example.side.get(GIVEN)
+    if given is None:
+        return answers
+    spans = spans_as_given(given, [Span(each.start, each.end) for each in answers], change)
+    return [
+        Answer(given[start:end], start, end, answer.probability)
+        for answer, (start, end) in zip(answers, spans, strict=True)
+    ]
+
+
+def _join(
+    output: Any, features: Features, texts: dict[str, str], with_none: bool
+) -> list[tuple[int, list[Answer], float]]:
+    """Join one batch's windows: `(row, its answers, how far "no answer" is above the best)`."""
+    assert features.chars_T2 is not None
+    found = output.candidates
+    scores_BN, spans_BN2 = found.scores_BN.cpu().numpy(), found.spans_BN2.cpu().numpy()
+    none_B, total_B = found.none_B.cpu().numpy(), found.total_B.double().cpu().numpy()
+    rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
+    rows_B = rows_R[owners_B]
+    # A row's windows stand side by side, in their order in the features.
+    first_B = np.searchsorted(owners_B, owners_B)
+    sequences_B = features.sequences_R[rows_B] + np.arange(len(owners_B)) - first_B
+    tokens_BN2 = features.offsets_S[sequences_B][:, None, None] + spans_BN2
+    last_T = len(features.chars_T2) - 1
+    starts_BN = features.chars_T2[np.minimum(tokens_BN2[:, :, 0], last_T), 0]
+    ends_BN = features.chars_T2[np.minimum(tokens_BN2[:, :, 1], last_T), 1]
+    joined = []
+    for place, row in enumerate(rows_R):
+        windows = owners_B == place
+        none = float(none_B[windows].min())
+        totals = np.append(total_B[windows], none) if with_none else total_B[windows]
+        normaliser = np.logaddexp.reduce(totals)
+        kept = scores_BN[windows] > NEVER / 2
+        spans: dict[tuple[int, int], float] = {}
+        for start, end, score in zip(
+            starts_BN[windows][kept].tolist(),
+            ends_BN[windows][kept].tolist(),
+            scores_BN[windows][kept].tolist(),
+            strict=True,
+        ):
+            spans[start, end] = max(score, spans.get((start, end), score))
+        ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))
+        text = texts[features.guids[row]]
+        answers = [
+            Answer(text[start:end], start, end, float(np.exp(score - normaliser)))
+            for (start, end), score in ranked[: scores_BN.shape[1]]
+        ]
+        joined.append((int(row), answers, none - ranked[0][1] if ranked else np.inf))
+    return joined

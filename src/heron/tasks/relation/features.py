@@ -1,0 +1,127 @@
+"""Relation examples to `Features`: each marked pair in a sequence of its own, or whole windows.
+
+Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import Problem
+from heron.data.examples import Example, Span
+from heron.data.features import FeatureOptions, Features, flatten, token_ids
+from heron.data.markers import mark
+
+# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
+_CHUNK = 4096
+
+
+def relation_features(
+    examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
+) -> Features:
+    """Tokenize a split of relation examples.
+
+    Args:
+        examples: each with two spans in its text.
+        tokenizer: a fast Hugging Face tokenizer that knows the markers as single tokens when
+            `options.input` is `marked`.
+        options: see `FeatureOptions`.
+
+    Returns:
+        The features; examples whose marker or mention is cut by `max_length`, or covers no token,
+        are in `refused` and have no row.
+    """
+    sequences = _sequences(examples, options)
+    order = np.argsort(sequences, kind="stable")
+    starts = np.searchsorted(sequences[order], np.arange(sequences.max(initial=-1) + 2))
+    found: list[tuple[int, ...]] = []
+    used: list[np.ndarray] = []
+    refused: dict[int, Problem] = {}
+    for start in range(0, len(starts) - 1, _CHUNK):
+        members = [order[a:b] for a, b in pairwise(starts[start : start + _CHUNK + 1])]
+        laid_out = [[_lay_out(examples[row], options) for row in rows] for rows in members]
+        encoded = tokenizer(
+            [of_text[0][0] for of_text in laid_out],
+            truncation=True,
+            max_length=options.max_length,
+            return_offsets_mapping=True,
+        )
+        for rows, of_text, encoding in zip(members, laid_out, encoded.encodings, strict=True):
+            where = np.asarray(encoding.offsets, dtype=np.int64), bool(encoding.overflowing)
+            before = len(found)
+            for row, (_, spans, openings) in zip(rows.tolist(), of_text, strict=True):
+                try:
+                    located = [_locate(*where, span) for span in spans]
+                    opened = [_locate(*where, span)[0] for span in openings][:2]
+                except LookupError:
+                    refused[row] = _cut(examples[row], where[1], options)
+                    continue
+                places = (*located[0], *located[1], *(opened or (-1, -1)))
+                found.append((len(used), *places, row, where[1]))
+            if len(found) > before:  # a batch of others would have nothing to learn
+                used.append(token_ids(encoding.ids))
+    table = np.asarray(found, dtype=np.int64).reshape(-1, 9)
+    kept = [examples[index] for index in table[:, 7]]
+    tokens_T, offsets_S = flatten(used)
+    return Features(
+        tokens_T=tokens_T,
+        offsets_S=offsets_S,
+        second_S=np.full(len(used), -1, dtype=np.int32),
+        sequences_R=table[:, 0].astype(np.int32),
+        spans_R4=table[:, 1:5].astype(np.int32),
+        markers_R2=table[:, 5:7].astype(np.int32),
+        labels_R=options.label_ids(kept),
+        truncated_R=table[:, 8].astype(bool),
+        guids=[example.guid for example in kept],
+        refused=[problem for _, problem in sorted(refused.items())],
+    )
+
+
+def _sequences(examples: Sequence[Example], options: FeatureOptions) -> np.ndarray:
+    """Number the text that each example is read in, int64."""
+    if options.input != "window":
+        return np.arange(len(examples))
+    places: dict[str, int] = {}
+    return np.asarray([places.setdefault(e.text, len(places)) for e in examples], dtype=np.int64)
+
+
+def _lay_out(
+    example: Example, options: FeatureOptions
+) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
+    """Write the text that an example is read in, and say where mentions and markers stand there."""
+    if options.input == "window":
+        return example.text, example.spans, ()
+    marked = mark(example.text, example.spans, options.markers)
+    # A closing marker stands one space behind its event.
+    closings = [
+        Span(span.end + 1, span.end + 1 + len(options.markers[2 * event + 1]))
+        for event, span in enumerate(marked.spans)
+    ]
+    return marked.text, marked.spans, (*marked.openings, *closings)
+
+
+def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, int]:
+    """Find the first and last token that overlap a span of characters.
+
+    A span may end behind its last token: some tokenizers strip accents and Hebrew points.
+
+    Raises:
+        LookupError: no token does, or the text was cut before the span's end.
+    """
+    start_L, end_L = offsets_L2[:, 0], offsets_L2[:, 1]
+    tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
+    if not len(tokens) or (truncated and end_L.max() < span.end):
+        raise LookupError
+    return int(tokens[0]), int(tokens[-1])
+
+
+def _cut(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
+    if truncated:
+        return Problem(
+            example.guid, f"an event lies behind the first {options.max_length} tokens and is cut"
+        )
+    return Problem(example.guid, "an event's characters map to no token of this tokenizer")

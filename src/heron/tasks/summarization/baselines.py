@@ -1,0 +1,133 @@
+"""Summaries of an article's own sentences: `lead`, `textrank`, and `oracle`, which is a ceiling.
+
+Shape suffixes: S sentences of an article, V distinct words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import DataError, Problem
+from heron.config.baseline import EXTRACTIVE
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.languages import get_language
+from heron.languages.words import folded_words
+from heron.metrics.extractive import greedy_oracle, lead, split_sentences
+from heron.tasks.summarization.reader import as_given
+
+__all__ = ["EXTRACTIVE", "ExtractiveBaseline", "rank_sentences", "textrank"]
+
+_DAMPING = 0.85
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveBaseline:
+    """Copies `sentences` of an article's sentences; nothing is fitted.
+
+    Args:
+        name: one of `EXTRACTIVE`.
+        sentences: how many at most.
+        language: code of the articles'.
+        notes: empty, as for every system that learns nothing.
+    """
+
+    name: str
+    sentences: int
+    language: str
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, config: Config) -> ExtractiveBaseline:
+        """Read which one a run wants."""
+        return cls(config.baseline.name, config.baseline.sentences, config.data.language)
+
+    def summaries(self, examples: Sequence[Example]) -> list[str]:
+        """Summarize every article.
+
+        Raises:
+            DataError: `oracle` lacks a reference.
+        """
+        if self.name == "oracle" and (bad := [e.guid for e in examples if e.target is None]):
+            what = "has no summary, and baseline=oracle chooses sentences by it"
+            raise DataError([Problem(guid, what) for guid in bad])
+        return [self._summary(example) for example in examples]
+
+    def save(self, folder: Path) -> None:
+        """Make the folder; the configuration says all there is to know."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _summary(self, example: Example) -> str:
+        article, summary = as_given(example)  # copied sentences keep their spelling
+        sentences = split_sentences(article)
+        if self.name == "lead":
+            chosen = lead(sentences, self.sentences)
+        elif self.name == "textrank":
+            chosen = textrank(sentences, self.sentences)
+        else:
+            language = get_language(self.language)
+            chosen = greedy_oracle(sentences, str(summary), language, self.sentences)
+        return " ".join(sentences[place] for place in chosen)
+
+
+def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
+    """Take the sentences that are most like all others.
+
+    Args:
+        sentences: of one article.
+        count: how many at most.
+
+    Returns:
+        Their positions, rising; of equals the first ones.
+    """
+    rank_S = rank_sentences(sentences)
+    best = sorted(range(len(sentences)), key=lambda place: (-round(float(rank_S[place]), 9), place))
+    return sorted(best[:count])
+
+
+def rank_sentences(sentences: Sequence[str]) -> np.ndarray:
+    """Rank sentences by PageRank over their similarities.
+
+    Returns:
+        float64 [S], the sum is 1.
+
+    Source: Mihalcea and Tarau 2004.
+    Deviates: similarity is the cosine of TF-IDF vectors, as in LexRank (Erkan and Radev 2004):
+    counts of shared words favour long sentences, and common words alike.
+    """
+    size = len(sentences)
+    if not size:
+        return np.zeros(0)
+    similar_SS = _similarities([Counter(folded_words(sentence)) for sentence in sentences])
+    total_S = similar_SS.sum(axis=1, keepdims=True)
+    # A sentence that is like no other passes its rank on to all of them.
+    step_SS = np.where(total_S > 0, similar_SS / np.where(total_S > 0, total_S, 1), 1 / size)
+    rank_S = np.full(size, 1 / size)
+    for _ in range(1000):
+        before_S, rank_S = rank_S, (1 - _DAMPING) / size + _DAMPING * step_SS.T @ rank_S
+        if np.abs(rank_S - before_S).sum() < _TOLERANCE:
+            break
+    return rank_S
+
+
+def _similarities(bags: Sequence[Counter[str]]) -> np.ndarray:
+    """Compute the cosines of the sentences' TF-IDF vectors; float64 [S, S], 0 on the diagonal."""
+    places = {word: place for place, word in enumerate(dict.fromkeys(w for b in bags for w in b))}
+    counts_SV = np.zeros((len(bags), max(len(places), 1)))
+    for row, bag in enumerate(bags):
+        for word, count in bag.items():
+            counts_SV[row, places[word]] = count
+    seen_V = (counts_SV > 0).sum(axis=0)
+    weights_SV = counts_SV * np.log((1 + len(bags)) / (1 + seen_V))
+    norm_S = np.linalg.norm(weights_SV, axis=1, keepdims=True)
+    unit_SV = np.divide(weights_SV, norm_S, out=np.zeros_like(weights_SV), where=norm_S > 0)
+    similar_SS: np.ndarray = unit_SV @ unit_SV.T
+    np.fill_diagonal(similar_SS, 0.0)
+    return similar_SS

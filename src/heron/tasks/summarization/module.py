@@ -1,0 +1,190 @@
+"""Summarization: the next token of a summary, given the article and the tokens before it.
+
+Shape suffixes: B sequences (articles), R rows (one for each), M tokens of the longest summary,
+N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from heron.base import ranks
+from heron.config.data import VALIDATION
+from heron.data.collate import IGNORED, Batch
+from heron.data.datamodule import DataModule
+from heron.models.seq2seq import Seq2Seq
+from heron.tasks.base import Output, TaskModule
+from heron.tasks.summarization.predictions import (
+    SummaryPredictions,
+    Written,
+    choose_rows,
+    collect_summaries,
+)
+from heron.tasks.summarization.token_loss import token_loss
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOutput:
+    """What one forward pass over some articles leaves.
+
+    Args:
+        loss: mean over the batch's target tokens, or None where no summary is known.
+        labels_R: class ids (0 where a summary is known), or `UNLABELLED`, int64.
+        rows_R: index of each row in its `Features`, int64.
+        observed_R3: what the recorder keeps, see `SummarizationModule.observe`; None without a
+            loss, and in training where nothing is recorded.
+    """
+
+    loss: Tensor | None
+    labels_R: Tensor
+    rows_R: Tensor
+    observed_R3: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> SummaryOutput:
+        """Copy every tensor to a device, without gradients; Lightning calls this."""
+        loss, observed_R3 = (
+            None if tensor is None else tensor.detach().to(device)
+            for tensor in (self.loss, self.observed_R3)
+        )
+        return SummaryOutput(loss, self.labels_R.to(device), self.rows_R.to(device), observed_R3)
+
+
+class SummarizationModule(TaskModule):
+    """Cross-entropy of every token of the summary; summaries and their ROUGE of whole splits.
+
+    Source: HeSum, section 4 and appendix B.
+    """
+
+    encoder: Seq2Seq
+    writes = True
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Score every known token of the targets, row by row; logits_NV."""
+        logits_NV: Tensor = self.encoder(batch)
+        return logits_NV
+
+    def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
+        """Compute the loss, the mean over the target tokens, and what the recorder keeps."""
+        assert batch.target_RM is not None
+        known_RM = batch.target_RM != IGNORED
+        dynamics = self.config.dynamics
+        looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
+        gold_N = batch.target_RM[known_RM]
+        loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
+        loss = _mean_over_tokens(loss_N.sum(), known_RM, batch)
+        rows = 0 if batch.stands_in else len(batch)
+        observed_R3 = _observed(seen_N3, known_RM)[:rows] if looks else None
+        return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
+
+    def step(self, batch: Batch) -> SummaryOutput:
+        """Run one batch forward; without any target, nothing is to be computed."""
+        if batch.target_RM is None or not batch.target_RM.shape[1]:
+            return SummaryOutput(None, batch.labels_R, batch.rows_R)
+        return self.output(self.logits(batch), batch)
+
+    def observe(self, output: Output) -> Tensor:
+        """Tell what the recorder should keep of each article; see `TaskModule.observe`.
+
+        Returns:
+            float32 [R, 3], over the tokens of the summary: the geometric mean of their
+            probabilities (0 to 1), the share that was the likeliest, and the mean of their logit
+            minus the largest other one.
+        """
+        assert isinstance(output, SummaryOutput)
+        assert output.observed_R3 is not None
+        return output.observed_R3
+
+    def predict_step(self, batch: Batch, batch_idx: int) -> Any:
+        """Summarize one batch; while it trains, the recorder looks at the summaries known."""
+        if self._trainer is not None and self._trainer.state.fn == "fit":
+            return self.step(batch)
+        return self.write(batch)
+
+    def write(self, batch: Batch) -> Written:
+        """Summarize a batch; nothing of one whose rows only stand in."""
+        if batch.stands_in:
+            batch = part_of(batch, torch.zeros_like(batch.rows_R, dtype=torch.bool))
+        if not len(batch):
+            return Written(batch.rows_R.cpu(), torch.zeros(0, 0, dtype=torch.int64))
+        written_RM = self.encoder.write(batch, self.config.task.generation)
+        return Written(batch.rows_R.cpu(), written_RM.cpu())
+
+    def on_validation_epoch_start(self) -> None:
+        """Choose the rows to summarize, and begin to collect what is written."""
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        guids = data.features[VALIDATION].guids
+        chosen_N = choose_rows(guids, self.config.task.validation_samples)
+        self.chosen_N = torch.from_numpy(chosen_N)
+        self.validated: list[Written] = []
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Compute the loss with the summary in hand, then summarize the chosen rows without it."""
+        output = self.step(batch)
+        if output.loss is not None:
+            assert batch.target_RM is not None
+            own = int((batch.target_RM != IGNORED).sum())
+            tokens = own if batch.whole_targets is None else batch.whole_targets
+            self.log(
+                "validation/loss", output.loss, prog_bar=True, batch_size=tokens, sync_dist=True
+            )
+        chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
+        self.validated.append(self.write(part_of(batch, chosen_R)))
+
+    def on_validation_epoch_end(self) -> None:
+        """Log ROUGE of the chosen rows under `validation/`."""
+        data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
+        outputs = [output for part in ranks.gather(self.validated) for output in part]
+        self.validated = []
+        scores = self.collect(outputs, data, VALIDATION).scores(self.config, intervals=False)
+        self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+
+    def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
+        """See `TaskModule.collect`."""
+        return collect_summaries(outputs, data, split)
+
+
+def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:
+    """Average over each row's tokens what `token_loss` saw of them; NaN in rows without any."""
+    seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
+    seen_RM3[known_RM] = seen_N3
+    mean_R3 = seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True)
+    return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
+
+
+def part_of(batch: Batch, kept_R: Tensor) -> Batch:
+    """Take some rows of a batch, with their articles and without their targets.
+
+    Args:
+        batch: with one sequence for each row.
+        kept_R: bool.
+    """
+    if bool(kept_R.all()):
+        return batch
+    return replace(
+        batch,
+        tokens_BL=batch.tokens_BL[kept_R],
+        mask_BL=batch.mask_BL[kept_R],
+        second_B=batch.second_B[kept_R],
+        labels_R=batch.labels_R[kept_R],
+        rows_R=batch.rows_R[kept_R],
+        target_RM=None,
+    )
+
+
+def _mean_over_tokens(loss: Tensor, known_RM: Tensor, batch: Batch) -> Tensor | None:
+    """Divide a batch's summed loss by its number of target tokens; None where it has none.
+
+    Of a divided batch: by the whole batch's, times the number of processes, because they average
+    their gradients.
+    """
+    if batch.whole_targets is None:
+        tokens = known_RM.sum()
+        return loss / tokens if bool(tokens) else None
+    if not batch.whole_targets:
+        return None
+    return loss * (0.0 if batch.stands_in else ranks.ranks() / batch.whole_targets)

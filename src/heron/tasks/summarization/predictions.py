@@ -1,0 +1,215 @@
+"""Summaries of a whole split: put in order, scored and laid out.
+
+Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of the split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heron.base.files import fingerprint, read_json, write_json
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example
+from heron.languages import get_language
+from heron.languages.spelling import speller
+from heron.metrics.span import mean_scores
+from heron.metrics.summary import (
+    EXTRACTIVE_VERSION,
+    describe_summaries,
+    exchanged_scores,
+    extractive_scores,
+    item_rouge,
+)
+from heron.tasks.base import intervals_of_means
+from heron.tasks.summarization.reader import as_given
+
+if TYPE_CHECKING:
+    from heron.metrics.bertscore import BertScores
+
+
+class Written(NamedTuple):
+    """What was written of some rows.
+
+    `rows_R` is their index in `Features`; `written_RM` holds token ids, int64, with the tokenizer's
+    padding behind a summary's end.
+    """
+
+    rows_R: Tensor
+    written_RM: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPredictions:
+    """A split's summaries, in the order of its file; rows that were not summarized are absent.
+
+    Articles and references are as the file has them.
+
+    Args:
+        guids: one per row.
+        texts: what was written.
+        golds: the reference, or None where there is none.
+        articles: what was summarized.
+        groups: what a bootstrap that draws groups keeps together; the guid of a row alone.
+    """
+
+    guids: list[str]
+    texts: list[str]
+    golds: list[str | None]
+    articles: list[str]
+    groups: list[str]
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], texts: Sequence[str]) -> SummaryPredictions:
+        """Put a summary to each of some examples."""
+        return cls(
+            guids=[example.guid for example in examples],
+            texts=list(texts),
+            golds=[as_given(example)[1] for example in examples],
+            articles=[as_given(example)[0] for example in examples],
+            groups=[example.group or example.guid for example in examples],
+        )
+
+    def references(self) -> list[str]:
+        """List the references that there are."""
+        return [gold for gold in self.golds if gold is not None]
+
+    def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
+        """Score the rows that have a reference.
+
+        Args:
+            config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
+            intervals: False gives ROUGE alone and what copying reaches, without intervals, for use
+                after every epoch.
+
+        Returns:
+            ROUGE and what copying sentences reaches (`heron.metrics.summary`), BERTScore where
+            `task.bertscore` asks for it, and their intervals, of the texts as they stand; what the
+            summaries are like, all texts spelt as `data.unicode` reads them.
+        """
+        rows = [row for row, gold in enumerate(self.golds) if gold is not None]
+        if not rows:
+            return {}
+        texts, golds = [self.texts[row] for row in rows], self.references()
+        language = get_language(config.data.language)
+        values = item_rouge(texts, golds, language)
+        articles = [self.articles[row] for row in rows]
+        copied = stored_extractive(articles, golds, config)
+        scores = mean_scores(values)
+        if not intervals:
+            return scores | copied
+        if config.task.bertscore.model:
+            found = score_by_encoder(texts, golds, config)
+            values |= found.known()
+            scores |= found.means()
+        spell = speller(config.data.language, config.data.unicode)
+        spelt = (list(map(spell, each)) for each in (articles, texts, golds))
+        scores |= describe_summaries(*spelt)
+        scores |= exchanged_scores(texts, golds, language) | copied
+        scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
+        return scores
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """Lay summaries out as the columns of `predictions/<split>.parquet`.
+
+        Args:
+            examples: the split, or more.
+            config: unused here; other tasks name their classes by it.
+        """
+        by_guid = {example.guid: example for example in examples}
+        columns: dict[str, Any] = {
+            "guid": self.guids,
+            "gold": self.golds,
+            "prediction": self.texts,
+            "text": self.articles,
+        }
+        groups = [by_guid[guid].group or None for guid in self.guids]
+        if any(groups):
+            columns["group"] = groups
+        return columns
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """Lay summaries out as `heron predict` writes them: guid and summary."""
+        return {"guid": self.guids, "summary": self.texts}
+
+    def lines(self, config: Config) -> list[str]:
+        """Show the first row's summary."""
+        return [self.texts[0]]
+
+
+def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
+    """Turn token ids into texts and put the rows back in order.
+
+    Args:
+        outputs: `Written`, or any other with its two fields, of some batches of the split.
+        data: the run's.
+        split: which one.
+    """
+    texts: dict[str, str] = {}
+    guids = data.features[split].guids
+    for output in outputs:
+        # One by one: of no rows at all, batch_decode makes one empty text.
+        for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
+            text = data.tokenizer.decode(
+                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+            texts[guids[row]] = text.strip()
+    examples = [example for example in data.examples[split] if example.guid in texts]
+    return SummaryPredictions.of(examples, [texts[example.guid] for example in examples])
+
+
+def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
+    """Choose the rows that are summarized after each epoch; the same in every run.
+
+    Args:
+        guids: of the split.
+        most: how many; None for all.
+
+    Returns:
+        bool [N].
+    """
+    chosen_N = np.ones(len(guids), dtype=bool)
+    if most is not None and most < len(guids):
+        order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
+        chosen_N[order[most:]] = False
+    return chosen_N
+
+
+def score_by_encoder(texts: Sequence[str], golds: Sequence[str], config: Config) -> BertScores:
+    """Compute BERTScore as a run asks for it, where the run computes."""
+    from heron.metrics.bertscore import bertscore
+
+    return bertscore(
+        texts,
+        golds,
+        config.task.bertscore,
+        Path(config.paths.cache),
+        device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
+        progress=config.trainer.progress,
+    )
+
+
+def stored_extractive(
+    articles: Sequence[str], golds: Sequence[str], config: Config
+) -> dict[str, float]:
+    """Compute `extractive_scores` once for all runs on the same texts."""
+    language = config.data.language
+    key = fingerprint(EXTRACTIVE_VERSION, language, list(articles), list(golds))
+    path = Path(config.paths.cache) / "extractive" / f"{key[:32]}.json"
+    try:
+        stored = read_json(path)
+        scores: dict[str, float] = stored["scores"]
+        if stored["fingerprint"] == fingerprint(scores):
+            return scores
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # absent, damaged, or without a fingerprint: computed anew
+    scores = extractive_scores(articles, golds, get_language(language))
+    write_json(path, {"fingerprint": fingerprint(scores), "scores": scores})
+    return scores

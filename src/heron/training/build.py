@@ -1,0 +1,115 @@
+"""From a configuration to the model that a run trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from heron.base.errors import ConfigError
+from heron.base.libraries import precision
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.export import load_head
+from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
+from heron.models.heads import new_head
+from heron.models.optim import class_weights
+from heron.models.seq2seq import Seq2Seq, load_seq2seq
+from heron.tasks.base import TaskModule
+from heron.tasks.classification import ClassificationModule
+from heron.tasks.qa.module import ExtractionModule
+from heron.tasks.summarization.module import SummarizationModule
+
+
+def build_module(config: Config, data: DataModule) -> TaskModule:
+    """Build encoder, head and task module for a prepared DataModule.
+
+    A frozen encoder is not even loaded when the vectors it would give are stored already.
+    """
+    classes = len(config.data.label_order)
+    encoder: Encoder
+    if is_cacheable(config):
+        data.vectors = load_vectors(config, data, lambda: _build_models(config, data))
+        encoder = StoredEncoder.of(config.head, data.vectors)
+        head = build_head(config, encoder.width, classes)
+    else:
+        encoder, head = _build_models(config, data)
+    counts_C = torch.as_tensor(data.label_counts_C)
+    weights_C = class_weights(config.optim.class_weights, counts_C)
+    steps = sum(data.steps_per_epoch())
+    return task_module(config, encoder, head, steps, weights_C).train()
+
+
+def task_module(
+    config: Config,
+    encoder: Encoder,
+    head: nn.Module,
+    steps: int = 1,
+    weights_C: torch.Tensor | None = None,
+) -> TaskModule:
+    """Put encoder and head into the module of the configured task.
+
+    Args:
+        config: the run's configuration.
+        encoder: see `Encoder`.
+        head: as `build_head` makes it.
+        steps: optimizer steps of the whole run; unused in inference.
+        weights_C: class weights in the loss, or None.
+    """
+    if config.task.name == "qa":
+        return ExtractionModule(config, encoder, head, steps)
+    if config.task.name == "summarization":
+        return SummarizationModule(config, encoder, head, steps)
+    return ClassificationModule(config, encoder, head, steps, weights_C)
+
+
+def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
+    encoder = build_encoder(config, data.tokenizer)
+    return encoder, build_head(config, encoder.width, len(config.data.label_order))
+
+
+def build_encoder(config: Config, tokenizer: Any) -> Encoder:
+    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before.
+
+    Raises:
+        ConfigError: the head reads a first token that this encoder does not have.
+    """
+    if config.head.pooling == "cls" and tokenizer.cls_token is None:
+        raise ConfigError(
+            f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
+            "first word has read nothing; set head.pooling=last_token or mean"
+        )
+    if config.task.name == "summarization":
+        return _build_seq2seq(config, tokenizer)
+    if config.encoder.freeze == "all":
+        torch.manual_seed(config.seed)
+    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+    return Encoder(model, config.encoder.freeze)
+
+
+def _build_seq2seq(config: Config, tokenizer: Any) -> Seq2Seq:
+    """Load encoder and decoder.
+
+    Raises:
+        ConfigError: T5's kind in 16-bit floating point, whose range its activations leave.
+    """
+    model = load_seq2seq(config, tokenizer)
+    if "t5" in model.config.model_type and precision(config.trainer.precision) == "16-mixed":
+        raise ConfigError(
+            f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
+            "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
+        )
+    return Seq2Seq(model, config.encoder.freeze)
+
+
+def build_head(config: Config, width: int, classes: int) -> nn.Module:
+    """Build the head, from nothing or from where an earlier run left it."""
+    if config.encoder.freeze == "all":
+        torch.manual_seed(config.seed)  # with and without stored vectors
+    head = new_head(config.head, width, classes)
+    if config.head.start:
+        load_head(head, Path(config.head.start))
+    return head

@@ -1,0 +1,200 @@
+"""Run-folder ownership: configuration, hashes of the data, and what is checked beforehand.
+
+Light to import: a sweep's parent process looks at every folder and trains in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
+from heron.base.notices import say
+from heron.base.secrets import redacted
+from heron.base.yaml_files import dump_yaml
+from heron.config.checks import as_dict, decisive, read_own, resolve_stages
+from heron.config.data import DataConfig
+from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
+from heron.data.other_sets import data_set
+from heron.data.readers import load_with_report
+from heron.data.sources import locate
+from heron.metrics.names import monitored_names
+from heron.models.hub import identity
+from heron.training.run_folder import HEAD, RunFolder, check_paths, config_key, earlier_key
+
+
+class BusyError(ConfigError):
+    """Another process is working on the run."""
+
+
+def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -> None:
+    """Check what can be known before there is a run folder.
+
+    Args:
+        config: the run's.
+        known: what was wrong with the data of the jobs before, by its settings; added to.
+        read: read the data as a run does, not only look for its files.
+
+    Raises:
+        ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
+            folder of `paths` cannot be written to, or a data set cannot be used.
+        DataError: files that are missing; with `read`, columns and rows that are wrong.
+    """
+    _check_monitor(config)
+    if config.launcher.name in ("slurm", "ray"):
+        return  # data and devices may be where the workers are, and not here
+    _check_accelerator(config)
+    check_paths(config)
+    names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
+    sets = [config.data, *(data_set(config, name) for name in names)]
+    files = [each for each in sets if not each.generator]
+    key = fingerprint(list(map(as_dict, files)), config.paths.data, config.paths.cache)
+    if key not in known:
+        known[key] = _find_mistake(files, config.paths, read)
+    if found := known[key]:
+        raise found
+
+
+def _check_accelerator(config: Config) -> None:
+    name = config.trainer.accelerator
+    if name in ("auto", "cpu") or config.baseline.name != "none":
+        return
+    from heron.base.libraries import (
+        has_accelerator,  # torch: a second that other runs need not wait
+    )
+
+    if not has_accelerator(name):
+        raise ConfigError(
+            f"trainer.accelerator={name}: this machine has none that torch can use; set "
+            "trainer.accelerator=auto, which takes what there is"
+        )
+
+
+def _find_mistake(sets: Sequence[DataConfig], paths: PathsConfig, read: bool) -> HeronError | None:
+    look = load_with_report if read else locate
+    try:
+        for each in sets:
+            look(each, Path(paths.data), Path(paths.cache))
+    except HeronError as error:
+        return error
+    return None
+
+
+def claim(config: Config, folder: RunFolder) -> None:
+    """Create the run folder, or make sure that the one there belongs to this configuration.
+
+    Raises:
+        ConfigError: `trainer.monitor` is no score, or the folder holds a run with another
+            configuration; the message lists the differing keys.
+    """
+    _check_monitor(config)
+    remove_half_written(folder.path)
+    if not config.run.resume:
+        folder.clear()
+    if folder.last.is_file() and not folder.read_status():
+        say(
+            f"{folder.status} is missing or damaged: the run counts as cut and goes on from "
+            f"{folder.last.name}; nothing says whether its data has changed since"
+        )
+    text = _without_secrets(config)
+    if folder.config.is_file():
+        found = folder.config.read_text(encoding="utf-8")
+        if found == text:
+            return
+        if not found.strip():
+            _check_name(config, folder)
+        else:
+            _check_same(read_own(folder.config), config, folder)
+        text = _without_secrets(config)
+    with atomic_open(folder.config) as file:
+        file.write(text)
+
+
+def _check_name(config: Config, folder: RunFolder) -> None:
+    """Make sure by a run folder's name that it is this configuration's: its `config.yaml` is empty.
+
+    Raises:
+        ConfigError: the name does not say so.
+    """
+    if not folder.path.name.endswith((config_key(config), earlier_key(config))):
+        raise ConfigError(
+            f"{folder.config} is empty, and nothing else says which configuration the run has. If "
+            "it is this one, remove the file; run.resume=false starts the run over"
+        )
+    say(f"{folder.config} was empty; written again, for the folder's name ends with its hash")
+
+
+def _without_secrets(config: Config) -> str:
+    return dump_yaml(redacted(as_dict(config)))
+
+
+def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
+    # The run that a curriculum learns from has no experiment's name of its own.
+    config.experiment = config.experiment or before.experiment
+    if config.batching.tokens is None and before.batching.tokens == BUDGET:
+        config.batching.tokens = BUDGET  # of a version in which the data did not decide
+    # What is on disk has no secrets; two that differ in nothing else are the same run.
+    found, wanted = redacted(decisive(before)), redacted(decisive(config))
+    changed = [key for key in wanted if found.get(key) != wanted[key]]
+    if changed:
+        raise ConfigError(
+            f"{folder.path} holds a run with another configuration: "
+            + "; ".join(f"{key} was {found.get(key)}, now {wanted[key]}" for key in changed)
+            + ". Name another run.job, or set run.resume=false to start it over"
+        )
+
+
+def source_hashes(config: Config) -> dict[str, str]:
+    """Hash what a run is made from: all data files, and the files of a local encoder or head.
+
+    Returns:
+        Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
+        `<data set>.<split>` of its stages' and of those it is only tested on, `encoder`, `head`,
+        `bertscore`, `curriculum.dynamics`, `curriculum.scores`.
+    """
+    data_dir, cache_dir = Path(config.paths.data), Path(config.paths.cache)
+    paths = locate(config.data, data_dir, cache_dir)
+    others = {*(stage.data for stage in resolve_stages(config)), *config.also_test}
+    for name in sorted(others - {config.data.name}):
+        found = locate(data_set(config, name), data_dir, cache_dir)
+        paths |= {f"{name}.{split}": path for split, path in found.items()}
+    hashes = {}
+    if config.baseline.name != "none":
+        from heron.training.baseline_job import baseline_sources
+
+        paths |= baseline_sources(config)
+    elif Path(config.encoder.name).is_dir():
+        hashes["encoder"] = fingerprint(identity(config.encoder))
+    if config.task.bertscore.model and Path(config.task.bertscore.model).is_dir():
+        hashes["bertscore"] = fingerprint(identity(EncoderConfig(config.task.bertscore.model)))
+    if config.head.start:
+        paths["head"] = Path(config.head.start) / HEAD
+    if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
+        from heron.training.curriculum import dynamics_sources
+
+        hashes |= dynamics_sources(config)
+    return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
+
+
+def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
+    """Refuse to return or go on with a run whose files have changed since it began.
+
+    Raises:
+        ConfigError: names the files.
+    """
+    found = folder.read_status().get("sources", sources)
+    changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
+    if changed:
+        raise ConfigError(
+            f"{folder.path}: changed since this run began: {', '.join(changed)}. "
+            "Name another run.job, or set run.resume=false to start it over"
+        )
+
+
+def _check_monitor(config: Config) -> None:
+    """Refuse an unknown score now; Lightning would after the first epoch."""
+    monitor, scores = config.trainer.monitor, monitored_names(config)
+    if monitor not in scores:
+        hint = nearest(monitor, scores, listed=True)
+        raise ConfigError(f"trainer.monitor={monitor}: no such score.{hint}")

@@ -1,0 +1,178 @@
+"""From a configuration to its `Curriculum`: the run that it learns from, and the difficulty."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from heron.base.errors import ConfigError
+from heron.base.files import fingerprint, sha256_file
+from heron.config.checks import from_yaml, set_keys, to_yaml
+from heron.config.curriculum import compares_trained, needs_dynamics
+from heron.config.data import TRAIN
+from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
+from heron.data.datamodule import DataModule
+from heron.dynamics.cartography import statistics
+from heron.dynamics.curriculum import Curriculum, Pool
+from heron.dynamics.difficulty import cosine, rank_units
+from heron.dynamics.files import read_dynamics, record_paths
+from heron.models.encoder import Encoder, load_encoder
+from heron.models.export import trained_encoder
+from heron.models.feature_cache import load_vectors
+from heron.models.heads import Head
+from heron.training.run_folder import RunFolder, open_run, run_path
+
+RunJob = Callable[[Config, RunFolder, list[str]], Any]
+
+
+def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) -> RunFolder | None:
+    """Find the run whose dynamics a curriculum learns from, training it where it is not done.
+
+    Args:
+        config: the run's configuration.
+        run_job: trains a run, or returns at once if it is done.
+        overrides: what the user typed for this run; tables name the first run by them as well.
+
+    Returns:
+        Its folder; None for a curriculum that needs none.
+
+    Raises:
+        ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
+    """
+    settings = config.curriculum
+    if settings.name == "none" or not (needs_dynamics(settings) or compares_trained(settings)):
+        return None
+    if settings.dynamics is not None:
+        named = Path(settings.dynamics)
+        return open_run(named) if compares_trained(settings) else RunFolder(named)
+    first = without_curriculum(config)
+    changed = {"curriculum": "none", **settings.changes}
+    # Not the experiment either: others' curricula learn from the same run.
+    kept = [word for word in overrides if _key(word) not in {*changed, "experiment"}]
+    words = [*(f"{key}={value}" for key, value in changed.items()), *kept]
+    folder = RunFolder(run_path(first, words))
+    folder.path.mkdir(parents=True, exist_ok=True)
+    state = "done before" if folder.state() == "done" else "trained first, without curriculum"
+    print(f"heron train: {config.curriculum.name} learns from {folder.path} ({state})", flush=True)
+    run_job(first, folder, words)
+    return folder
+
+
+def without_curriculum(config: Config) -> Config:
+    """Make the configuration of the run that a curriculum learns from.
+
+    Raises:
+        ConfigError: `curriculum.changes` names a key that is not there, or a value that is refused.
+    """
+    first = copy.deepcopy(config)
+    first.curriculum = CurriculumConfig()
+    first.experiment = None
+    first.dynamics.enabled = True
+    first.sweeper = SweeperConfig()  # it is no trial: nothing may end it early
+    first.run = dataclasses.replace(
+        config.run,
+        job=None,
+        sweep=str(run_path(config, ()).parent.relative_to(config.paths.runs)),
+        resume=True,  # other curricula learn from it: starting over is for this run alone
+        export=config.run.export or compares_trained(config.curriculum),
+    )
+    set_keys(first, config.curriculum.changes, "curriculum.changes")
+    try:
+        return from_yaml(to_yaml(first))
+    except ConfigError as error:
+        raise ConfigError(f"curriculum.changes: {error}") from error
+
+
+def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
+    """Rank the train split and plan the run.
+
+    Args:
+        config: `curriculum.name` is not `none`.
+        data: prepared, still without a curriculum.
+        first: from `first_run`.
+    """
+    settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
+    known = None
+    if first is not None and needs_dynamics(settings):
+        known = statistics(read_dynamics(first.path))
+    similarity_R = None
+    if settings.difficulty == "sts":
+        similarity_R = similarities(config, data, first)
+    ranking = rank_units(settings, features, units, config.seed, known, similarity_R)
+    stratified = settings.sampling == "stratified"
+    labels = config.data.label_order
+    pool = Pool(units, data.unit_labels(TRAIN), labels, data.batching, stratified)
+    batches = data.batches_per_epoch()
+    return Curriculum(settings, pool, ranking, batches, config.optim.accumulate, config.seed)
+
+
+def dynamics_sources(config: Config) -> dict[str, str]:
+    """Hash the files that a curriculum reads, for `status.json`."""
+    settings = config.curriculum
+    hashes = {}
+    if settings.dynamics is not None:
+        files = record_paths(settings.dynamics)
+        hashes["curriculum.dynamics"] = fingerprint([sha256_file(file) for file in files])
+    if settings.scores is not None and Path(settings.scores).is_file():
+        hashes["curriculum.scores"] = sha256_file(settings.scores)
+    return hashes
+
+
+def similarities(config: Config, data: DataModule, first: RunFolder | None) -> np.ndarray:
+    """Compute the cosine of premise and hypothesis of every train row; float64 [R].
+
+    Both are read apart; a text's vector is the mean of its states.
+
+    Args:
+        config: `curriculum.embeddings` says whether the encoder is taken as it comes or as the
+            first run has trained it.
+        data: the run's.
+        first: the run whose encoder is taken, under `embeddings=trained`.
+    """
+    encoder = config.encoder
+    if first is not None and compares_trained(config.curriculum):
+        first.require_model()
+        encoder = trained_encoder(encoder, first.model)
+    apart = copy.deepcopy(config)
+    apart.head = HeadConfig(name="sts", input="separate", pooling="mean", combine="concat")
+    apart.encoder = dataclasses.replace(
+        encoder,
+        freeze="all",
+        overflow="truncate",
+        separator=None,
+        trailing_separator=False,
+        cache=True,
+    )
+    rows = {guid: row for row, guid in enumerate(data.features[TRAIN].guids)}
+    examples = [example for example in data.examples[TRAIN] if example.guid in rows]
+    inner = DataModule(apart, {TRAIN: examples}, data.tokenizer)
+    vectors_RP = load_vectors(apart, inner, lambda: _models(apart, inner))
+    similarity_R = np.empty(len(rows))
+    places = [rows[guid] for guid in inner.features[TRAIN].guids]
+    similarity_R[places] = cosine(vectors_RP[TRAIN])
+    return similarity_R
+
+
+def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
+    """Load the encoder; what it draws is the seed's, and the run's own numbers are as they were.
+
+    The vectors may be stored already: a run must not depend on it.
+    """
+    tokenizer = data.tokenizer
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
+        encoder = Encoder(model, "all")
+        return encoder, Head(config.head, encoder.width, classes=1)
+
+
+def _key(override: str) -> str:
+    """Name what an override sets; all keys of the curriculum count as one."""
+    key = override.lstrip("+").partition("=")[0]
+    return "curriculum" if key.startswith("curriculum.") else key

@@ -1,0 +1,156 @@
+"""What a run was made from, for `status.json` and for the person who watches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from heron.base.notices import say
+from heron.config.data import TRAIN
+from heron.data.datamodule import DataModule
+from heron.data.duplicates import text_key
+from heron.data.examples import Example
+from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.tasks.qa.reader import count_mended
+
+_MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
+_FEWEST_ROWS = 10
+_FEWEST_STEPS = 3  # of the optimizer, an epoch
+
+# What a user should know of answers that their tokens do not hold exactly.
+_FIT_MEANS = {
+    INEXACT: "begin or end inside a token: the best a system can answer is longer or shorter",
+    CUT: "are whole in no window: no system can find them",
+    TOKENLESS: "map to no token of this tokenizer: no system can find them",
+}
+
+
+def describe(
+    examples: Mapping[str, Sequence[Example]],
+    dropped: Mapping[str, Mapping[str, int]],
+    features: Mapping[str, Features] | None = None,
+) -> dict[str, Any]:
+    """Count what a run reads, and say on standard error what may surprise.
+
+    Args:
+        examples: the splits.
+        dropped: rows that were left out, by split and reason.
+        features: the tokenized splits; None for systems that read words.
+
+    Returns:
+        `splits` (rows, and with features: sequences, refused, truncated rows, of questions how
+        many answers their tokens hold exactly, inexactly or not, of articles `targets_cut`),
+        `dropped`, `shared`: how many examples two splits have in common, and `mended` answers,
+        where there are any.
+    """
+    splits = {
+        split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
+        for split, rows in examples.items()
+    }
+    for split, sizes in splits.items():
+        if cut := sizes.get("truncated"):
+            share = cut / max(sizes["rows"], 1)
+            say(f"{split}: {cut} of {sizes['rows']} texts ({share:.0%}) are cut at max_length")
+        if refused := sizes.get("refused"):
+            assert features is not None
+            named = ", ".join(problem.where for problem in features[split].refused[:3])
+            more = ", ..." if refused > 3 else ""
+            say(f"{split}: left out {refused} that max_length does not hold: {named}{more}")
+        if cut := sizes.get("targets_cut"):
+            say(f"{split}: {cut} summaries are cut at task.max_target_tokens")
+        for fit, meaning in _FIT_MEANS.items():
+            if answers := sizes.get(f"answers_{fit}"):
+                say(f"{split}: {answers} answers {meaning}")
+    mended = {s: counts for s, rows in examples.items() if (counts := count_mended(rows))}
+    for split, counts in mended.items():
+        say(f"{split}: answers {', '.join(f'{n} {deed}' for deed, n in counts.items())}")
+    keys = {split: {text_key(e) for e in rows} for split, rows in examples.items()}
+    shared = {
+        f"{later} and {earlier}": len(keys[earlier] & keys[later])
+        for earlier, later in combinations(keys, 2)
+    }
+    for both, rows in shared.items():
+        if rows:
+            say(f"{rows} examples are in both {both}")
+    for split, reasons in dropped.items():
+        say(f"{split}: left out {', '.join(f'{n} {reason}' for reason, n in reasons.items())}")
+    return {
+        "splits": splits,
+        "shared": shared,
+        "dropped": {k: dict(v) for k, v in dropped.items()},
+        **({"mended": mended} if mended else {}),
+    }
+
+
+def describe_training(data: DataModule) -> dict[str, Any]:
+    """Warn of training data that little can be learnt from, and name the key to change.
+
+    Args:
+        data: prepared; a curriculum is set already.
+
+    Returns:
+        `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:
+        optimizer steps of the first epoch; under `bucket`, `batch_tokens`: padded tokens a batch.
+    """
+    config, features = data.config, data.features[TRAIN]
+    batching, rows = data.batching, len(features)
+    steps = -(-len(data.plan(0)) // config.optim.accumulate)
+    known: dict[str, Any] = {"unknown": _unknown(data), "steps": steps}
+    if known["unknown"] >= _MOST_UNKNOWN:
+        say(
+            f"train: {known['unknown']:.0%} of the tokens are {data.tokenizer.unk_token}: the "
+            f"tokenizer of encoder.name={config.encoder.name} does not know this script; set "
+            "encoder= to one of the data's language"
+        )
+    counts_C = data.label_counts_C
+    if rows < _FEWEST_ROWS:
+        say(f"train: {rows} rows are too few to learn from; see data.files.train and data.sample")
+    elif len(counts_C) > 1 and np.count_nonzero(counts_C) == 1:
+        label = config.data.label_order[int(counts_C.argmax())]
+        say(
+            f"train: all {rows} rows are of class {label}: nothing can be learnt; see "
+            "data.columns.label, data.label_aliases and data.label_order"
+        )
+    by_size = batching.plan == "shuffle"
+    if known["steps"] <= _FEWEST_STEPS:
+        key, most = ("size", batching.size) if by_size else ("tokens", batching.tokens)
+        more = " and optim.accumulate" if config.optim.accumulate > 1 else ""
+        what = "sequences" if by_size else "tokens"
+        say(
+            f"train: {known['steps']} optimizer step{'s' * (known['steps'] != 1)} an epoch, as a "
+            f"batch holds up to {most} {what}: lower batching.{key}{more}, or raise "
+            "trainer.max_epochs"
+        )
+    return known if by_size else {**known, "batch_tokens": batching.tokens}
+
+
+def _unknown(data: DataModule) -> float:
+    """Compute the share of the train split's tokens that are unknown, from 0 to 1."""
+    tokens_T, tokenizer = data.features[TRAIN].tokens_T, data.tokenizer
+    unknown = tokenizer.unk_token_id
+    # GPT-2's stands for the end of a text as well, and nothing is unknown to it.
+    if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):
+        return 0.0
+    return round(float(np.mean(np.asarray(tokens_T) == unknown)), 4)
+
+
+def _sizes(features: Features) -> dict[str, int]:
+    return {
+        "rows": len(features),
+        "sequences": len(features.lengths_S),
+        "refused": len(features.refused),
+        "truncated": int(features.truncated_R.sum()),
+        **_fits(features),
+    }
+
+
+def _fits(features: Features) -> dict[str, int]:
+    """Count answers by how their tokens hold them, or summaries that are cut."""
+    if features.target_cut_R is not None:
+        return {"targets_cut": int(features.target_cut_R.sum())}
+    if features.fits_R is None:
+        return {}
+    return {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}

@@ -1,0 +1,318 @@
+"""A trained run, ready to predict: what `heron predict` and `heron evaluate` share."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytorch_lightning as pl
+import torch
+
+from heron.base.errors import ConfigError, Problem
+from heron.base.libraries import has_accelerator, precision, quiet
+from heron.base.signals import leave_signals_alone
+from heron.config.checks import read_stored
+from heron.config.schema import Config
+from heron.config.settings import changed
+from heron.data.datamodule import DataModule, feature_options
+from heron.data.examples import Example
+from heron.models.baselines.systems import MARK, load_baseline
+from heron.models.export import load_exported
+from heron.models.tokenizer import load_tokenizer
+from heron.tasks.base import Predictions
+from heron.tasks.several import Mean, UnderEach
+from heron.training.baseline_job import predict_examples
+from heron.training.build import task_module
+from heron.training.evaluation import predict_split
+from heron.training.progress import progress_bar
+from heron.training.run_folder import RunFolder
+from heron.training.states import naming_memory
+
+_SPLIT = "input"
+
+# What to do when all that a command predicts is safe; see `predict_split`.
+Finished = list[Callable[[], None]]
+# Predictions, and a problem for each example that could not be used.
+Predicted = tuple[Predictions, list[Problem]]
+
+
+class Trained(Protocol):
+    """The model of one run folder, whatever kind of system it is."""
+
+    @property
+    def config(self) -> Config:
+        """The run's configuration, its paths replaced where others were given."""
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """sha256 of each file that the run was made from; of several runs the first one's."""
+
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+        """Predict examples.
+
+        Args:
+            examples: with texts.
+            finished: see `predict_split`; for a part of a file.
+
+        Returns:
+            Predictions in the order of `examples`, and a problem for each example that could not
+            be used, its guid as `where`.
+        """
+
+    def under(self, settings: Mapping[str, Any]) -> Trained:
+        """Set other values, as `open_trained` does; the weights are shared, not loaded again."""
+
+
+def open_trained(
+    folders: RunFolder | Sequence[RunFolder],
+    paths: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    run_code: bool = False,
+) -> Trained:
+    """Open a finished run, or several as one: the mean of their logits decides.
+
+    Args:
+        folders: the run, or the runs.
+        paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
+        settings: values of keys such as `task.max_answer_tokens`, other than in training.
+        run_code: whether code that comes with the weights may run, whatever the run itself says.
+
+    Raises:
+        ConfigError: a run has left no model, or one that this version of heron cannot open; the
+            runs do not read their texts alike; or a setting does not go with the run.
+    """
+    quiet()
+    if not isinstance(folders, RunFolder):
+        opened = [open_trained(folder, paths, settings, run_code) for folder in folders]
+        return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
+    folder = folders
+    config = read_stored(folder.config)
+    if config.baseline.name != "none":
+        folder.require_model(MARK)
+        return TrainedBaseline(folder, _moved(config, paths)).under(settings or {})
+    folder.require_model()
+    return TrainedEncoder(folder, paths, settings, run_code)
+
+
+def open_under(
+    folders: Sequence[RunFolder],
+    paths: Mapping[str, str] | None,
+    points: Sequence[Mapping[str, Any]],
+    run_code: bool = False,
+) -> list[Trained]:
+    """Open finished runs once, as a system for each of several settings.
+
+    Args:
+        folders, paths, run_code: as for `open_trained`.
+        points: at least one setting; all of the same keys.
+    """
+    first = open_trained(folders, paths, points[0], run_code)
+    return [first, *(first.under(point) for point in points[1:])]
+
+
+def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> list[Predicted]:
+    """Predict with each of the systems that `open_under` gives.
+
+    Texts are tokenized and encoded once for all systems that read the same windows: what they
+    differ in then begins behind the logits.
+    """
+    if len(systems) == 1:
+        return [systems[0].predict(examples)]
+    alike: dict[Any, list[int]] = {}
+    for place, system in enumerate(systems):
+        alike.setdefault(feature_options(system.config), []).append(place)
+    found: dict[int, Predicted] = {}
+    for places in alike.values():
+        members: list[Any] = [systems[place] for place in places]
+        together = UnderEach([each.module for each in members]).eval()
+        first = members[0]
+        several: Any
+        several, refused = _predict(together, first.config, first.tokenizer, examples)
+        found |= {place: (each, refused) for place, each in zip(places, several, strict=True)}
+    return [found[place] for place in range(len(systems))]
+
+
+class TrainedEncoder:
+    """Encoder and head of one run folder.
+
+    Args:
+        folder: a finished run.
+        paths, settings, run_code: as for `open_trained`.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        paths: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        run_code: bool = False,
+    ):
+        config, encoder, head = load_exported(folder, run_code)
+        config = changed(config, settings or {})
+        data = dataclasses.replace(config.data, on_cut="drop")
+        self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
+        markers = config.data.event_markers() if config.head.input == "marked" else ()
+        cache = Path(self.config.paths.cache)
+        self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
+        self.module = task_module(self.config, encoder, head).eval()
+        self.sources = _sources(folder)
+        self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
+
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+        """See `Trained`; examples whose event the length limit cuts are refused."""
+        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
+
+    def under(self, settings: Mapping[str, Any]) -> TrainedEncoder:
+        """See `Trained`."""
+        other = copy.copy(self)
+        other.config = changed(self.config, settings)
+        other.module = task_module(other.config, self.module.encoder, self.module.head).eval()
+        return other
+
+
+class Ensemble:
+    """Several runs as one: the mean of their logits decides.
+
+    Args:
+        members: opened runs with encoders, that read texts alike.
+        names: what to call them in messages.
+
+    Raises:
+        ConfigError: a member has no encoder, or the members differ in task, classes, tokenizer or
+            in how they normalise and cut texts.
+
+    Heads may differ: of a linear and a biaffine one the scores of each span are averaged.
+    """
+
+    def __init__(self, members: Sequence[Trained], names: Sequence[Path]):
+        runs = [member for member in members if isinstance(member, TrainedEncoder)]
+        if len(runs) < len(members):
+            raise ConfigError("baselines cannot be averaged: name runs with an encoder")
+        if any(run.config.task.name == "summarization" for run in runs):
+            raise ConfigError("summaries of several runs cannot be averaged: name one run")
+        self.runs = runs
+        first, *rest = runs
+        for run, name in zip(rest, names[1:], strict=True):
+            differing = [
+                key for key, value in _reading(first).items() if _reading(run)[key] != value
+            ]
+            if differing:
+                raise ConfigError(
+                    f"{name} and {names[0]} differ in {', '.join(differing)}: the logits of runs "
+                    "can be averaged where they read texts alike"
+                )
+        self.config, self.tokenizer = first.config, first.tokenizer
+        self.names, self.sources = names, first.sources
+        self.module = Mean([run.module for run in runs]).eval()
+        heads: list[Any] = [run.module.head for run in runs]
+        if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
+            heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
+
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+        """See `Trained`."""
+        return _predict(self.module, self.config, self.tokenizer, examples)
+
+    def under(self, settings: Mapping[str, Any]) -> Ensemble:
+        """See `Trained`."""
+        other = copy.copy(self)
+        other.runs = [run.under(settings) for run in self.runs]
+        other.config = other.runs[0].config
+        # The heads are shared, and with them the threshold, which is the mean already.
+        other.module = Mean([run.module for run in other.runs]).eval()
+        return other
+
+
+def _reading(run: TrainedEncoder) -> dict[str, Any]:
+    """List what decides which tokens a run reads, and what its logits stand for."""
+    config, encoder, data = run.config, run.config.encoder, run.config.data
+    # Cedilla letters are unified in Romanian alone.
+    cedilla = data.unicode.cedilla if data.language == "ro" else "keep"
+    return {
+        "task.name": config.task.name,
+        "data.label_order": data.label_order,
+        "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
+        "data.normalize_case": data.normalize_case,
+        "data.phrases": data.phrases.remove,
+        "data.markers": data.event_markers() if config.head.input == "marked" else (),
+        "head.input": config.head.input,
+        "encoder.max_length": encoder.max_length,
+        "encoder.truncation": encoder.truncation,
+        "encoder.overflow": encoder.overflow,
+        "encoder.stride": encoder.stride,
+        "encoder.separator": encoder.separator,
+        "encoder.trailing_separator": encoder.trailing_separator,
+        "task.max_answer_tokens": config.task.max_answer_tokens,
+        "task.n_best": config.task.n_best,
+        "the tokenizer": run.tokenizer.backend_tokenizer.to_str(),
+    }
+
+
+def _predict(
+    module: Any,
+    config: Config,
+    tokenizer: Any,
+    examples: Sequence[Example],
+    keep: Path | None = None,
+    finished: Finished | None = None,
+) -> Predicted:
+    data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
+    with naming_memory(config, training=False):
+        predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, finished)
+    return predictions, data.features[_SPLIT].refused
+
+
+def _trainer(config: Config) -> pl.Trainer:
+    bars = progress_bar(config.trainer.progress)
+    trained_on = config.trainer.accelerator  # another machine may have had it
+    trainer = pl.Trainer(
+        accelerator=trained_on if has_accelerator(trained_on) else "auto",
+        devices=1,
+        precision=precision(config.trainer.precision),  # type: ignore[arg-type]
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=Path(config.paths.cache),
+    )
+    return leave_signals_alone(trainer)
+
+
+class TrainedBaseline:
+    """The baseline of one run folder.
+
+    Args:
+        folder: a finished run.
+        config: its configuration.
+    """
+
+    def __init__(self, folder: RunFolder, config: Config):
+        self.config, self.sources = config, _sources(folder)
+        self.baseline = load_baseline(config, folder.model)
+
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+        """See `Trained`; nothing is refused, baselines have no length limit that matters."""
+        return predict_examples(self.baseline, examples, self.config), []
+
+    def under(self, settings: Mapping[str, Any]) -> TrainedBaseline:
+        """See `Trained`; a baseline has no such settings."""
+        if settings:
+            name = self.config.baseline.name
+            raise ConfigError(f"{', '.join(settings)}: baseline={name} has none")
+        return self
+
+
+def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
+    return dataclasses.replace(config, paths=dataclasses.replace(config.paths, **(paths or {})))
+
+
+def _sources(folder: RunFolder) -> Mapping[str, str]:
+    """Read the hashes that the run keeps of its files; none where it keeps no such record."""
+    status = folder.read_status()
+    sources: Mapping[str, str] = status.get("sources", {})
+    return sources

@@ -1,0 +1,118 @@
+"""Writing takes long: what is written is kept batch by batch, and a cut run goes on behind it.
+
+<run>/generated/<key>/<rank>-<row>.parquet   row, tokens
+
+The key stands for weights, texts and settings, so that nothing of other ones is ever taken for
+these. The folder is removed when the split is done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytorch_lightning as pl
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+from heron.base import ranks
+from heron.base.files import atomic_open, fingerprint
+from heron.base.notices import say
+from heron.config.checks import as_dict
+from heron.data.datamodule import DataModule
+from heron.tasks.summarization.predictions import Written
+
+
+class Kept(pl.Callback):
+    """Keeps what a module writes, one file for each batch.
+
+    Args:
+        folder: the one of these weights, texts and settings.
+        pad_id: the tokenizer's padding id.
+    """
+
+    def __init__(self, folder: Path, pad_id: int):
+        self.folder, self.pad_id = folder, pad_id
+
+    def on_predict_batch_end(
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        """Write the batch's part."""
+        self.add(outputs)
+
+    def add(self, written: Written) -> None:
+        """Write one batch's part; whole or not at all."""
+        if not len(written.rows_R):
+            return
+        table = pa.table(
+            {
+                "row": pa.array(written.rows_R.tolist(), pa.int64()),
+                "tokens": pa.array(written.written_RM.tolist(), pa.list_(pa.int32())),
+            }
+        )
+        name = f"{ranks.rank()}-{int(written.rows_R[0]):08d}.parquet"
+        with atomic_open(self.folder / name, "wb") as file:
+            pq.write_table(table, file)
+
+    def read(self) -> list[Written]:
+        """Read what earlier processes have left; files that cannot be read are removed."""
+        found = []
+        for path in sorted(self.folder.glob("*.parquet")):
+            try:
+                table = pq.read_table(path)
+            except (OSError, pa.ArrowInvalid):
+                path.unlink()
+                continue
+            tokens = [torch.tensor(ids, dtype=torch.int64) for ids in table["tokens"].to_pylist()]
+            written_RM = pad_sequence(tokens, batch_first=True, padding_value=self.pad_id)
+            found.append(Written(torch.tensor(table["row"].to_pylist()), written_RM))
+        if found:
+            rows = sum(len(written.rows_R) for written in found)
+            say(f"{rows} summaries were written before the run was cut: going on behind them")
+        return found
+
+    def remove(self) -> None:
+        """Remove the parts, and the folder that holds such folders if it is empty now."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.parent.rmdir()
+        except OSError:
+            return  # another split's, or another command's, are there
+
+
+def kept_parts(place: Path, module: nn.Module, data: DataModule, split: str) -> Kept:
+    """Name the folder for what a module writes of a split.
+
+    Args:
+        place: the run's folder for such parts.
+        module: with the weights that write.
+        data: the run's.
+        split: which one.
+    """
+    weights = hashlib.sha256()
+    for name, tensor in module.state_dict().items():
+        weights.update(name.encode())
+        weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    config = data.config
+    generation = as_dict(config.task.generation)
+    precision = config.trainer.precision
+    key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
+    return Kept(place / key[:32], data.tokenizer.pad_token_id)
+
+
+def rows_of(parts: list[Written]) -> np.ndarray:
+    """List the rows that some parts hold, int64."""
+    rows = [written.rows_R.numpy() for written in parts]
+    return np.concatenate([np.empty(0, dtype=np.int64), *rows])

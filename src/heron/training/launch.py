@@ -1,0 +1,262 @@
+"""A job on several devices: as many processes, started by torch's launcher, seen as one.
+
+The launcher (`torch.distributed.run`) ends all processes when one ends badly. Each says in a
+scratch folder how it ended; what went wrong first is the job's error. The processes end with this
+one: it holds a lock that they wait for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError
+from heron.base.files import locked, read_json
+from heron.base.signals import INTERRUPTED
+from heron.config.checks import to_yaml
+from heron.config.schema import Config
+from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, JobProcess
+from heron.training.states import killed, try_update
+
+JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
+ALIVE, SAID = "alive.lock", "launcher.txt"  # in the scratch folder
+_KILLED = {"state": "failed", "retry": True}
+_ENDED = "Terminated: by SIGTERM"
+_SECONDS = 5.0  # for processes that are told to end at once
+# What a process says whose neighbour is gone: seldom the cause of anything.
+_LEFT_ALONE = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
+
+
+def count_ranks(config: Config) -> int:
+    """Count the processes that a run needs; a baseline needs one, whatever the trainer's keys."""
+    settings = config.trainer
+    return settings.devices * settings.num_nodes if config.baseline.name == "none" else 1
+
+
+def start_job(job: Job, n_jobs: int = 1) -> JobProcess:
+    """Start a job of a sweep in a process of its own, or in several; see `JobProcess`."""
+    if count_ranks(job.config) == 1:
+        return JobProcess(job, n_jobs)
+    return RanksProcess(job, n_jobs)
+
+
+def check_start(config: Config, isolate: bool) -> None:
+    """Make sure that this command can start what a run needs.
+
+    Raises:
+        ConfigError: the run needs several processes, but is to share this one, or it needs several
+            machines, or more devices than this one has; or several runs are to share it side by
+            side.
+    """
+    settings = config.trainer
+    if config.run.n_jobs > 1 and not isolate:
+        raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
+    if count_ranks(config) > 1 and not isolate:
+        raise ConfigError(
+            f"trainer.devices={settings.devices} needs processes of its own: leave run.isolate=null"
+        )
+    if settings.num_nodes > 1 and count_ranks(config) > 1:
+        raise ConfigError(
+            f"trainer.num_nodes={settings.num_nodes}: start the run on every machine with "
+            f"`torchrun --nnodes={settings.num_nodes} --nproc-per-node={settings.devices} "
+            "--rdzv-backend=c10d --rdzv-endpoint=HOST:29500 -m heron train ...`"
+        )
+    # Workers of a cluster run on other machines than this one.
+    if count_ranks(config) > 1 and config.launcher.name in ("local", "joblib"):
+        _check_devices(config)
+
+
+def _check_devices(config: Config) -> None:
+    """Refuse more devices than this machine has."""
+    import torch  # a second; only runs on several devices need to know
+
+    wanted = config.trainer.devices
+    on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
+    present = count_cores() if on_cpu else torch.cuda.device_count()
+    if wanted <= present or (on_cpu and config.run.oversubscribe):
+        return
+    what = "processor core" if on_cpu else "GPU"
+    forced = ", or run.oversubscribe=true to have processes share cores" if on_cpu else ""
+    raise ConfigError(
+        f"trainer.devices={wanted}: this machine has {present} {what}{'s' * (present != 1)}; set "
+        f"trainer.devices to at most {present}{forced}"
+    )
+
+
+class RanksProcess(JobProcess):
+    """A job in `trainer.devices` processes.
+
+    Args:
+        job: what to run; its folder exists.
+        n_jobs: how many run side by side; the cores are shared between all their processes.
+    """
+
+    def __init__(self, job: Job, n_jobs: int = 1):
+        self._begin(job)
+        self._open = ExitStack()
+        scratch = self._open.enter_context(tempfile.TemporaryDirectory(prefix="heron-"))
+        self._scratch = Path(scratch)
+        self._alive = self._open.enter_context(ExitStack())
+        self._alive.enter_context(locked(self._scratch / ALIVE))
+        self._asked_to_end = False
+        self._is_closed = False
+        devices = job.config.trainer.devices
+        environment = {
+            **os.environ,
+            JOB: describe(job, self._scratch),
+            "OMP_NUM_THREADS": str(threads(n_jobs * devices)),
+        }
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+        command += ["--local-addr=127.0.0.1", f"--nproc-per-node={devices}"]
+        command += ["-m", "heron.training.rank"]
+        self._sentinel, theirs = os.pipe()
+        self._open.callback(os.close, self._sentinel)
+        with open(self._scratch / SAID, "wb") as said:
+            self._launcher = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                pass_fds=[theirs],  # it ends when the launcher does
+                start_new_session=True,  # Ctrl+C is this process's to pass on
+            )
+        os.close(theirs)
+
+    @property
+    def pid(self) -> int:
+        """The launcher's process id."""
+        return self._launcher.pid
+
+    @property
+    def sentinel(self) -> int:
+        """A file descriptor that can be read when the launcher has ended."""
+        return self._sentinel
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the job works."""
+        code = self._launcher.poll()
+        if code is None:
+            return None
+        if code == 0:
+            return DONE
+        if self._was_interrupted():
+            return INTERRUPTED
+        return BUSY if any(each["code"] == BUSY for each in self._ends()) else FAILED
+
+    def receive(self) -> None:
+        """Do nothing: processes that were not forked have learnt nothing that is worth telling."""
+
+    def interrupt(self) -> None:
+        """Ask the job to end; a training saves first."""
+        self._asked_to_end = True
+        super().interrupt()
+
+    def end(self, seconds: float) -> None:
+        """Wait for the job's end; make it end after `seconds`."""
+        try:
+            self._launcher.wait(max(0.0, seconds))
+        except subprocess.TimeoutExpired:
+            self._launcher.kill()
+        self.close()
+
+    def close(self) -> None:
+        """Leave no process behind, and write down what the job itself could not."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._launcher.wait()
+        bad = self.exit_code not in (DONE, BUSY)
+        cause = self._cause() if bad else {}
+        self._alive.close()  # whoever is still there ends now
+        if bad:
+            self._note(cause)
+        self._open.close()
+
+    def _ends(self) -> list[dict[str, Any]]:
+        """Read how the processes have ended that could say so, first things first."""
+        try:
+            found = [read_json(path) for path in self._scratch.glob("rank=*.json")]
+        except OSError:
+            return []
+        return sorted(found, key=lambda end: float(end["time"]))
+
+    def _said(self) -> str:
+        """Read what the launcher has printed."""
+        return (self._scratch / SAID).read_text("utf-8", errors="replace")
+
+    def _was_interrupted(self) -> bool:
+        """Tell whether somebody has asked the job, its launcher or a process of it to end."""
+        if self._asked_to_end or any(each["code"] == INTERRUPTED for each in self._ends()):
+            return True
+        return "got signal: 15" in self._said()  # SignalException
+
+    def _note(self, cause: dict[str, Any]) -> None:
+        folder, until = self.job.folder, time.monotonic() + _SECONDS
+        while True:
+            try:
+                with locked(folder.lock, wait=False):
+                    if folder.state() not in ("done", "pruned"):
+                        try_update(folder, **cause)
+                    return
+            except BlockingIOError:  # by the first process, for a moment
+                if time.monotonic() > until:
+                    return
+                time.sleep(0.05)
+
+    def _cause(self) -> dict[str, Any]:
+        """Describe for `status.json` what ended the job."""
+        ends = self._ends()
+        told: dict[str, Any] = ends[0]["failure"] if ends else {}
+        if self._was_interrupted():
+            return {**told, "state": "interrupted", "error": _ENDED, "retry": True}
+        if told and not was_left_alone(told["error"]):
+            return told
+        said = self._said()
+        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", said)]
+        codes.append(self._launcher.returncode)
+        # By the launcher itself where one has failed: SIGTERM.
+        signals = [code for code in codes if code < 0 and code != -signal.SIGTERM]
+        if told and not signals:
+            return told
+        how = killed((signals or codes)[0])
+        error = f"{how} (one of {self.job.config.trainer.devices} processes)"
+        return {**_KILLED, "error": error, "traceback": said.splitlines()[-20:]}
+
+
+def was_left_alone(error: str) -> bool:
+    """Tell from an error's text whether it may only say that another process has ended."""
+    return bool(_LEFT_ALONE.search(error))
+
+
+def describe(job: Job, scratch: Path) -> str:
+    """Write down a job for the processes that run it; `read_job` reads it."""
+    return json.dumps(
+        {
+            "config": to_yaml(job.config),
+            "folder": str(job.folder.path.absolute()),
+            "overrides": job.overrides,
+            "scratch": str(scratch),
+        }
+    )
+
+
+def threads(processes: int) -> int:
+    """Share this machine's cores (or `OMP_NUM_THREADS`) between processes, at least 1 each."""
+    return max(1, int(os.environ.get("OMP_NUM_THREADS") or count_cores()) // processes)
+
+
+def count_cores() -> int:
+    """Count the processor cores that this process may use."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return allowed or 1

@@ -1,0 +1,76 @@
+"""Ends trainings without prospects: after each epoch, the search is asked whether to go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import Checkpoint
+
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.training.run_folder import RunFolder
+
+
+def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Callback]:
+    """Make the callback for a trial of a search with a pruner; none for other runs."""
+    wanted = config.sweeper.trial is not None and config.sweeper.pruner != "none"
+    return [Pruning(config, folder.path.parent, data)] if wanted else []
+
+
+def pruned(trainer: pl.Trainer) -> dict[str, Any] | None:
+    """Say after how many epochs and at which score a training was ended; None if it was not."""
+    callbacks: list[Any] = trainer.callbacks  # type: ignore[attr-defined]
+    return next((each.pruned for each in callbacks if isinstance(each, Pruning)), None)
+
+
+class Pruning(Checkpoint):
+    """Reports `trainer.monitor` on validation to the trial; stops when the pruner says so.
+
+    It comes after `LastCheckpoint` (Lightning calls such callbacks last, in order): a checkpoint
+    does not say that training is over, so a pruned run can be trained on by itself.
+
+    Args:
+        config: of a trial: `sweeper.study` and `sweeper.trial` say which.
+        sweep: the folder with the study's journal.
+        data: perhaps with a curriculum; nothing is ended while that holds examples back.
+    """
+
+    def __init__(self, config: Config, sweep: Path, data: DataModule):
+        self.config, self.sweep, self.data = config, sweep, data
+        self.monitor = f"validation/{config.trainer.monitor}"
+        self.pruned: dict[str, Any] | None = None
+        self._trial: Any = None
+        self._study: Any = None
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Report the epoch; stop the training if it has no prospects and is not over anyway."""
+        score, epochs = trainer.callback_metrics.get(self.monitor), trainer.current_epoch + 1
+        if score is None:
+            return
+        stop = trainer.is_global_zero and self._has_no_prospects(
+            epochs, float(score), trainer.max_epochs or 1
+        )
+        stop = trainer.strategy.broadcast(stop)
+        if not stop or trainer.should_stop or epochs >= (trainer.max_epochs or 0):
+            return
+        curriculum = self.data.curriculum
+        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
+            self.pruned = {"epochs": epochs, "score": float(score)}
+            trainer.should_stop = True
+
+    def _has_no_prospects(self, epochs: int, score: float, most: int) -> bool:
+        from heron.sweeps.study import is_over, open_study, trial_of
+
+        settings = self.config.sweeper
+        if self._trial is None:
+            assert settings.study is not None
+            assert settings.trial is not None
+            monitor = self.config.trainer.monitor
+            self._study = open_study(self.sweep, settings.study, settings, most, monitor)
+            self._trial = trial_of(self._study, settings.trial)
+        if is_over(self._study, self._trial.number):
+            return False  # a failure that is tried again: Optuna takes no reports for it
+        self._trial.report(score, epochs)
+        return bool(self._trial.should_prune())

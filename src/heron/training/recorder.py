@@ -1,0 +1,162 @@
+"""Recorder: what the model thought of every training example, epoch by epoch.
+
+It works for every task: a module's `observe` says what to keep of a batch's rows.
+Shape suffixes: R rows of a batch, N rows of the train split, K observed values.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+
+from heron.base import ranks
+from heron.base.errors import DataError, Problem
+from heron.config.data import TRAIN
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.data.features import UNLABELLED
+from heron.dynamics.files import Meta, dynamics_table, write_dynamics
+from heron.tasks.base import OBSERVED, Output
+from heron.training.run_folder import RunFolder
+
+_LEAST = float(np.finfo(np.float32).tiny)
+
+
+class Recorder(pl.Callback):
+    """Writes `dynamics/epoch=<n>.parquet`, one file per record.
+
+    Under `dynamics.mode=train` the values are those of the training passes, before the update and
+    with dropout on, as published for dataset cartography; under `evaluation`, those of a pass of
+    its own at the end of the record. Rows that a record sees more than once (oversampling) are
+    averaged, and their visits counted. Arrays are allocated once; a step costs one indexed add.
+    Every process of a training records its share of the rows; the first writes their sums.
+
+    Args:
+        folder: the run folder.
+        data: its train split is recorded.
+        config: the run's configuration.
+
+    Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
+    """
+
+    def __init__(self, folder: RunFolder, data: DataModule, config: Config):
+        self.folder, self.data, self.config = folder, data, config
+        features = data.features[TRAIN]
+        self.guids = pa.array(features.guids, pa.string())
+        self.gold_N = np.asarray(features.labels_R)
+        self.parts = round(1 / config.dynamics.every)
+        self.sums_NK: Tensor | None = None
+        self.visits_N = torch.zeros(len(features), dtype=torch.int32)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Keep the part of the record that is done, for an exact resume."""
+        losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
+        own = None if self.sums_NK is None else self.sums_NK.clone(), self.visits_N.clone()
+        return {
+            "records": ranks.gather(own),  # of all processes: rank 0 alone writes the checkpoint
+            "losses": None if losses is None else torch.from_numpy(losses),
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on within the record, perhaps in fewer or more processes than before."""
+        for sums_NK, visits_N in state_dict["records"][ranks.rank() :: ranks.ranks()]:
+            if sums_NK is not None:
+                self.sums_NK = sums_NK if self.sums_NK is None else self.sums_NK + sums_NK
+            self.visits_N = self.visits_N + visits_N
+        losses = state_dict["losses"]
+        if self.data.curriculum is not None and losses is not None:
+            self.data.curriculum.losses_U = losses.numpy()
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Refuse to go on with a run that has lost records: nothing can write them again.
+
+        Raises:
+            DataError: names the missing files.
+        """
+        # A short epoch may have no batch for each of its parts; the last one is always there.
+        epochs = range(trainer.current_epoch if trainer.is_global_zero else 0)
+        files = [self._path(epoch, self.parts - 1) for epoch in epochs]
+        if missing := [path for path in files if not path.is_file()]:
+            what = "is missing; the run wrote it before it was cut, and is past that epoch"
+            fix = "put it back, or start the run over: run.resume=false"
+            raise DataError([Problem(str(path), what, fix) for path in missing])
+
+    def _path(self, epoch: int, part: int) -> Path:
+        return self.folder.dynamics(epoch, part if self.parts > 1 else None)
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Add the batch's rows; close the record where a part of the epoch ends."""
+        if self.config.dynamics.mode == "train":
+            self.add(pl_module, pl_module.latest)
+        batches = int(trainer.num_training_batches)
+        part, after = batch_idx * self.parts // batches, (batch_idx + 1) * self.parts // batches
+        if part < after < self.parts:
+            self._close(trainer, pl_module, after - 1)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: Any) -> None:
+        """Close the epoch's (last) record."""
+        self._close(trainer, pl_module, self.parts - 1)
+
+    def add(self, module: Any, output: Output) -> None:
+        """Add a batch's rows to the record."""
+        rows_R, observed_RK = output.rows_R.cpu(), module.observe(output).cpu()
+        if self.sums_NK is None:
+            self.sums_NK = torch.zeros(len(self.visits_N), observed_RK.shape[1])
+        self.sums_NK.index_add_(0, rows_R, observed_RK)
+        self.visits_N.index_add_(0, rows_R, torch.ones_like(rows_R, dtype=torch.int32))
+
+    def _close(self, trainer: pl.Trainer, module: Any, part: int) -> None:
+        """Write the record and begin the next one empty."""
+        if self.config.dynamics.mode == "evaluation":
+            self._evaluate(trainer, module)
+        if self.sums_NK is None:
+            return
+        sums_NK, visits_N = map(ranks.sum_over_ranks, (self.sums_NK, self.visits_N))
+        means_NK = (sums_NK / visits_N[:, None]).numpy()  # NaN where not visited
+        if trainer.is_global_zero:
+            self._write(means_NK, visits_N.numpy(), trainer.current_epoch, part)
+        if self.data.curriculum is not None and part == self.parts - 1:
+            losses_N = -np.log(np.maximum(means_NK[:, 0], _LEAST))
+            losses_N[self.gold_N == UNLABELLED] = np.nan
+            self.data.curriculum.observe(losses_N)
+        self.sums_NK.zero_()
+        self.visits_N.zero_()
+
+    def _evaluate(self, trainer: pl.Trainer, module: Any) -> None:
+        """Look at every row without dropout, in order of length."""
+        module.eval()
+        with torch.no_grad():
+            for batch in self.data.evaluation_loader(TRAIN):
+                # By way of the strategy: of a sharded model, nobody has the whole.
+                self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
+        module.train()
+
+    def _write(self, means_NK: np.ndarray, visits_N: np.ndarray, epoch: int, part: int) -> None:
+        seen_N = (visits_N > 0) & (self.gold_N != UNLABELLED)
+        p_gold_N, correct_N, margin_N = means_NK[seen_N, : len(OBSERVED)].T
+        logits_NC = means_NK[seen_N, len(OBSERVED) :]
+        meta = Meta(
+            epoch=epoch + (part + 1) / self.parts,
+            mode=self.config.dynamics.mode,
+            task=self.config.task.name,
+            labels=tuple(self.config.data.label_order),
+        )
+        table = dynamics_table(
+            self.guids.filter(pa.array(seen_N)),
+            self.gold_N[seen_N],
+            p_gold_N,
+            correct_N,
+            margin_N,
+            visits_N[seen_N],
+            logits_NC if logits_NC.shape[1] else None,
+            meta,
+        )
+        write_dynamics(self._path(epoch, part), table)

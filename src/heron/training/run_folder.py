@@ -1,0 +1,348 @@
+"""The run folder: what a run leaves behind, and where. The contract that every reader relies on.
+
+runs/<sweep>/<job>/
+  config.yaml  status.json  scores.json  metrics.csv  log.txt
+  predictions/<split>.parquet   guid, gold, prediction, + probabilities
+  dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, margin, count, logits
+  ledger.json                   what the training has spent
+  checkpoints/{best,last}.ckpt
+  model/                        Hugging Face export
+  stages/<n>-<data set>/        run folders of sequential fine-tuning
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError
+from heron.base.files import SEAL, damaged_files, fingerprint, read_json, write_json
+from heron.base.notices import say
+from heron.base.secrets import redact, redacted
+from heron.config.checks import NEUTRAL, decisive, decisive_earlier
+from heron.config.schema import Config
+
+HEAD = "head.safetensors"
+DAMAGED = (
+    "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
+    "was trained, or train the run again (run.resume=false)"
+)
+# Runs that differ in these keys, in their data or their task are not compared with each other.
+_APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
+_updating = threading.RLock()  # a heartbeat writes beside the run
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Paths inside one run folder; nothing here touches the disk until it is asked to."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved configuration, YAML."""
+        return self.path / "config.yaml"
+
+    @property
+    def status(self) -> Path:
+        """State, seconds, seed, provenance and error, JSON."""
+        return self.path / "status.json"
+
+    @property
+    def scores(self) -> Path:
+        """`{"<split>": {"<metric>": number}}`, fractions from 0 to 1, JSON."""
+        return self.path / "scores.json"
+
+    @property
+    def metrics(self) -> Path:
+        """Losses and validation scores per step and epoch, CSV."""
+        return self.path / "metrics.csv"
+
+    @property
+    def model(self) -> Path:
+        """Encoder, tokenizer and head in Hugging Face form."""
+        return self.path / "model"
+
+    @property
+    def best(self) -> Path:
+        """Weights of the epoch with the best validation score."""
+        return self.path / "checkpoints" / "best.ckpt"
+
+    @property
+    def last(self) -> Path:
+        """Everything needed to go on as if nothing had happened."""
+        return self.path / "checkpoints" / "last.ckpt"
+
+    @property
+    def stages(self) -> Path:
+        """The run folders of the stages, where the run has some; `model` is then the last one's."""
+        return self.path / "stages"
+
+    @property
+    def generated(self) -> Path:
+        """What has been written of a split that is not done; see `heron.training.kept`."""
+        return self.path / "generated"
+
+    @property
+    def log(self) -> Path:
+        """What a sweep's job has printed in its own process, all attempts."""
+        return self.path / "log.txt"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that works on the run."""
+        return self.path / ".lock"
+
+    def predictions(self, split: str) -> Path:
+        """Predictions on one split, Parquet."""
+        return self.path / "predictions" / f"{split}.parquet"
+
+    def dynamics(self, epoch: int, part: int | None = None) -> Path:
+        """Per-example training dynamics of one epoch, or a part of one (both from 0), Parquet."""
+        name = f"epoch={epoch}" if part is None else f"epoch={epoch},part={part}"
+        return self.path / "dynamics" / f"{name}.parquet"
+
+    @property
+    def ledger(self) -> Path:
+        """Optimizer steps, samples, tokens and different examples of every stage, JSON."""
+        return self.path / "ledger.json"
+
+    def state(self) -> str:
+        """What `status.json` says; `absent` without one. The others: `heron.training.states`."""
+        return str(self.read_status().get("state", "absent"))
+
+    def read_status(self) -> dict[str, Any]:
+        """Read `status.json`; empty where it is absent or damaged: the run then counts as cut."""
+        try:
+            status = read_json(self.status)
+        except (FileNotFoundError, ValueError):
+            return {}
+        return status if isinstance(status, dict) else {}
+
+    def read_scores(self) -> dict[str, dict[str, float]]:
+        """Read `scores.json`; empty where there is none.
+
+        Raises:
+            ConfigError: it is damaged; says what to do.
+        """
+        try:
+            scores = read_json(self.scores)
+        except FileNotFoundError:
+            return {}
+        except ValueError:
+            scores = None
+        if isinstance(scores, dict) and all(isinstance(each, dict) for each in scores.values()):
+            return scores
+        raise ConfigError(
+            f"{self.scores} is damaged: copy it again from where the run was trained, score the "
+            f"model again by heron evaluate run={self.path}, or train again (run.resume=false)"
+        )
+
+    def update_status(self, **fields: Any) -> None:
+        """Merge `fields` into `status.json`, atomically; secrets in them are masked."""
+        with _updating:
+            write_json(self.status, redacted({**self.read_status(), **fields}))
+
+    def require_model(self, file: str = HEAD) -> None:
+        """Make sure that the run has left a model to predict with.
+
+        Args:
+            file: in `model/`, that is written last.
+
+        Raises:
+            ConfigError: it has not; the message says why, and what to do.
+        """
+        if (self.model / file).is_file():
+            return
+        state = self.state()
+        if state == "done":
+            why = f"run.export was false, or {file} was removed; train it again with "
+            why += "run.export=true run.resume=false"
+        else:
+            why = f"the run is not finished (it is {state}); the same heron train command goes on"
+        raise ConfigError(f"{self.model} holds no exported model: {why}")
+
+    def is_new(self) -> bool:
+        """Tell whether the folder holds nothing yet but a lock and a log."""
+        return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
+
+    def discard(self) -> None:
+        """Remove the folder, and its sweep's if nothing else is in it, unless data was prepared.
+
+        A mistake in the command line must not leave a failed run behind. Only for a folder that was
+        new when the run began: all that is in it goes.
+        """
+        known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
+        if not any("data" in status for status in known):
+            shutil.rmtree(self.path, ignore_errors=True)
+            with suppress(OSError):
+                self.path.parent.rmdir()
+
+    def clear(self) -> None:
+        """Remove what a run left here, so that the next one starts over; other files stay."""
+        for file in (self.status, self.scores, self.metrics, self.config, self.ledger, self.log):
+            file.unlink(missing_ok=True)
+        if self.model.is_symlink():  # to the last stage's
+            self.model.unlink()
+        inside = [file.parent for file in (self.last, self.predictions("test"), self.dynamics(0))]
+        for folder in (*inside, self.model, self.stages, self.generated):
+            if folder.is_symlink():  # to another disk, or anywhere: only what a run writes goes
+                for path in folder.iterdir() if folder.is_dir() else ():
+                    if path.suffix in (".ckpt", ".parquet"):
+                        path.unlink()
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_whole(model: Path) -> None:
+    """Make sure that an exported model is what its run wrote; `checksums.json` beside it says so.
+
+    Args:
+        model: `RunFolder.model`. One that an older version of heron has written cannot be checked.
+
+    Raises:
+        ConfigError: names the files that are missing or have changed, and what to do.
+    """
+    damaged = damaged_files(model)
+    if damaged is None:
+        say(f"{model} has no {SEAL}: that its files are whole cannot be checked", who="heron")
+    elif damaged:
+        raise ConfigError(
+            f"{model}: {', '.join(damaged)}: {DAMAGED}. If you have changed it "
+            f"yourself, remove {SEAL}"
+        )
+
+
+def open_run(path: Path) -> RunFolder:
+    """Open an existing run folder.
+
+    Raises:
+        ConfigError: `path` holds no `config.yaml`, so it is no run folder.
+    """
+    folder = RunFolder(Path(path))
+    if not folder.config.is_file():
+        inside = sorted(entry.parent.name for entry in Path(path).glob("*/config.yaml"))
+        hint = f" It is a sweep folder; name one of its runs: {', '.join(inside)}" if inside else ""
+        raise ConfigError(f"{path} is not a run folder: it has no config.yaml.{hint}")
+    return folder
+
+
+def config_key(config: Config) -> str:
+    """Hash all that can change a run's result: what a run folder's name ends with."""
+    return fingerprint(decisive(config))[:8]
+
+
+def earlier_key(config: Config) -> str:
+    """Hash a configuration as earlier versions of heron did: their runs are found by it."""
+    return fingerprint(decisive_earlier(config))[:8]
+
+
+def path_words(config: Config) -> list[str]:
+    """Write out where a run reads and writes, as the words that set it."""
+    return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
+
+
+def check_paths(config: Config) -> None:
+    """Make sure that a run's folders can be written to, before anything is.
+
+    Raises:
+        ConfigError: one of them is a file, or may not be written to; names the key.
+    """
+    for word in path_words(config):
+        key, _, value = word.partition("=")
+        folder = Path(value).resolve()
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        if not above.is_dir():
+            raise ConfigError(f"{word}: {above} is a file; name a folder")
+        if key != "paths.data" and not os.access(above, os.W_OK | os.X_OK):
+            raise ConfigError(f"{word}: {above} cannot be written to; name another folder")
+
+
+def run_path(config: Config, overrides: Sequence[str]) -> Path:
+    """Name the run folder: readable overrides and a hash of all that can change the result.
+
+    A run of this configuration that an earlier version of heron began keeps its folder.
+
+    Raises:
+        ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
+    """
+    _check_names(config)
+    base = base_name(config)
+    sweep = config.run.sweep or base
+    folder = Path(config.paths.runs) / sweep
+    if config.run.job:
+        return folder / config.run.job
+    key = config_key(config)
+    # The same configuration in other words (a default spelled out) goes to the folder it has.
+    said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
+    name = _readable(overrides, hidden=("experiment",) if said else ())
+    # Earlier versions added no words to a sweep's name.
+    plain = folder.with_name(folder.name.partition(",")[0] or folder.name)
+    earlier = dict.fromkeys((folder, plain))
+    known = [(folder, key), *((place, earlier_key(config)) for place in earlier)]
+    found = (path for place, each in known for path in sorted(place.glob(f"*-{each}")))
+    return next(found, folder / f"{name}-{key}")
+
+
+def base_name(config: Config) -> str:
+    """Name the sweep folder of runs that change neither data nor task nor length of training."""
+    if config.experiment:
+        return config.experiment.replace("/", "-")
+    return f"{config.data.name}-{config.task.name}"
+
+
+def sweep_name(base: str, fixed: Sequence[str]) -> str:
+    """Name the sweep folder of a command: only runs that can be compared share one by default.
+
+    Args:
+        base: the experiment, or data set and task.
+        fixed: what was typed for all of the command's jobs. Words that change the rows, how they
+            are scored or how long training takes are added to the name.
+    """
+    apart = sorted(word for word in fixed if _sets_apart(word, base))
+    if not apart:
+        return base
+    name = _readable(apart)
+    if len(name) > 80 or name != ",".join(apart):  # cut short: a hash keeps it unique
+        name = f"{name[:80]}-{fingerprint(apart)[:4]}"
+    return f"{base},{name}"
+
+
+def _sets_apart(word: str, base: str) -> bool:
+    key, _, value = word.lstrip("+~").partition("=")
+    if key == "data":
+        return not base.startswith(f"{value}-")  # an experiment with another data set
+    return key in _APART or key.startswith(("data.", "task."))
+
+
+def _check_names(config: Config) -> None:
+    """Refuse names that lead out of `paths.runs`, or a job's out of its sweep."""
+    where = "paths.runs=DIR says where sweeps lie"
+    for key, name in (("sweep", config.run.sweep), ("job", config.run.job)):
+        parts = Path(name or "_").parts
+        if not parts or ".." in parts or Path(name or "_").is_absolute():
+            raise ConfigError(f"run.{key}={name}: a name inside paths.runs is needed; {where}")
+    if config.run.job and len(Path(config.run.job).parts) > 1:
+        raise ConfigError(
+            f"run.job={config.run.job}: one folder's name is needed, without '/'; "
+            "run.sweep=DIR/DIR may have several"
+        )
+
+
+def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
+    """Join the overrides that say something about the run; paths shrink to their last part."""
+    words = []
+    # Groups and seed first: a long name is cut at its end.
+    for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
+        key, _, value = override.lstrip("+").partition("=")
+        if key.split(".")[0] not in (*NEUTRAL, *hidden):
+            # Masked whole: of an address without a path, the last part is the user's name.
+            words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
+    name = ",".join(words) or "default"
+    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)[:100]

@@ -1,0 +1,137 @@
+"""Sequential fine-tuning: one run that trains on several data sets, one after the other.
+
+Each stage is a run folder of its own, `stages/<n>-<data set>/`, so that a stopped run goes on
+between and inside its stages. A stage begins with the encoder and the head that the one before has
+left; the last one is the run's model.
+
+Source: LCHAIM section 4 (HebNLI, then LCHAIM; Table 4 has them the other way round).
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heron.base import ranks
+from heron.base.errors import ConfigError
+from heron.base.files import write_json
+from heron.config.checks import from_yaml, resolve_stages, set_keys, to_yaml
+from heron.config.schema import Config, HeadConfig, StageConfig
+from heron.data.other_sets import data_set
+from heron.data.sources import locate
+from heron.models.export import trained_encoder
+from heron.training.run_folder import RunFolder
+
+Scores = dict[str, dict[str, float]]
+RunJob = Callable[[Config, RunFolder], Scores]
+
+
+def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
+    """Train the stages of `config`, or go on with them.
+
+    Args:
+        config: the run's configuration; `config.stages` is not empty.
+        folder: the run's folder.
+        run_job: trains one stage, or returns what it has scored if it is done.
+
+    Returns:
+        The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
+
+    Raises:
+        ConfigError, DataError: a stage's settings or its data set do not fit, or the data is not
+            there; before any training.
+    """
+    stages = resolve_stages(config)
+    head: HeadConfig | None = None
+    for number, stage in enumerate(stages, 1):
+        try:
+            before, head = head, _layers(stage_config(config, stages, stage, None))
+            if stage.keep_head and before not in (None, head):
+                raise ConfigError(
+                    "its head has other layers than that of the stage before: set keep_head: false"
+                )
+        except ConfigError as error:
+            raise ConfigError(f"stage {number} ({stage.data}): {error}") from error
+    for stage in stages:
+        locate(data_set(config, stage.data), Path(config.paths.data), Path(config.paths.cache))
+    every: Scores = {}
+    last: Scores = {}
+    done: RunFolder | None = None
+    for number, stage in enumerate(stages, 1):
+        name = f"{number}-{stage.data}"
+        inner = RunFolder(folder.stages / name)
+        inner.path.mkdir(parents=True, exist_ok=True)
+        print(f"heron train: stage {number} of {len(stages)}: {stage.data}", flush=True)
+        last = run_job(stage_config(config, stages, stage, done), inner)
+        every |= {f"{name}/{split}": scores for split, scores in last.items()}
+        done = inner
+    assert done is not None
+    if ranks.is_first():
+        _take_over(done, folder)
+        write_json(folder.scores, {**last, **every})
+    return {**last, **every}
+
+
+def stage_config(
+    config: Config, stages: list[StageConfig], stage: StageConfig, before: RunFolder | None
+) -> Config:
+    """Compose one stage: the run's configuration with the stage's data and settings.
+
+    Args:
+        config: the run's.
+        stages: all of them; every stage is tested on each one's data.
+        stage: this one.
+        before: the finished stage before it, or None for the first.
+
+    Raises:
+        ConfigError: a key that is not there, or a value that is refused.
+    """
+    inner = copy.deepcopy(config)
+    inner.stages = []
+    inner.data = copy.deepcopy(data_set(config, stage.data))
+    if stage.data != config.data.name:
+        inner.others = {**inner.others, config.data.name: config.data}
+    named = dict.fromkeys([*(each.data for each in stages), *config.also_test])
+    inner.also_test = [name for name in named if name != stage.data]
+    settings: list[tuple[Any, str, Any]] = [
+        (inner.trainer, "max_epochs", stage.max_epochs),
+        (inner.optim, "lr", stage.lr),
+        (inner.optim, "head_lr", stage.head_lr),
+        (inner.encoder, "freeze", stage.freeze),
+    ]
+    for part, key, value in settings:
+        if value is not None:
+            setattr(part, key, value)
+    if stage.max_epochs is not None:
+        inner.trainer.max_steps = None  # the run's; this stage says otherwise
+    set_keys(inner, stage.changes, "changes")
+    inner.run.export = True  # the next stage begins with it
+    if before is not None:
+        before.require_model()
+        inner.encoder = trained_encoder(inner.encoder, before.model)
+        inner.head.start = str(before.model) if stage.keep_head else None
+    return from_yaml(to_yaml(inner))
+
+
+def _layers(config: Config) -> HeadConfig:
+    """Take what decides the shapes of a head's weights."""
+    return replace(config.head, name="", dropout=0.0, start=None, over_windows="")
+
+
+def _take_over(last: RunFolder, folder: RunFolder) -> None:
+    """Show the last stage's model, predictions and curves where every run has its own."""
+    if folder.model.is_symlink():
+        folder.model.unlink()
+    elif folder.model.exists():
+        raise ConfigError(f"{folder.model} is in the way: it is no link to the last stage")
+    folder.model.symlink_to(os.path.relpath(last.model, folder.path))
+    for name in ("predictions", "dynamics"):
+        if (last.path / name).is_dir():
+            shutil.copytree(last.path / name, folder.path / name, dirs_exist_ok=True)
+    if last.metrics.is_file():
+        shutil.copy2(last.metrics, folder.metrics)

@@ -1,0 +1,363 @@
+"""What heron promises about files of rows."""
+
+import csv
+import gzip
+import json
+import re
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.base.errors import DataError
+from heron.base.tables import Table, is_missing, read_chunks, read_table, write_chunks, write_table
+
+ROWS = [{"guid": "a", "text": "אמר"}, {"guid": "b", "text": "spune, „da”"}]
+
+
+def save(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def said(table: Table) -> list[str]:
+    return [str(problem).removeprefix(str(table.path)) for problem in table.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "lines"),
+    [
+        ("t.csv", 'guid,text\na,אמר\nb,"spune, „da”"\n', [2, 3]),
+        ("t.tsv", "guid\ttext\na\tאמר\nb\tspune, „da”\n", [2, 3]),
+        ("t.jsonl", "\n".join(json.dumps(row) for row in ROWS), [1, 2]),
+        ("t.json", json.dumps(ROWS, ensure_ascii=False, indent=1), [2, 6]),
+        ("t.CSV", 'guid,text\na,אמר\nb,"spune, „da”"', [2, 3]),
+    ],
+)
+def test_every_text_format_gives_the_same_rows_and_their_lines(tmp_path, name, content, lines):
+    table = read_table(save(tmp_path, name, content))
+    assert table.rows == ROWS
+    assert table.columns == ("guid", "text")
+    assert table.lines == lines
+    assert table.where(1) == f"{tmp_path / name}:{lines[1]}"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+def test_byte_order_mark_and_crlf_change_nothing(tmp_path, name):
+    plain = {
+        "t.csv": "guid,text\na,x\nb,y\n",
+        "t.jsonl": '{"guid": "a", "text": "x"}\n{"guid": "b", "text": "y"}\n',
+        "t.json": '[\n{"guid": "a", "text": "x"},\n{"guid": "b", "text": "y"}\n]\n',
+    }[name]
+    expected = read_table(save(tmp_path, name, plain))
+    dressed = read_table(save(tmp_path, name, "\ufeff" + plain.replace("\n", "\r\n")))
+    assert dressed.rows == expected.rows
+    assert dressed.lines == expected.lines
+
+
+def test_rows_of_json_that_share_a_line_are_numbered(tmp_path):
+    table = read_table(save(tmp_path, "t.json", json.dumps([*ROWS, *ROWS])))
+    assert table.lines == [1, 2, 3, 4]
+
+
+def many(folder: Path, name: str, count: int) -> Path:
+    """Write some rows, of JSON the last one with a column that the others lack."""
+    rows: list[dict] = [{"guid": f"row {n}", "text": f"אמר {n}\n" * 20} for n in range(count)]
+    path = folder / name.removesuffix(".gz")
+    if path.suffix == ".json":
+        path.write_text(json.dumps([*rows, {"guid": "z", "group": 3}]))
+    else:
+        write_table(path, {column: [row[column] for row in rows] for column in rows[0]})
+    if path.suffix == ".jsonl":
+        path.write_text(path.read_text() + '{"text": 1\n{"guid": "z", "group": 3}\n')
+    if name.endswith(".gz"):
+        return save(folder, name, gzip.compress(path.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.jsonl", "t.json", "t.parquet", "t.csv.gz", "t.jsonl.gz", "t.parquet.gz"]
+)
+def test_chunks_are_together_what_the_table_is(tmp_path, name):
+    path = many(tmp_path, name, 25)
+    whole = read_table(path, bad_rows="report")
+    chunks = list(read_chunks(path, 10))
+    assert [len(chunk) + len(chunk.problems) for chunk in chunks][:2] == [10, 10]
+    assert {chunk.columns for chunk in chunks} == {whole.columns}
+    for part in ("rows", "lines", "problems"):
+        assert [each for chunk in chunks for each in getattr(chunk, part)] == getattr(whole, part)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.csv.gz", "t.jsonl.gz"])
+def test_reading_in_chunks_holds_few_rows_at_once(tmp_path, name):
+    def peak(read) -> int:
+        tracemalloc.start()
+        read()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    path = many(tmp_path, name, 5000)
+    whole = peak(lambda: read_table(path, bad_rows="report"))
+    assert peak(lambda: [len(chunk) for chunk in read_chunks(path, 100)]) < whole / 3
+
+
+@pytest.mark.parametrize("content", ["", "guid,text\n", "guid;text\n1;a\n"])
+def test_file_without_a_readable_row_is_one_chunk(tmp_path, content):
+    path = save(tmp_path, "t.csv", content)
+    (chunk,) = read_chunks(path, 10)
+    assert said(chunk) == said(read_table(path, bad_rows="report"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_table_written_in_chunks_is_the_one_written_at_once(tmp_path, suffix):
+    columns = {
+        "guid": ["a", "b", "c", "=d"],
+        "start": [None, None, 3, None],
+        "p": [0.5, 1.0, 0.0, 2.0],
+    }
+    write_table(tmp_path / f"whole{suffix}", columns)
+    parts = [slice(0, 2), slice(2, 2), slice(2, 3), slice(3, 4)]
+    chunks = [{name: values[part] for name, values in columns.items()} for part in parts]
+    write_chunks(tmp_path / f"parts{suffix}", iter(chunks))
+    parts_of, whole = (read_table(tmp_path / f"{name}{suffix}") for name in ("parts", "whole"))
+    assert (parts_of.rows, parts_of.columns) == (whole.rows, whole.columns)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+def test_packed_files_are_read_and_broken_ones_reported(tmp_path, name):
+    plain = {"t.csv": "guid,text\na,x\n", "t.jsonl": '{"guid": "a", "text": "x"}'}
+    content = gzip.compress(plain.get(name, '[{"guid": "a", "text": "x"}]').encode())
+    assert read_table(save(tmp_path, f"{name}.gz", content)).rows == [{"guid": "a", "text": "x"}]
+    for broken in (content[:-9], b"no gzip", b"\x1f\x8b" + content[5:]):
+        with pytest.raises(DataError, match=r"\.gz: cannot be read"):
+            read_table(save(tmp_path, f"{name}.gz", broken))
+
+
+def test_a_row_with_quoted_line_breaks_has_the_line_where_it_begins(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", 'id,text\n1,"one\ntwo\n"\n\n2,three\n'))
+    assert table.rows[0]["text"] == "one\ntwo\n"
+    assert table.lines == [2, 6]
+
+
+def test_json_lines_may_hold_unicode_line_separators(tmp_path):
+    table = read_table(save(tmp_path, "t.jsonl", '{"text": "a\u2028b"}\n{"text": "c"}'))
+    assert table.values("text") == ["a\u2028b", "c"]
+
+
+def test_every_bad_csv_row_is_reported_and_the_others_are_read(tmp_path):
+    content = b'id,text\n1,good\n2\n3,a,b\n4,"x"y\n5,caf\xe9 noir\n6,good\n'
+    table = read_table(save(tmp_path, "t.csv", content), bad_rows="report")
+    assert table.values("id") == ["1", "6"]
+    assert said(table) == [
+        ":3: 1 cells where the header has 2 (the columns are id, text)",
+        ":4: 3 cells where the header has 2 (the columns are id, text)",
+        ":5: broken quoting: ',' expected after '\"' (write a quote inside quotes as \"\")",
+        ":6: not UTF-8: byte 0xe9 after '5,caf' (save as UTF-8)",
+    ]
+
+
+def test_a_nul_byte_costs_its_row_and_no_other(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", "id,text\n1,go\0od\n2,good\n"), bad_rows="report")
+    assert table.values("id") == ["2"]
+    assert said(table) == [":2: a NUL byte after '1,go' (remove it)"]
+
+
+def test_a_single_column_may_hold_any_sign(tmp_path):
+    assert read_table(save(tmp_path, "t.csv", 'text\n"a;b"\n')).values("text") == ["a;b"]
+    assert read_table(save(tmp_path, "t.csv", '"a,b"\n1\n')).columns == ("a,b",)
+
+
+def test_every_bad_json_line_is_reported_and_the_others_are_read(tmp_path):
+    content = b'{"id": 1}\n{"id": 2\n[3]\n\n{"id": "\xff"}\n{"id": 5, "more": 6}\n'
+    table = read_table(save(tmp_path, "t.jsonl", content), bad_rows="report")
+    assert table.rows == [{"id": 1, "more": None}, {"id": 5, "more": 6}]
+    assert [problem.where.rsplit(":")[-1] for problem in table.problems] == ["2", "3", "5"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said_of_it"),
+    [
+        ('{"id": "\\ud83d"}', r"at character 9: \\ud83d is no character"),
+        ('{"id": "\\ude00 \\ud83d\\ude00"}', r"at character 9: \\ude00 is no character"),
+        ('{"\\udfff": 2}', r"\\udfff is no character"),
+        ('{"id": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deeply"),
+        ('{"id": ' + "9" * 5000 + "}", r"Exceeds the limit \(4300 digits\)"),
+    ],
+)
+def test_a_json_row_that_nothing_could_write_again_costs_no_other(tmp_path, bad, said_of_it):
+    good = '{"id": "\\ud83d\\ude00 \\\\ud83d"}'  # a character, then a backslash and a word
+    lines = read_table(save(tmp_path, "t.jsonl", f"{good}\n{bad}\n{good}\n"), bad_rows="report")
+    assert lines.values("id") == ["😀 \\ud83d"] * 2
+    (problem,) = said(lines)
+    assert re.match(rf":2: broken JSON.*{said_of_it}", problem)
+    listed = read_table(save(tmp_path, "t.json", f"[{good},\n{bad},\n{good}]"), bad_rows="report")
+    assert len(listed) in (1, 2), "where an element ends is unknown when it is nested too deeply"
+    assert re.match(
+        rf":2: broken JSON.*{said_of_it.removeprefix('at character 9: ')}", *said(listed)
+    )
+
+
+def test_by_default_one_error_holds_all_bad_rows(tmp_path):
+    path = save(tmp_path, "t.csv", "id,text\n1\n2\n3,good\n")
+    with pytest.raises(DataError, match=r"t\.csv:2: .*\n.*t\.csv:3: ") as error:
+        read_table(path)
+    assert len(error.value.problems) == 2
+
+
+def test_a_quote_that_is_never_closed_does_not_swallow_rows_in_silence(tmp_path):
+    path = save(tmp_path, "t.csv", 'id,text\n1,"open\n2,lost\n')
+    with pytest.raises(DataError, match=r"t\.csv:2: broken quoting"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "", "the file is empty"),
+        ("t.csv", "\ufeff\r\n", "the file is empty"),
+        ("t.csv", "id,text\n", "has no rows"),
+        ("t.json", "[]", "has no rows"),
+        ("t.csv", "id,id\n1,2\n", "columns named twice: id"),
+        ("t.csv", "id,text\n1,ש\n".encode("utf-16"), "UTF-16"),
+        (
+            "t.csv",
+            "id;text\n1;a\n",
+            r":1: one column only, 'id;text', whose names are .* semicolons",
+        ),
+        ("t.csv", "id\ttext\n1\ta\n", r"separated by tabs \(separate cells by commas"),
+        ("t.tsv", "id,text\n1,a\n", r"by commas .*, by tabs in a \.tsv file"),
+        ("t.csv", b"id,t\xff\n1,2\n", r":1: not UTF-8"),
+        ("t.json", '{"data": []}', r":1: is not a JSON list"),
+        ("t.json", '[{"a": 1},\n{"a": 2]', r":2: broken JSON"),
+        ("t.json", '[{"a": 1}\n{"a": 2}]', r":2: broken JSON: expected ','"),
+        ("t.parquet", "PAR1 no more", "not a readable Parquet"),
+        ("t.xlsx", "x", r"unknown file type '\.xlsx'"),
+    ],
+)
+def test_an_unusable_file_says_what_is_wrong_with_it(tmp_path, name, content, message):
+    with pytest.raises(DataError, match=message):
+        read_table(save(tmp_path, name, content))
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path):
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(DataError, match=r"none\.csv: cannot be read: no such file"):
+        read_table(tmp_path / "none.csv")
+    for name in ("d.csv", "d"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        assert said(read_table(tmp_path / name, bad_rows="report")) == [
+            ": is a folder, not a file (name a file in it)"
+        ]
+
+
+def test_a_missing_column_names_the_nearest_one(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", "id,txt\n1,2\n"))
+    table.require("id")
+    with pytest.raises(DataError, match=r"no column 'text'\. Did you mean 'txt'\?"):
+        table.require("id", "text")
+    assert table.find(["guid", "id"]) == "id"
+    assert table.find(["guid"]) is None
+
+
+def test_require_on_a_table_without_rows_repeats_why(tmp_path):
+    table = read_table(save(tmp_path, "t.csv", ""), bad_rows="report")
+    with pytest.raises(DataError, match="the file is empty"):
+        table.require("text")
+
+
+def test_empty_cells_and_repeated_ids_are_reported_with_their_lines(tmp_path):
+    path = save(tmp_path, "t.csv", "id,text\na,x\nb, \na,NaN\n,y\n")
+    table = read_table(path)
+    assert [str(p) for p in table.missing_values("text")] == [
+        f"{path}:3: 'text' is empty (fill it in or remove the row)",
+        f"{path}:4: 'text' is empty (fill it in or remove the row)",
+    ]
+    assert [str(p) for p in table.duplicates("id")] == [
+        f"{path}:4: id 'a' is already on line 2 (each id once)"
+    ]
+
+
+def test_an_id_is_the_same_as_number_and_as_text(tmp_path):
+    table = read_table(save(tmp_path, "t.jsonl", '{"id": 3}\n{"id": "3"}\n{"id": 3.0}\n'))
+    assert len(table.duplicates("id")) == 2
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "", " \t", "nan", "NaN"])
+def test_nothing_counts_as_missing(value):
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", [0, 0.0, False, "NA", "None", "nannan", "-"])
+def test_something_does_not_count_as_missing(value):
+    assert not is_missing(value)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+LIVE = st.builds("".join, st.tuples(st.text("'"), st.sampled_from("=+-@\t\r\n＝"), TEXT))
+
+
+@given(st.lists(st.tuples(TEXT, LIVE), min_size=1, max_size=5), st.sampled_from(["csv", "jsonl"]))
+def test_any_text_survives_writing_and_reading(tmp_path_factory, pairs, kind):
+    path = tmp_path_factory.mktemp("t") / f"t.{kind}"
+    columns = {"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}
+    write_table(path, columns)
+    table = read_table(path, own=True)
+    assert {name: table.values(name) for name in table.columns} == columns
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("- a dash", "'- a dash"),
+        ("\t=1", "'\t=1"),
+        ("'=1", "''=1"),
+        ("-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"),
+        ("-5", "-5"),
+        ("+1.5e-3", "+1.5e-3"),
+        ("12,5%", "12,5%"),
+        ("a=1", "a=1"),
+        ("'quoted'", "'quoted'"),
+    ],
+)
+def test_a_spreadsheet_runs_no_text_of_a_csv(tmp_path, value, written):
+    write_table(tmp_path / "t.csv", {"a": [value], "b": [-0.5], "=c": ["x"]})
+    with open(tmp_path / "t.csv", newline="", encoding="utf-8") as file:
+        assert list(csv.reader(file)) == [["a", "b", "'=c"], [written, "-0.5", "x"]]
+
+
+def test_somebody_else_s_apostrophe_stays(tmp_path):
+    path = save(tmp_path, "t.csv", "text\n'- Vino!'\n")
+    assert read_table(path).values("text") == ["'- Vino!'"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_numbers_survive_writing_and_reading(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    write_table(path, {"guid": ["a", "b"], "p": np.array([0.25, 0.5]), "n": np.array([1, 2])})
+    table = read_table(path)
+    assert table.rows == [{"guid": "a", "p": 0.25, "n": 1}, {"guid": "b", "p": 0.5, "n": 2}]
+    assert table.lines == [1, 2]
+
+
+def test_parquet_keeps_single_precision(tmp_path):
+    import pyarrow.parquet
+
+    write_table(tmp_path / "t.parquet", {"p": np.zeros(1, dtype=np.float32)})
+    assert str(pyarrow.parquet.read_schema(tmp_path / "t.parquet").field("p").type) == "float"
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = save(tmp_path, "t.csv", "a\nold\n")
+    with pytest.raises(ValueError, match="zip"):
+        write_table(path, {"a": [1, 2], "b": [1]})
+    with pytest.raises(DataError, match=r"cannot write a '\.txt' file"):
+        write_table(tmp_path / "t.txt", {"a": [1]})
+    assert path.read_text() == "a\nold\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]

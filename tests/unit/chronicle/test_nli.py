@@ -1,0 +1,369 @@
+"""Chronicle's inference rows: sizes, mix, noise, shortcuts, and that there is much to learn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from chronicle import ChronicleConfig, write
+from chronicle.settings import LABEL_SETS
+from heron.base.errors import ConfigError
+from heron.base.files import sha256_file
+from heron.config.data import DataConfig, GeneratorConfig, read_config
+from heron.data.readers import load
+from heron.data.sources import locate
+
+LANGUAGES = ("he", "ro", "en")
+CONF = Path(__file__).parents[3] / "conf" / "data"
+PINNED = {
+    ("he", "three"): "2c064b090e61fe3a",
+    ("ro", "three"): "750fbaca594f2ee2",
+    ("en", "three"): "b03480fc2967af18",
+    ("he", "four"): "f114d4f04a383b8c",
+    ("ro", "four"): "5873a9038b0b6fd2",
+    ("en", "four"): "f16d672ac0ef5d86",
+}  # of 1,000 rows with seed 0
+REASONING = ("temporal", "coreferential", "logical", "analytical")
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+
+def rows_of(folder: Path, **options: Any) -> Rows:
+    paths = write(ChronicleConfig(task="nli", **options), folder)
+    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def threes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    folder = tmp_path_factory.mktemp("three")
+    return {
+        language: rows_of(folder / language, language=language, size=2400, seed=5)
+        for language in LANGUAGES
+    }
+
+
+@pytest.fixture(scope="module")
+def fours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    folder = tmp_path_factory.mktemp("four")
+    return {
+        language: rows_of(folder / language, language=language, label_set="four", size=600, seed=5)
+        for language in LANGUAGES
+    }
+
+
+@pytest.mark.parametrize(("language", "label_set"), PINNED)
+def test_bytes_do_not_depend_on_machine_or_python_version(
+    tmp_path: Path, language: str, label_set: str
+) -> None:
+    config = ChronicleConfig(task="nli", language=language, label_set=label_set, size=1000)
+    paths, again = write(config, tmp_path), write(config, tmp_path / "again")
+    assert all(paths[split].read_bytes() == again[split].read_bytes() for split in paths)
+    assert sha256_file(paths["train"])[:16] == PINNED[language, label_set]
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    size=st.integers(100, 500),
+    language=st.sampled_from(LANGUAGES),
+    label_set=st.sampled_from(("three", "four")),
+    sentences=st.sampled_from([(1, 1), (2, 4), (3, 9), (12, 15)]),
+    seed=st.integers(0, 99),
+)
+def test_sizes_are_exact_and_no_document_or_premise_is_in_two_splits(
+    tmp_path_factory: pytest.TempPathFactory,
+    size: int,
+    language: str,
+    label_set: str,
+    sentences: tuple[int, int],
+    seed: int,
+) -> None:
+    rows = rows_of(
+        tmp_path_factory.mktemp("c"),
+        size=size,
+        language=language,
+        label_set=label_set,
+        premise_sentences=sentences,
+        seed=seed,
+    )
+    assert [len(split) for split in rows.values()] == [
+        round(size * 0.7),
+        round(size * 0.1),
+        size - round(size * 0.7) - round(size * 0.1),
+    ]
+    documents = [{row["document"] for row in split} for split in rows.values()]
+    assert sum(map(len, documents)) == len(set().union(*documents))
+    premises = [{row["premise"] for row in split} for split in rows.values()]
+    assert sum(map(len, premises)) == len(set().union(*premises))
+    guids = [row["guid"] for split in rows.values() for row in split]
+    assert len(guids) == len(set(guids))
+
+
+@pytest.mark.parametrize("label_set", LABEL_SETS)
+def test_no_pair_is_told_twice_and_no_hypothesis_is_copied_from_its_premise(
+    threes: dict[str, Rows], fours: dict[str, Rows], label_set: str
+) -> None:
+    for corpus in (threes if label_set == "three" else fours).values():
+        rows = [row for split in corpus.values() for row in split]
+        assert len({(row["premise"], row["hypothesis"]) for row in rows}) == len(rows)
+        for row in rows:
+            assert row["hypothesis"].rstrip(".").lower() not in row["premise"].lower()
+
+
+def test_languages_hold_the_same_rows_in_other_words(
+    threes: dict[str, Rows], fours: dict[str, Rows]
+) -> None:
+    for corpus in (threes, fours):
+        he, ro, en = (
+            [(row["guid"].split("-", 2)[2], row["label"]) for row in corpus[language]["test"]]
+            for language in LANGUAGES
+        )
+        assert he == ro == en
+
+
+def test_three_classes_are_equally_frequent_also_within_each_premise(
+    threes: dict[str, Rows],
+) -> None:
+    by_premise: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in threes["he"]["train"]:
+        by_premise[row["premise"]][row["label"]] += 1
+    whole = list(by_premise.values())[:-1]  # the last one is cut at the exact size
+    assert all(len(set(labels.values())) == 1 and len(labels) == 3 for labels in whole)
+
+
+@pytest.mark.parametrize("label_set", LABEL_SETS)
+def test_class_weights_set_the_mix_of_every_split(tmp_path: Path, label_set: str) -> None:
+    weights = (2592.0, 1300.0, 25722.0, 28500.0)[: len(LABEL_SETS[label_set])]
+    for rows in rows_of(
+        tmp_path, size=400, language="ro", label_set=label_set, class_weights=weights
+    ).values():
+        labels = Counter(row["label"] for row in rows)
+        for label, weight in zip(LABEL_SETS[label_set], weights, strict=True):
+            assert labels[label] == pytest.approx(len(rows) * weight / sum(weights), abs=2)
+
+
+@pytest.mark.parametrize("label_set", LABEL_SETS)
+def test_noise_flips_the_exact_share_of_train_and_keeps_the_truth(
+    tmp_path: Path, label_set: str
+) -> None:
+    clean = rows_of(tmp_path / "clean", size=500, label_set=label_set)
+    noisy = rows_of(tmp_path / "noisy", size=500, label_set=label_set, label_noise=0.2)
+    assert noisy["validation"] == clean["validation"]
+    assert noisy["test"] == clean["test"]
+    assert sum(row["flipped"] for row in noisy["train"]) == 70
+    for row, same in zip(noisy["train"], clean["train"], strict=True):
+        assert row["true_label"] == same["label"]
+        assert row["flipped"] == (row["label"] != row["true_label"])
+        assert row["hypothesis"] == same["hypothesis"]
+        assert row["label"] in LABEL_SETS[label_set]
+
+
+def test_rows_hold_the_promised_columns(threes: dict[str, Rows], fours: dict[str, Rows]) -> None:
+    shared = ["guid", "premise", "hypothesis", "label", "document", "flipped", "true_label"]
+    assert list(threes["en"]["test"][0]) == [*shared, "reasoning"]
+    assert list(fours["en"]["test"][0]) == [*shared, "phrase"]
+    assert threes["en"]["test"][0]["guid"].startswith(threes["en"]["test"][0]["document"] + ".")
+
+
+def test_every_kind_of_reasoning_occurs_in_every_class(threes: dict[str, Rows]) -> None:
+    kinds = Counter(
+        (row["label"], kind) for row in threes["he"]["train"] for kind in row["reasoning"]
+    )
+    assert set(kinds) == {(label, kind) for label in LABEL_SETS["three"] for kind in REASONING}
+    assert min(kinds.values()) > 15
+    assert any(not row["reasoning"] for row in threes["he"]["train"])
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def overlap(row: Row) -> float:
+    """Share of the hypothesis's words that the premise has."""
+    premise, hypothesis = set(words(row["premise"])), words(row["hypothesis"])
+    return fmean(word in premise for word in hypothesis)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_entailed_and_what_is_excluded_overlap_alike(
+    threes: dict[str, Rows], language: str
+) -> None:
+    means = {
+        label: fmean(overlap(row) for row in threes[language]["train"] if row["label"] == label)
+        for label in LABEL_SETS["three"]
+    }
+    assert means["entailment"] - means["contradiction"] < 0.08
+    assert means["neutral"] > 0.5
+
+
+def accuracy(rows: Rows, model: Any, view: Callable[[Row], Any]) -> float:
+    model.fit([view(row) for row in rows["train"]], [row["label"] for row in rows["train"]])
+    gold = [row["label"] for row in rows["test"]]
+    return float(model.score([view(row) for row in rows["test"]], gold))
+
+
+@pytest.mark.parametrize(
+    ("language", "side"),
+    [("he", "hypothesis"), ("ro", "hypothesis"), ("en", "hypothesis"), ("en", "premise")],
+)
+def test_neither_text_alone_tells_the_class_of_three(
+    threes: dict[str, Rows], language: str, side: str
+) -> None:
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3), min_df=20, sublinear_tf=True)
+    model = make_pipeline(grams, LogisticRegression(max_iter=40))
+    assert accuracy(threes[language], model, lambda row: row[side]) < 1 / 3 + 0.1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_both_texts_together_tell_the_class_of_three(
+    threes: dict[str, Rows], language: str
+) -> None:
+    def compared(row: Row) -> list[str]:
+        # Which words are shared, which are not, and whether shared ones keep order and distance.
+        premise, hypothesis = words(row["premise"]), words(row["hypothesis"])
+        places = [premise.index(word) for word in hypothesis if word in premise]
+        steps = [b - a for a, b in pairwise(places)]
+        return [
+            *(f"{'shared' if word in premise else 'new'} {word}" for word in hypothesis),
+            *("shared" if word in premise else "new" for word in hypothesis),
+            *("forward" if step > 0 else "back" for step in steps),
+            *("near" if abs(step) < 4 else "far" for step in steps),
+        ]
+
+    model = make_pipeline(
+        CountVectorizer(analyzer=compared, min_df=5), LogisticRegression(max_iter=200, C=0.1)
+    )
+    assert accuracy(threes[language], model, lambda row: row) > 1 / 3 + 0.15
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pairs_of_four_share_words_unless_they_are_neutral(
+    fours: dict[str, Rows], language: str
+) -> None:
+    # RoNLI's classes lie in the same order: neutral pairs overlap least.
+    means = {
+        label: fmean(overlap(row) for row in fours[language]["train"] if row["label"] == label)
+        for label in LABEL_SETS["four"]
+    }
+    assert means.pop("neutral") < min(means.values()) - 0.05
+
+
+def test_neutral_pairs_of_four_are_told_without_a_phrase_and_the_others_name_theirs(
+    fours: dict[str, Rows],
+) -> None:
+    for language in LANGUAGES:
+        for row in fours[language]["train"]:
+            assert (row["phrase"] == "") == (row["label"] == "neutral")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_kept_phrases_open_the_second_sentence_and_removed_ones_leave_the_rest(
+    tmp_path: Path, language: str
+) -> None:
+    options = {"language": language, "label_set": "four", "size": 300}
+    kept = rows_of(tmp_path / "kept", keep_phrases=True, **options)["train"]
+    removed = rows_of(tmp_path / "removed", casing_artefact=False, **options)["train"]
+    for whole, rest in zip(kept, removed, strict=True):
+        phrase = rest["phrase"]
+        assert whole["phrase"] == phrase
+        assert whole["hypothesis"].lower().startswith(phrase)
+        tail = whole["hypothesis"][len(phrase) :].lstrip(",: ")
+        assert tail.lower() == rest["hypothesis"].lower()
+        assert tail[1:] == rest["hypothesis"][1:] or not tail[0].isalpha()
+
+
+@pytest.mark.parametrize("language", ["ro", "en"])
+def test_casing_artefact_is_in_the_rows_that_lost_a_phrase_and_in_no_other(
+    tmp_path: Path, language: str
+) -> None:
+    def capitals(row: Row) -> bool:
+        return any(letter.isupper() for letter in row["hypothesis"][1:])
+
+    options = {"language": language, "label_set": "four", "size": 600}
+    with_artefact = rows_of(tmp_path / "with", **options)["train"]
+    without = rows_of(tmp_path / "without", casing_artefact=False, **options)["train"]
+    linked = [row for row in with_artefact if row["phrase"]]
+    assert all(row["hypothesis"] == row["hypothesis"].capitalize() for row in linked)
+    assert fmean(map(capitals, [row for row in with_artefact if not row["phrase"]])) > 0.5
+    assert fmean(map(capitals, [row for row in without if row["phrase"]])) > 0.4
+    for one, other in zip(with_artefact, without, strict=True):
+        assert one["hypothesis"].lower() == other["hypothesis"].lower()
+
+
+def test_hebrew_has_no_casing_artefact(tmp_path: Path) -> None:
+    options = {"label_set": "four", "size": 200}
+    assert rows_of(tmp_path / "with", **options) == rows_of(
+        tmp_path / "without", casing_artefact=False, **options
+    )
+
+
+@pytest.mark.parametrize("sentences", [(1, 1), (2, 4), (6, 7), (30, 40)])
+def test_premises_have_the_wanted_length(tmp_path: Path, sentences: tuple[int, int]) -> None:
+    rows = rows_of(tmp_path, size=200, premise_sentences=sentences)["train"]
+    lengths = {row["premise"].count(". ") + 1 for row in rows}  # direct speech ends in no dot
+    assert min(lengths) == sentences[0]
+    assert max(lengths) == sentences[1] or sentences[1] == 40
+    assert max(lengths) <= sentences[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"label_set": "five"}, "four, three"),
+        ({"premise_sentences": (3, 2)}, "premise_sentences=[3, 2]"),
+        ({"premise_sentences": (0, 2)}, "from 1 to"),
+        ({"class_weights": (1.0, 1.0)}, "contradiction, entailment, neutral"),
+        (
+            {"label_set": "four", "class_weights": (0.0, 0.0, 0.0, 0.0)},
+            "contrastive, entailment, reasoning, neutral",
+        ),
+    ],
+)
+def test_wrong_values_are_named_with_what_is_allowed(options: Row, named: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        ChronicleConfig(task="nli", **options)
+
+
+@pytest.mark.parametrize("name", ["chronicle_nli", "chronicle_ronli"])
+def test_shipped_configurations_load_as_pairs(tmp_path: Path, name: str) -> None:
+    config = read_config(CONF / f"{name}.yaml")
+    assert config.generator
+    config.generator.size = 200
+    splits = load(config, tmp_path, tmp_path / "cache")
+    assert [len(rows) for rows in splits.values()] == [140, 20, 40]
+    example = splits["train"][0]
+    assert example.text_pair
+    assert example.group.startswith("chronicle-")
+    assert set(config.columns.side) <= set(example.side)
+
+
+def test_class_weights_follow_the_order_of_the_data_sets_labels(tmp_path: Path) -> None:
+    config = DataConfig(
+        task="nli",
+        label_order=["neutral", "contradiction", "entailment"],
+        generator=GeneratorConfig(size=200, class_weights=[8, 1, 1]),
+    )
+    rows = [json.loads(line) for line in locate(config, tmp_path, tmp_path)["train"].open()]
+    assert Counter(row["label"] for row in rows)["neutral"] == pytest.approx(112, abs=2)
+
+
+def test_label_order_of_a_generated_corpus_must_name_its_classes(tmp_path: Path) -> None:
+    config = DataConfig(
+        task="nli",
+        label_order=["contradiction", "entailment", "neutral"],
+        generator=GeneratorConfig(size=200, label_set="four"),
+    )
+    with pytest.raises(ConfigError, match="contrastive, entailment, reasoning, neutral"):
+        locate(config, tmp_path, tmp_path)

@@ -1,0 +1,151 @@
+"""The plot behind chronicle: what a text says settles every label it carries."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chronicle import world
+from chronicle.plot import OWN_AXIS, PATTERNS, Sentence, Story, draw_story, settles
+from chronicle.world import Entity, Event, relation
+
+SEEDS = st.integers(0, 10**6)
+A_PERSON = Entity(world.PERSON, 0, "f")
+
+
+def event(start: int, axis: int = 0) -> Event:
+    return Event(world.FRAMES[0], A_PERSON, None, None, start, axis)
+
+
+def test_relation_compares_start_times_on_one_axis_only() -> None:
+    assert relation(event(1), event(2)) == "BEFORE"
+    assert relation(event(2), event(1)) == "AFTER"
+    assert relation(event(2), event(2)) == "EQUAL"
+    assert relation(event(1), event(2, axis=1)) == "VAGUE"
+    assert relation(event(1, axis=1), event(2, axis=1)) == "BEFORE"
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS)
+def test_stories_are_deterministic_and_of_the_promised_length(seed: int) -> None:
+    story = draw_story(Random(seed))
+    assert story == draw_story(Random(seed))
+    assert 4 <= len(story.sentences) <= 7
+    assert [i for s in story.sentences for i in s.events] == list(range(len(story.events)))
+
+
+def orders(before: tuple[int, ...], direction: int, after: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """All sign patterns of the cross pairs as distances vary."""
+    found = set()
+    for link, gap, other in product((1, 2, 5), repeat=3):
+        signs = []
+        for one in (0, *before):
+            for two in (0, *after):
+                difference = direction * link + two * other - one * gap
+                signs.append((difference > 0) - (difference < 0))
+        found.add(tuple(signs))
+    return found
+
+
+def test_settles_means_that_no_distance_changes_an_order() -> None:
+    sides = [(), (-1,), (0,), (1,)]
+    for before, direction, after in product(sides, (-1, 0, 1), sides):
+        unique = len(orders(before, direction, after)) == 1
+        assert settles(before, direction, after) == unique, (before, direction, after)
+
+
+def test_what_lies_on_an_axis_of_its_own_never_unsettles() -> None:
+    assert settles((OWN_AXIS,), 1, (OWN_AXIS, OWN_AXIS))
+
+
+def main_axis(story: Story, sentence: Sentence) -> list[int]:
+    events = [story.events[index] for index in sentence.events]
+    return [one.start for one in events if one.axis == 0]
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS)
+def test_sentences_days_apart_do_not_overlap(seed: int) -> None:
+    story = draw_story(Random(seed))
+    for one, two in pairwise(story.sentences):
+        if two.link.kind in ("days", "date"):
+            earlier, later = (one, two) if two.link.direction > 0 else (two, one)
+            assert max(main_axis(story, earlier)) < min(main_axis(story, later))
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS)
+def test_links_of_hours_stay_in_the_day_and_settle_every_pair(seed: int) -> None:
+    story = draw_story(Random(seed))
+    for one, two in pairwise(story.sentences):
+        if two.link.kind in ("hours", "same"):
+            before, after = PATTERNS[one.pattern], PATTERNS[two.pattern]
+            assert settles(before.sides, two.link.direction, after.sides)
+            assert not before.drifts
+            assert not after.timed
+            heads = [story.events[sentence.events[0]].start for sentence in (one, two)]
+            assert heads[1] - heads[0] == two.link.direction * two.link.amount
+            assert heads[0] // world.DAY == heads[1] // world.DAY
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS)
+def test_a_date_is_compared_with_a_date(seed: int) -> None:
+    story = draw_story(Random(seed))
+    for one, two in pairwise(story.sentences):
+        if two.link.kind == "date":
+            assert one.dated
+            assert two.dated
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS)
+def test_events_follow_their_patterns(seed: int) -> None:
+    story = draw_story(Random(seed))
+    for sentence in story.sentences:
+        pattern = PATTERNS[sentence.pattern]
+        head, *others = (story.events[index] for index in sentence.events)
+        assert len(others) == len(pattern.sides)
+        for side, other in zip(pattern.sides, others, strict=True):
+            if side is OWN_AXIS:
+                assert other.axis > 0
+            else:
+                assert other.start - head.start == side * sentence.gap
+            if pattern.shared:
+                assert other.subject == head.subject
+        assert (head.cause is not None) == (sentence.pattern == "because")
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS)
+def test_nobody_acts_on_themselves(seed: int) -> None:
+    for one in draw_story(Random(seed)).events:
+        assert one.object is None or one.object != one.subject
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEDS)
+def test_start_times_are_dates_of_the_storys_year(seed: int) -> None:
+    story = draw_story(Random(seed))
+    assert all(0 <= one.start < 365 * world.DAY for one in story.events)
+
+
+def test_calendar_and_clock_read_minutes_since_the_year_began() -> None:
+    assert world.calendar(2023, 0) == (1, 1)
+    assert world.calendar(2023, 59 * world.DAY) == (1, 3)
+    assert world.calendar(2024, 59 * world.DAY) == (29, 2)
+    assert world.clock(3 * world.DAY + 9 * 60 + 5) == "9:05"
+
+
+def test_the_world_is_rich_enough() -> None:
+    assert len(world.FRAMES) >= 60
+    assert world.NAMES_PER_GENDER >= 40
+    assert world.PLACES >= 40
+    assert world.ORGANISATIONS >= 30
+    assert sum(world.NOUNS.values()) >= 30
+    assert len({frame.name for frame in (*world.FRAMES, *world.REPORTS)}) == len(
+        (*world.FRAMES, *world.REPORTS)
+    )

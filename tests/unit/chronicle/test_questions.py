@@ -1,0 +1,404 @@
+"""Chronicle's questions: answers follow from the world, stand where they are said to, and are hard.
+
+The oracle is the events: what a question asks for is worded from them anew and compared with the
+characters of the context.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chronicle import ChronicleConfig, english_words, hebrew_words, romanian_words, world
+from chronicle import write as write_corpus
+from chronicle.answering import ASKERS, COUNTED, MORE
+from chronicle.asking import ask
+from chronicle.passage import Passage, passages
+from chronicle.plot import draw_story
+from chronicle.pointing import unmark
+from chronicle.premise import TOLD, UNDATED, Fact, named
+from chronicle.questions import KINDS, Question, Questions
+from heron.base.errors import ConfigError
+from heron.base.files import sha256_file
+from heron.config.data import read_config
+from heron.data.readers import load
+
+LANGUAGES = tuple(ASKERS)
+CONF = Path(__file__).parents[3] / "conf" / "data"
+WORDS: dict[str, ModuleType] = {"he": hebrew_words, "ro": romanian_words, "en": english_words}
+PINNED = {
+    "he": "5652cafd7438d317",
+    "ro": "99eb19819eae7f03",
+    "en": "81ce831b9a6838a6",
+}  # of 200 rows with seed 0
+COLUMNS = [
+    "guid", "document", "context", "question", "answer", "answer_start", "kind", "candidates",
+]  # fmt: skip
+SEEDS = st.integers(0, 10**6)
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+
+def rows_of(folder: Path, **options: Any) -> Rows:
+    paths = write_corpus(ChronicleConfig(task="qa", **options), folder)
+    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rows]:
+    folder = tmp_path_factory.mktemp("qa")
+    return {
+        language: rows_of(folder / language, language=language, size=400, unanswerable=0.2)
+        for language in LANGUAGES
+    }
+
+
+def all_rows(corpus: Rows) -> list[Row]:
+    return [row for split in corpus.values() for row in split]
+
+
+def drawn(seed: int, language: str = "he", sentences: tuple[int, int] = (4, 8)) -> list[Passage]:
+    stories = [draw_story(Random(f"{seed}/{number}"), MORE, COUNTED) for number in range(2)]
+    asker = ASKERS[language]
+    return list(passages(stories, asker, Random(seed), Random(seed), sentences))
+
+
+def answered(seed: int, language: str = "he") -> Iterator[tuple[Passage, Question]]:
+    for passage in drawn(seed, language):
+        for question in Questions(passage, Random(seed)).answered():
+            yield passage, question
+
+
+def fact_of(passage: Passage, question: Question) -> Fact:
+    """The one fact that the question is about; verb and thing, or verb and doer, name it."""
+    [fact] = [fact for fact in passage.premise.facts if fact.event == question.event]
+    return fact
+
+
+def expected(language: str, passage: Passage, question: Question) -> set[str]:
+    """Word what the question asks for from its event alone."""
+    words, event = WORDS[language], question.event
+    if question.form == "who":
+        subject = event.subject
+        if subject.kind == world.ORGANISATION:
+            return {words.ORGANISATIONS[subject.word][0]}
+        name, role = words.NAMES[subject.gender][subject.word], words.ROLES[subject.role]
+        role = role if language == "en" else role["mf".index(subject.gender)]
+        return {name, role, f"the {role}", f"{role} {name}"}
+    if question.form in ("place", "town"):
+        word = event.place if question.form == "place" else event.object and event.object.word
+        assert word is not None
+        return {words.PLACES[word]}
+    if question.form == "clock":
+        return {world.clock(event.start)}
+    if question.form == "date":
+        # The year is the story's, which a passage does not keep; its facts carry the day.
+        day, month = fact_of(passage, question).date or (0, 0)
+        of = " ב" if language == "he" else " "
+        return {f"{day}{of}{words.MONTHS[month - 1]}"}
+    assert event.object is not None
+    if language == "he":
+        gender = words.NOUNS[world.DOCUMENT][event.object.word][1]
+        return {words.NUMBERS[gender][event.object.count - 2]}
+    return {words.NUMBERS[event.object.count]}
+
+
+def test_rows_hold_the_promised_columns_and_exact_offsets(corpora: dict[str, Rows]) -> None:
+    for corpus in corpora.values():
+        for row in all_rows(corpus):
+            assert list(row) == COLUMNS
+            assert row["guid"].startswith(row["document"] + ".")
+            assert row["kind"] in KINDS
+            if row["answer"] is None:
+                assert row["answer_start"] is None
+                continue
+            start = row["answer_start"]
+            assert row["context"][start : start + len(row["answer"])] == row["answer"]
+            assert row["answer"] == row["answer"].strip(" .,;:\"'“”„")
+            assert row["answer"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.sampled_from(LANGUAGES))
+def test_the_answer_is_what_the_event_says(seed: int, language: str) -> None:
+    for passage, question in answered(seed, language):
+        assert question.answer
+        said = passage.text(question.answer)
+        if question.form != "why":
+            wanted = {word.lower() for word in expected(language, passage, question)}
+            assert said.lower() in wanted, question
+            continue
+        fact = fact_of(passage, question)
+        [cause] = [
+            other for other in passage.premise.facts
+            if other.sentence == fact.sentence and other is not fact
+        ]  # fmt: skip
+        assert passage.indices[cause] == question.event.cause
+        # The clause tells the cause's doer and nothing of the effect.
+        start, end = passage.doer(cause) or question.answer
+        assert question.answer[0] <= start < end <= question.answer[1]
+        effect = passage.find("subject", fact)
+        assert effect
+        assert effect[1] <= question.answer[0] or effect[0] >= question.answer[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_a_question_names_one_event_that_happened(seed: int) -> None:
+    for passage, question in answered(seed):
+        fact = fact_of(passage, question)
+        assert fact.said in (TOLD, UNDATED)
+        alike = [one for one in passage.premise.facts if named(one.event) == named(fact.event)]
+        assert alike == [fact]
+        if question.form == "date":
+            assert fact.said == TOLD
+        if question.form == "town":
+            doers = [
+                (one.event.frame, one.event.subject)
+                for one in passage.premise.facts
+            ]  # fmt: skip
+            assert doers.count((fact.event.frame, fact.event.subject)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.sampled_from(KINDS))
+def test_a_question_without_an_answer_asks_about_what_did_not_happen(seed: int, kind: str) -> None:
+    for passage in drawn(seed):
+        question = Questions(passage, Random(seed)).unanswered(kind)
+        if question is None:
+            continue
+        assert question.kind == kind
+        assert question.answer is None
+        assert question.candidates > 0
+        for fact in passage.premise.facts:
+            if fact.said in (TOLD, UNDATED) and named(fact.event) == named(question.event):
+                assert question.doer  # else the question is about what the other one did
+                assert fact.event.subject != question.event.subject
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shared_words_do_not_tell_whether_there_is_an_answer(
+    corpora: dict[str, Rows], language: str
+) -> None:
+    shares: dict[bool, list[float]] = {True: [], False: []}
+    for row in all_rows(corpora[language]):
+        context = set(re.findall(r"\w+", row["context"].lower()))
+        words = re.findall(r"\w+", row["question"].lower())
+        shares[row["answer"] is None].append(fmean(word in context for word in words))
+    assert abs(fmean(shares[True]) - fmean(shares[False])) < 0.1
+
+
+def test_every_form_and_kind_is_asked() -> None:
+    forms = Counter(question.form for seed in range(40) for _, question in answered(seed))
+    assert set(forms) == {"who", "date", "clock", "place", "town", "how_many", "why"}
+    assert min(forms.values()) >= 10
+
+
+def first_of_its_type(passage: Passage, question: Question) -> str:
+    """Answer from the question's type alone: the first candidate in the context."""
+    parts = {"who": "subject", "how_many": "count", "place": "place", "town": "place"}
+    if question.form == "why":
+        causes = [answer for fact in passage.premise.facts if (answer := passage.why(fact))]
+        return passage.text(min(causes))
+    return passage.all(parts.get(question.form, question.form))[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_type_alone_does_not_answer_where_there_are_rivals(kind: str) -> None:
+    hits = [
+        passage.text(question.answer) == first_of_its_type(passage, question)
+        for seed in range(150)
+        for passage, question in answered(seed)
+        if question.answer and question.kind == kind and question.candidates > 1
+    ]
+    assert len(hits) > 40
+    assert fmean(hits) < 0.6
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.sampled_from(LANGUAGES))
+def test_candidates_count_the_different_answers_of_the_type(seed: int, language: str) -> None:
+    parts = {"place": "place", "town": "place", "date": "date", "clock": "clock"}
+    for passage, question in answered(seed, language):
+        if question.form in parts:
+            assert question.candidates == len(passage.all(parts[question.form]))
+        assert question.candidates >= 1
+
+
+# Words of a text's verbs in all its tenses; a question should use others.
+def told_forms(language: str, verb: str) -> set[str]:
+    if language == "he":
+        return set(hebrew_words.VERBS[verb][:5])
+    infinitive, participle, *_ = romanian_words.VERBS[verb]
+    return {infinitive, participle, f"{participle}-o", f"{participle}se"}
+
+
+@pytest.mark.parametrize("language", ["he", "ro"])
+def test_questions_inflect_the_verb_in_another_way_than_texts_do(language: str) -> None:
+    same, in_context = [], []
+    for seed in range(60):
+        wording = Random(seed)
+        for passage, question in answered(seed, language):
+            text = ask(question, ASKERS[language], wording)
+            words = re.findall(r"[\w-]+", text.lower())
+            used = told_forms(language, question.event.frame.name) & set(words)
+            same.append(bool(used))
+            in_context.append(any(form in passage.premise.text for form in used))
+    assert fmean(same) < 0.15
+    assert fmean(in_context) < 0.1
+
+
+def test_questions_do_not_hold_their_answer(corpora: dict[str, Rows]) -> None:
+    for corpus in corpora.values():
+        for row in all_rows(corpus):
+            if row["answer"] is not None:
+                answer = rf"(?<!\w){re.escape(row['answer'])}(?!\w)"
+                assert not re.search(answer, row["question"]), row
+
+
+@pytest.mark.parametrize(
+    ("language", "letters"), [("he", "א-ת"), ("ro", "a-zA-ZăâîșțĂÂÎȘȚ"), ("en", "a-zA-Z")]
+)
+def test_questions_are_clean_sentences_of_the_language(
+    corpora: dict[str, Rows], language: str, letters: str
+) -> None:
+    allowed = re.compile(rf"[{letters}0-9':;,.“”„\"-]+( [{letters}0-9':;,.“”„\"-]+)*\??")
+    for row in all_rows(corpora[language]):
+        assert allowed.fullmatch(row["question"]), row["question"]
+        assert allowed.fullmatch(row["context"]), row["context"]
+        assert row["question"].endswith("?")
+        assert row["question"][0] == row["question"][0].upper()
+
+
+def test_questions_are_many_and_never_asked_twice_of_a_context(corpora: dict[str, Rows]) -> None:
+    for corpus in corpora.values():
+        rows = all_rows(corpus)
+        assert len({row["guid"] for row in rows}) == len(rows)
+        assert len({(row["context"], row["question"]) for row in rows}) == len(rows)
+        assert len({row["question"] for row in rows}) > 0.97 * len(rows)
+        contexts = [{row["context"] for row in split} for split in corpus.values()]
+        assert sum(map(len, contexts)) == len(set().union(*contexts))
+
+
+def test_languages_ask_the_same_in_other_words(corpora: dict[str, Rows]) -> None:
+    he, ro, en = (
+        [
+            (row["guid"].split("-", 2)[2], row["kind"], row["candidates"], row["answer"] is None)
+            for row in all_rows(corpora[language])
+        ]
+        for language in LANGUAGES
+    )
+    assert he == ro == en
+
+
+def test_kinds_are_equally_frequent_and_the_share_without_an_answer_is_exact(
+    corpora: dict[str, Rows],
+) -> None:
+    rows = corpora["he"]["train"]
+    assert sum(row["answer"] is None for row in rows) == pytest.approx(0.2 * len(rows), abs=1)
+    for missing in (False, True):
+        kinds = Counter(row["kind"] for row in rows if (row["answer"] is None) == missing)
+        assert set(kinds) == set(KINDS)
+        assert max(kinds.values()) - min(kinds.values()) <= 2 * len(KINDS)
+
+
+@pytest.mark.parametrize("rivals", [0.1, 0.9])
+def test_the_share_of_rivals_is_kept(tmp_path: Path, rivals: float) -> None:
+    rows = rows_of(tmp_path, size=300, rivals=rivals, premise_sentences=(3, 6))["train"]
+    for kind in set(KINDS) - {"who"}:
+        share = fmean(row["candidates"] > 1 for row in rows if row["kind"] == kind)
+        assert share == pytest.approx(rivals, abs=0.2), kind
+
+
+@pytest.mark.real  # takes too long for every change
+def test_contexts_can_be_one_sentence_or_longer_than_a_window(tmp_path: Path) -> None:
+    for least, most in ((1, 1), (40, 60)):
+        rows = rows_of(tmp_path / str(least), size=100, premise_sentences=(least, most))["train"]
+        lengths = [row["context"].count(". ") + 1 for row in rows]
+        assert least <= min(lengths) <= max(lengths) <= most
+        if least == 40:
+            assert fmean(len(row["context"].split()) for row in rows) > 500
+            # Answers lie everywhere, not in the first window only.
+            late = fmean(row["answer_start"] > len(row["context"]) / 2 for row in rows)
+            assert 0.3 < late < 0.7
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
+    config = ChronicleConfig(task="qa", language=language, size=200, unanswerable=0.1)
+    paths = write_corpus(config, tmp_path)
+    assert sha256_file(paths["train"])[:16] == PINNED[language]
+
+
+@settings(max_examples=3, deadline=None)
+@given(size=st.integers(100, 200), seed=SEEDS, missing=st.sampled_from([0.0, 0.3, 1.0]))
+def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
+    tmp_path_factory: pytest.TempPathFactory, size: int, seed: int, missing: float
+) -> None:
+    options = {"size": size, "seed": seed, "unanswerable": missing}
+    rows = rows_of(tmp_path_factory.mktemp("one"), **options)
+    assert sum(map(len, rows.values())) == size
+    assert len(rows["train"]) == round(size * 0.7)
+    documents = [{row["document"] for row in split} for split in rows.values()]
+    assert sum(map(len, documents)) == len(set().union(*documents))
+    assert rows == rows_of(tmp_path_factory.mktemp("two"), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"unanswerable": 1.5}, "unanswerable=1.5"),
+        ({"rivals": -0.1}, "rivals=-0.1"),
+        ({"label_noise": 0.1}, "label_noise=0.1 is not for task=qa"),
+        ({"class_weights": (1.0,)}, "unanswerable sets the share"),
+        ({"premise_sentences": (0, 2)}, "from 1 to"),
+    ],
+)
+def test_wrong_values_are_named(options: Row, named: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        ChronicleConfig(task="qa", **options)
+
+
+def test_marks_nest_and_leave_no_trace() -> None:
+    text, parts = unmark("\U000f0501a \U000f0001b\U000f8001 c\U000f8501.")
+    assert text == "a b c."
+    assert [(one.part, one.event, text[one.start : one.end]) for one in parts] == [
+        ("subject", 1, "b"),
+        ("clause", 1, "a b c"),
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_shipped_configuration_loads_as_questions(tmp_path: Path, language: str) -> None:
+    config = read_config(CONF / "chronicle_qa.yaml")
+    assert config.generator
+    config.generator.size, config.language = 100, language
+    splits = load(config, tmp_path, tmp_path / "cache")
+    assert [len(rows) for rows in splits.values()] == [70, 10, 20]
+    for example in splits["test"]:
+        [span] = example.spans
+        assert example.label == "answer"
+        assert example.text[span.start : span.end] == example.side["answers"][0]
+        assert example.side["kind"] in KINDS
+
+
+def test_questions_without_an_answer_need_their_class(tmp_path: Path) -> None:
+    config = read_config(CONF / "chronicle_qa.yaml")
+    assert config.generator
+    config.generator.size, config.generator.unanswerable = 100, 0.5
+    with pytest.raises(ConfigError, match="generates answer, no_answer"):
+        load(config, tmp_path, tmp_path / "cache")
+    config.label_order = ["answer", "no_answer"]
+    labels = Counter(example.label for example in load(config, tmp_path, tmp_path)["train"])
+    assert labels == {"answer": 35, "no_answer": 35}

@@ -1,0 +1,235 @@
+"""Chronicle's articles and summaries: true, short, in other words, and not the article's lead."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chronicle import ChronicleConfig, world, write
+from chronicle.plot import Story, draw_story
+from chronicle.pointing import unmark
+from chronicle.premise import Fact, facts_of, gather
+from chronicle.summarising import SUMMARISERS
+from chronicle.summary import POINTS, Digest, has_noun, summarise
+from chronicle.world import AGENTS, Entity, Event
+from heron.base.errors import ConfigError
+from heron.base.files import sha256_file
+
+LANGUAGES = tuple(SUMMARISERS)
+PINNED = {
+    "he": "30da5b3645fea842",
+    "ro": "8b7c5a9f87421aac",
+    "en": "5360f14324d8085f",
+}  # of 100 rows with seed 0
+SEEDS = st.integers(0, 10**6)
+TRUE = ("told", "undated")
+Row = dict[str, Any]
+
+
+def rows_of(folder: Path, **options: Any) -> dict[str, list[Row]]:
+    options = {"premise_sentences": (8, 20), **options}
+    paths = write(ChronicleConfig(task="summarization", **options), folder)
+    return {split: [json.loads(line) for line in path.open()] for split, path in paths.items()}
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
+    folder = tmp_path_factory.mktemp("summaries")
+    return {
+        language: rows_of(folder / language, language=language, size=200)["train"]
+        for language in LANGUAGES
+    }
+
+
+def digest(seed: int) -> tuple[Story, list[Fact], Digest]:
+    story = draw_story(Random(seed), sentences=(8, 20))
+    facts = list(facts_of(story, story.sentences))
+    return story, facts, Digest(gather("", facts, [story]), story)
+
+
+class Spoken:
+    """Stands for a language: keeps what a point says."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, tuple[Any, ...]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *words: self.said.setdefault(name, words)
+
+
+def points(seed: int) -> tuple[list[Fact], dict[str, tuple[Any, ...]]]:
+    _, facts, one = digest(seed)
+    spoken = Spoken()
+    for find in POINTS.values():
+        if point := find(one, Random(seed)):
+            point(spoken)  # type: ignore[arg-type]
+    return facts, spoken.said
+
+
+def happened(facts: list[Fact]) -> list[Fact]:
+    """What the article says for sure, saying things among it."""
+    return [
+        fact
+        for fact in facts
+        if fact.said in TRUE
+        or (fact.said == "reported" and fact.event.frame in world.REPORTS)
+    ]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS)
+def test_what_a_summary_says_is_true_of_the_events(seed: int) -> None:
+    facts, said = points(seed)
+    known = happened(facts)
+    if "centre" in said:
+        who, acts, examples = said["centre"]
+        counts = Counter(fact.event.subject for fact in known if fact.event.subject.kind in AGENTS)
+        assert counts[who] == acts
+        assert all(count < acts for other, count in counts.items() if other != who)
+        events = [fact.event for fact in facts if fact.said == "told"]
+        assert all(event.subject == who and event in events for event in examples)
+    if "course" in said:
+        first, last = said["course"]
+        starts = [fact.event.start for fact in known if fact.said != "undated"]
+        assert first.start == min(starts)
+        assert last.start == max(starts)
+        assert starts.count(first.start) == starts.count(last.start) == 1
+    if "towns" in said:
+        [towns] = said["towns"]
+        events = [fact.event for fact in known]
+        places = {event.place for event in events if event.place is not None}
+        places |= {e.object.word for e in events if e.object and e.object.kind == world.PLACE}
+        assert set(towns) == places
+        assert len(set(towns)) == len(towns)
+    if "reason" in said:
+        effect, cause = said["reason"]
+        [fact] = [fact for fact in facts if fact.event == effect]
+        [other] = [fact for fact in facts if fact.event == cause]
+        assert effect.cause is not None
+        assert fact.sentence == other.sentence
+
+
+def test_every_point_is_made() -> None:
+    made = Counter(name for seed in range(60) for name in points(seed)[1])
+    assert set(made) == set(POINTS)
+    assert min(made.values()) > 10
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_event_that_has_a_noun_is_told_as_one(language: str) -> None:
+    kinds = {world.PERSON: [Entity(world.PERSON, 1, gender) for gender in "mf"]}
+    for frame in world.FRAMES:
+        for kind in frame.subjects:
+            for subject in kinds.get(kind, [Entity(kind, 0), Entity(kind, 6)]):
+                things = kinds.get(frame.object, [Entity(frame.object, 2)])
+                event = Event(frame, subject, things[0] if frame.object else None, None, 0)
+                teller = SUMMARISERS[language](Story(0, (), ()), Random(0))
+                noun = unmark(teller.noun(event, named=True))[0] if has_noun(event) else "none"
+                assert noun.strip(), frame.name
+
+
+def test_rows_hold_an_article_and_a_summary_of_one_to_three_sentences(
+    corpora: dict[str, list[Row]],
+) -> None:
+    for rows in corpora.values():
+        assert len({row["guid"] for row in rows}) == len({row["summary"] for row in rows}) == 140
+        lengths = [row["summary"].count(". ") + 1 for row in rows]
+        assert set(lengths) == {1, 2, 3}
+        for row in rows:
+            assert list(row) == ["guid", "document", "article", "summary"]
+            assert 8 <= row["article"].count(". ") + 1 <= 20
+
+
+def bigrams(text: str) -> list[tuple[str, str]]:
+    words = re.findall(r"[\w']+", text.lower())
+    return list(pairwise(words))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_most_bigrams_of_a_summary_are_not_its_articles(
+    corpora: dict[str, list[Row]], language: str
+) -> None:
+    novel = [
+        fmean(pair not in set(bigrams(row["article"])) for pair in bigrams(row["summary"]))
+        for row in corpora[language]
+    ]
+    assert fmean(novel) > 0.7
+    assert min(novel) > 0.4
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_three_sentences_are_a_weak_summary(
+    corpora: dict[str, list[Row]], language: str
+) -> None:
+    shares = []
+    for row in corpora[language]:
+        lead = Counter(bigrams(". ".join(row["article"].split(". ")[:3])))
+        gold = Counter(bigrams(row["summary"]))
+        shares.append(2 * (lead & gold).total() / (lead.total() + gold.total()))
+    assert fmean(shares) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("language", "letters"), [("he", "א-ת"), ("ro", "a-zA-ZăâîșțĂÂÎȘȚ"), ("en", "a-zA-Z")]
+)
+def test_summaries_are_clean_sentences_of_the_language(
+    corpora: dict[str, list[Row]], language: str, letters: str
+) -> None:
+    word = rf"[{letters}0-9'\"-]+[,:;.]?"
+    for row in corpora[language]:
+        assert re.fullmatch(rf"{word}( {word})*", row["summary"]), row["summary"]
+        assert row["summary"].endswith(".")
+        assert not re.search(r"[^\W\d_]: [a-zăâîșț]", row["summary"])
+
+
+def test_languages_sum_up_the_same_stories(corpora: dict[str, list[Row]]) -> None:
+    he, ro, en = (
+        [
+            (row["guid"].split("-", 2)[2], row["summary"].count(". "))
+            for row in corpora[language]
+        ]
+        for language in LANGUAGES
+    )  # fmt: skip
+    assert he == ro == en
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_bytes_do_not_depend_on_machine_or_python_version(tmp_path: Path, language: str) -> None:
+    config = ChronicleConfig(
+        task="summarization", language=language, size=100, premise_sentences=(8, 20)
+    )
+    paths = write(config, tmp_path)
+    again = write(config, tmp_path / "again")
+    assert all(paths[split].read_bytes() == again[split].read_bytes() for split in paths)
+    assert sha256_file(paths["train"])[:16] == PINNED[language]
+
+
+def test_stories_too_short_to_sum_up_are_left_out() -> None:
+    for seed in range(20):
+        story = draw_story(Random(seed), sentences=(1, 1))
+        assert summarise(story, SUMMARISERS["he"], Random(seed), Random(seed)) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"premise_sentences": (8, 81)}, "at most 80 sentences"),
+        ({"premise_sentences": (1, 7)}, "at least 8 sentences"),
+        ({"label_noise": 0.1}, "label_noise=0.1 is not for task=summarization"),
+        ({"class_weights": (1.0,)}, "class_weights are not for task=summarization"),
+    ],
+)
+def test_wrong_values_are_named(options: Row, named: str) -> None:
+    options = {"premise_sentences": (8, 20), **options}
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        ChronicleConfig(task="summarization", **options)

@@ -1,0 +1,203 @@
+"""`heron audit` from the command line to its report: what is there, by guid, left or right."""
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import random
+from html.parser import HTMLParser
+
+import pytest
+from tests.unit.audit.builders import sentence
+
+from heron.cli import main
+
+HOSTILE = "<script>alert('x')</script> | \"citat\" & <b>atât</b>"
+VOID = {"meta", "img", "input", "br"}
+
+
+class Page(HTMLParser):
+    """Collects tags and attributes, and fails on elements that are not closed in order."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def rows(count: int, seed: int, prefix: str) -> list[list[str]]:
+    rng = random.Random(seed)
+    labels = ["contradiction", "entailment", "neutral"]
+    return [
+        [f"{prefix}{i}", sentence(rng), sentence(rng), rng.choice(labels)] for i in range(count)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HERON_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def put(folder, name: str, content: list[list[str]]) -> str:
+    path = folder / "data" / name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["guid", "premise", "hypothesis", "label"], *content])
+    return f"data.files.{path.stem}.path={path}"
+
+
+def heron(folder, *words: str) -> int:
+    shared = [f"paths.data={folder}/data", f"paths.cache={folder}/cache", "data.language=ro"]
+    return main(["audit", "data=own_nli", *shared, *words])
+
+
+def findings(folder) -> dict:
+    found = json.loads((folder / "runs/audit/own_nli/findings.json").read_text(encoding="utf-8"))
+    return found | {"by_id": {finding["id"]: finding for finding in found["findings"]}}
+
+
+def leaky_files(folder) -> list[str]:
+    """A train and a test file that share a pair with another label; its text tries to be markup."""
+    copy = ["shared", HOSTILE, HOSTILE + " da", "neutral"]
+    train = put(folder, "train.csv", [*rows(60, 0, "r"), copy])
+    test = put(folder, "test.csv", [*rows(30, 1, "t"), [*copy[:3], "entailment"]])
+    return [train, test]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """Audit leaky files once, under options that would carve and drop; what came of it."""
+    folder = tmp_path_factory.mktemp("audited")
+    carving = ["data.validation.fraction=0.5", "data.duplicates=drop", "data.sample.fraction=0.2"]
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
+        patch.setenv("HERON_OFFLINE", "1")
+        patch.chdir(folder)
+        assert heron(folder, *leaky_files(folder), *carving) == 0
+    return folder, output.getvalue()
+
+
+def test_a_shared_pair_is_reported_by_guid_everywhere(audited):
+    folder, output = audited
+    found = findings(folder)
+    shared = found["by_id"]["duplicates.train.test"]
+    assert [(row["split"], row["guid"]) for row in shared["rows"]] == [
+        ("train", "shared"),
+        ("test", "shared"),
+    ]
+    assert shared["severity"] == "serious"
+    train = folder / "data/train.csv"
+    assert found["sha256"]["train"] == hashlib.sha256(train.read_bytes()).hexdigest()
+    assert "serious  duplicates.train.test: train and test share 1 pair" in output
+    assert "runs/audit/own_nli/audit.html" in output
+    markdown = (folder / "runs/audit/own_nli/audit.md").read_text(encoding="utf-8")
+    assert "## serious: duplicates.train.test" in markdown
+    assert "| shared | neutral |" in markdown
+
+
+def test_texts_are_shown_and_never_run(audited):
+    folder, _ = audited
+    text = (folder / "runs/audit/own_nli/audit.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(" in text
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert "default-src 'none'" in text
+    markdown = (folder / "runs/audit/own_nli/audit.md").read_text(encoding="utf-8")
+    assert "<script>" not in markdown
+
+
+@pytest.mark.parametrize(("language", "direction"), [("he", "rtl"), ("ro", "ltr")])
+def test_texts_run_in_their_languages_direction(folder, language, direction):
+    words = [f"data.language={language}", "out=report", *leaky_files(folder)]
+    assert main(["audit", "own_nli", *words]) == 0
+    page = Page((folder / "report/audit.html").read_text(encoding="utf-8"))
+    cells = [attributes for _, attributes in page.tags if attributes.get("class") == "text"]
+    assert cells
+    assert {(cell["dir"], cell["lang"]) for cell in cells} == {(direction, language)}
+
+
+def test_a_missing_split_is_named_and_the_others_are_audited(folder):
+    test = put(folder, "test.csv", rows(40, 0, "t"))
+    assert heron(folder, test) == 0
+    found = findings(folder)
+    assert found["missing"] == ["train"]
+    assert found["rows"] == {"test": 40}
+    assert "data.files.train.path=FILE" in found["by_id"]["missing.train"]["advice"]
+
+
+def test_with_no_file_at_all_every_place_is_named(folder, capsys):
+    assert heron(folder) == 2
+    error = capsys.readouterr().err
+    assert error.count("missing") >= 2
+    assert "Traceback" not in error
+
+
+def test_files_are_audited_as_shipped_whatever_the_options_carve_or_drop(audited):
+    folder, _ = audited
+    assert findings(folder)["rows"] == {"train": 61, "test": 31}
+    assert "duplicates.train.test" in findings(folder)["by_id"]
+
+
+def test_strict_leaves_with_1_only_where_something_is_serious(folder):
+    assert heron(folder, "strict=true", *leaky_files(folder)) == 1
+    clean = [put(folder, "train.csv", rows(60, 0, "r")), put(folder, "test.csv", rows(30, 1, "t"))]
+    assert heron(folder, "strict=true", *clean) == 0
+
+
+def test_what_is_serious_is_kept_for_training(audited):
+    from heron.audit.known import warnings
+    from heron.base.files import sha256_file
+    from heron.config.data_words import configure
+
+    folder, _ = audited
+    config = configure("own_nli", ["data.language=ro"])
+    sources = {name: sha256_file(folder / f"data/{name}.csv") for name in ("train", "test")}
+    lines = warnings(config, sources, folder / "cache")
+    assert [line.partition(":")[0] for line in lines] == [
+        "duplicates.train.test",
+        "conflicts.train.test",
+    ]
+    config.duplicates = "drop"
+    assert warnings(config, sources, folder / "cache") == []
+
+
+def test_event_pairs_are_audited_and_what_does_not_apply_is_said(folder):
+    words = ["data.generator.size=200", "paths.cache=cache", "out=report"]
+    assert main(["audit", "data=chronicle", *words]) == 0
+    found = json.loads((folder / "report/findings.json").read_text(encoding="utf-8"))
+    ids = {finding["id"] for finding in found["findings"]}
+    assert {"skipped", "events_only", "window_only", "rows"} <= ids
+    assert "hypothesis_only" not in ids
+    assert "Synthetic data" in (folder / "report/audit.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "missing option data="),
+        (["data=own_nil"], "Did you mean 'own_nli'"),
+        (["own_nli", "data.langage=ro"], "Did you mean 'data.language'"),
+        (["own_nli", "data.normalize_case=capitalise"], "Did you mean 'capitalize'"),
+        (["own_nli", "path.data=x"], "Did you mean 'paths.data'"),
+        (["own_nli", "near=2"], "must be above 0 and at most 1"),
+    ],
+)
+def test_misspelt_words_name_the_nearest(folder, capsys, words, message):
+    assert main(["audit", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error

@@ -1,0 +1,357 @@
+"""`heron compare`: stored predictions in, differences and tests out; a wrong file, one message."""
+
+import csv
+import json
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+from omegaconf import OmegaConf
+
+from heron.base.errors import ConfigError, DataError
+from heron.base.files import read_json, write_json
+from heron.base.tables import write_table
+from heron.commands import compare
+from heron.commands.compare import CompareOptions, compare_runs
+from heron.metrics import score_task
+from heron.metrics.significance import holm, mann_whitney
+from heron.results.collect import collect
+from heron.results.comparison import pair_runs
+
+LABELS = ["BEFORE", "AFTER", "VAGUE"]
+N = 120
+GUIDS = [f"d{row // 4}.{row}" for row in range(N)]
+GOLD = np.random.default_rng(0).choice(LABELS, N, p=[0.5, 0.3, 0.2])
+HEADS = {"cls": 0.3, "emp": 0.31, "ess": 0.8}  # how many rows each has right besides luck
+FAST = "draws=300"
+
+
+def number(head, seed):
+    """Give each run random numbers of its own."""
+    return 10 * seed + list(HEADS).index(head)
+
+
+def predict(right, seed):
+    """Predict a share of the rows right, the others at random."""
+    random = np.random.default_rng(seed)
+    return np.where(random.random(N) < right, GOLD, random.choice(LABELS, N))
+
+
+@pytest.fixture
+def make_run(tmp_path, monkeypatch):
+    """Return a function that writes one run of `runs/sweep`; the tests run beside `runs`."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(head, seed, right, sweep="sweep", state="done", validation=0.5, rows=N, **task):
+        folder = tmp_path / "runs" / sweep / f"head={head},seed={seed}-0000000{seed}"
+        config = {"seed": seed, "data": {"label_order": LABELS}, "head": {"name": head}}
+        config["task"] = {"name": "relation", "relaxed": "recode", "resample": "row", **task}
+        config["trainer"] = {"monitor": "macro_f1"}
+        folder.mkdir(parents=True)
+        OmegaConf.save(OmegaConf.create(config), folder / "config.yaml")
+        overrides = [f"head={head}", f"seed={seed}"]
+        write_json(folder / "status.json", {"state": state, "overrides": overrides})
+        if state == "done":
+            write_json(folder / "scores.json", {"validation": {"macro_f1": validation}})
+            predicted = predict(right, number(head, seed))
+            write_predictions(folder / "predictions" / "test.parquet", predicted, rows)
+        return folder
+
+    return make
+
+
+def write_predictions(path, predicted, rows=N, **more):
+    columns = {"guid": GUIDS[:rows], "gold": GOLD[:rows].tolist()}
+    columns["prediction"] = list(predicted)[:rows]
+    write_table(path, {**columns, **more})
+
+
+@pytest.fixture
+def sweep(make_run):
+    """A sweep of three heads, three seeds each; `ess` is far better than `cls`."""
+    for head, right in HEADS.items():
+        for seed in range(3):
+            make_run(head, seed, right, validation=[0.5, 0.7, 0.6][seed])
+    return "runs/sweep"
+
+
+def run(*words):
+    """Run the command; returns what it wrote as JSON."""
+    assert compare.run([*words, FAST, "out=out"]) == 0
+    return read_json("out/compare.json")
+
+
+def by_label(written):
+    return {system["label"]: system for system in written["systems"]}
+
+
+def score(head, seed, right, metric="macro_f1"):
+    predicted = predict(right, number(head, seed))
+    return score_task("relation", GOLD, predicted, LABELS)[metric]
+
+
+def test_a_sweep_is_compared_setting_by_setting(sweep):
+    written = run(sweep, "against=head=cls")
+    systems = by_label(written)
+    assert list(systems) == ["head=cls", "head=emp", "head=ess"]
+    scores = {
+        head: [score(head, seed, right) for seed in range(3)] for head, right in HEADS.items()
+    }
+    ess = systems["head=ess"]
+    assert ess["scores"] == pytest.approx(scores["ess"])
+    assert (ess["mean"], ess["sd"], ess["n"]) == pytest.approx(
+        (statistics.fmean(scores["ess"]), statistics.stdev(scores["ess"]), 3)
+    )
+    difference = ess["against"]["bootstrap"]
+    assert difference["difference"] == pytest.approx(ess["mean"] - systems["head=cls"]["mean"])
+    assert 0 < difference["low"] < difference["difference"] < difference["high"]
+    assert ess["against"]["significant"]
+    assert not systems["head=emp"]["against"]["significant"]
+    assert systems["head=cls"]["against"] is None
+
+
+def test_the_best_run_is_chosen_on_validation(sweep):
+    written = run(sweep)
+    assert {system["best"] for system in written["systems"]} == {1}
+    assert {system["validation"] for system in written["systems"]} == {0.7}
+    right = [predict(HEADS[head], number(head, 1)) == GOLD for head in ("cls", "ess")]
+    found = by_label(written)["head=ess"]["against"]["mcnemar"]
+    assert found["only_first"] == int((right[1] & ~right[0]).sum())
+    assert written["cochran_q"]["n"] == N
+    assert written["cochran_q"]["degrees"] == 2
+
+
+def test_the_best_run_of_a_monitored_loss_is_the_lowest(sweep):
+    for folder in Path("runs/sweep").iterdir():
+        stored = read_json(folder / "scores.json")["validation"]["macro_f1"]
+        write_json(folder / "scores.json", {"validation": {"loss": stored}})
+        config = (folder / "config.yaml").read_text()
+        (folder / "config.yaml").write_text(config.replace("macro_f1", "loss"))
+    systems = run(sweep)["systems"]
+    assert {(system["best"], system["validation"]) for system in systems} == {(0, 0.5)}
+
+
+def test_every_test_says_what_went_in(sweep, capsys):
+    written = run(sweep)
+    systems = by_label(written)
+    found = systems["head=ess"]["against"]
+    ranks = mann_whitney(
+        systems["head=ess"]["scores"], systems["head=cls"]["scores"], inputs="per_seed_scores"
+    )
+    assert (found["mann_whitney"]["p"], found["mann_whitney"]["n_first"]) == (ranks.p, 3)
+    randomized = [systems[f"head={h}"]["against"]["randomization"]["p"] for h in ("emp", "ess")]
+    corrected = [systems[f"head={h}"]["against"]["p_holm"] for h in ("emp", "ess")]
+    assert corrected == pytest.approx(holm(randomized))
+    assert [pair["seed"] for pair in found["per_seed"]] == ["0", "1", "2"]
+    shown = " ".join(capsys.readouterr().out.split())
+    for words in ("a run (one seed of a system)", "a row, right or wrong", "Cochran's Q", "Holm"):
+        assert words in shown
+
+
+def test_the_table_is_written_for_people_and_for_programs(sweep):
+    run(sweep)
+    markdown = Path("out/compare.md").read_text()
+    assert markdown.count("### ") == 3
+    rows = list(csv.DictReader(Path("out/compare.csv").read_text().splitlines()))
+    assert [row["system"] for row in rows] == ["head=cls", "head=emp", "head=ess"]
+    written = by_label(read_json("out/compare.json"))["head=ess"]
+    assert float(rows[2]["macro_f1 mean"]) == written["mean"]
+    low = written["against"]["bootstrap"]["low"]
+    assert float(rows[2]["difference low"]) == low
+    assert json.dumps(written)
+
+
+def test_the_same_command_gives_the_same_numbers(sweep):
+    assert run(sweep) == run(sweep)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["runs/sweep/head=cls*", "runs/sweep/head=ess*"],
+        ["runs/sweep/head=cls", "runs/sweep/head=ess"],
+        [f"runs/sweep/head={h},seed={s}-0000000{s}" for s in (2, 0, 1) for h in ("cls", "ess")],
+    ],
+)
+def test_globs_beginnings_and_single_runs_name_the_same_systems(sweep, words):
+    expected = by_label(run(sweep))["head=ess"]
+    written = run(*words)
+    assert [system["n"] for system in written["systems"]] == [3, 3]
+    assert written["systems"][1]["scores"] == expected["scores"]
+    assert written["systems"][1]["against"]["bootstrap"] == expected["against"]["bootstrap"]
+
+
+def test_two_sweeps_of_the_same_settings_stay_apart(make_run):
+    for seed in (0, 1):
+        make_run("ess", seed, 0.5, sweep="old")
+        make_run("ess", seed, 0.5, sweep="new")
+    assert [system["label"] for system in run("runs/old", "runs/new")["systems"]] == ["old", "new"]
+    one = "head=ess,seed=0-00000000"
+    written = run(f"runs/old/{one}", f"runs/new/{one}")
+    assert [system["label"] for system in written["systems"]] == [f"old/{one}", f"new/{one}"]
+
+
+@pytest.mark.parametrize(
+    "against", ["head=ess", "head=ess,seed=1-00000001", "runs/sweep/head=ess,seed=1-00000001"]
+)
+def test_the_baseline_is_named_by_setting_run_or_path(sweep, against):
+    assert run(sweep, f"against={against}")["baseline"] == "head=ess"
+
+
+def test_any_systems_files_are_compared_with_runs(sweep):
+    for suffix in (".csv", ".jsonl", ".parquet"):
+        write_predictions(f"mine{suffix}", predict(0.9, 99))
+    found = [
+        by_label(run(sweep, f"mine{suffix}", "against=head=ess"))["mine"]
+        for suffix in (".csv", ".jsonl", ".parquet")
+    ]
+    assert found[0]["scores"] == found[1]["scores"] == found[2]["scores"]
+    assert found[0]["against"] == found[2]["against"]
+    # A file is one run: it stands beside each seed of the other, and no spread can be tested.
+    assert len(found[0]["against"]["per_seed"]) == 3
+    assert found[0]["against"]["mann_whitney"] is None
+
+
+def test_two_files_need_no_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, right in (("a", 0.5), ("b", 0.9)):
+        write_predictions(f"{name}.csv", predict(right, len(name)))
+    written = run("a.csv", "b.csv", "metric=micro_f1")
+    accuracy = (predict(0.9, 1) == GOLD).mean()
+    assert by_label(written)["b"]["mean"] == pytest.approx(accuracy)
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder, right in (("old", 0.5), ("new", 0.9)):
+        write_predictions(f"{folder}/test.csv", predict(right, 1))
+    written = run("old/test.csv", "new/test.csv", "against=new/test.csv")
+    assert list(by_label(written)) == ["old: test", "new: test"]
+    assert written["baseline"] == "new: test"
+    with pytest.raises(ConfigError, match="against=test fits several systems: old: test; new: "):
+        run("old/test.csv", "new/test.csv", "against=test")
+
+
+def test_systems_on_different_rows_are_refused_or_compared_on_what_they_share(sweep):
+    write_predictions("mine.csv", predict(0.9, 99), rows=100)
+    with pytest.raises(DataError, match=r"mine.csv: lacks 20 of 120 labelled guids: 'd25.100'"):
+        run(sweep, "mine.csv")
+    written = run(sweep, "mine.csv", "rows=shared")
+    assert written["rows"] == 100
+    assert any("20 of 120 rows are left out" in note for note in written["notes"])
+    with pytest.raises(ConfigError, match=r"rows=share.*Did you mean 'shared'"):
+        run(sweep, "mine.csv", "rows=share")
+
+
+def test_files_without_a_row_in_common_name_rows_shared_and_what_sets_the_runs_apart(make_run):
+    for number, (size, seed) in enumerate(((160, 0), (400, 1), (400, 2))):
+        folder = make_run("ess", seed, 0.8)
+        config = OmegaConf.load(folder / "config.yaml")
+        config.data.generator = {"size": size, "seed": number}
+        OmegaConf.save(config, folder / "config.yaml")
+        columns = {"guid": [f"{number}.{g}" for g in GUIDS], "gold": GOLD, "prediction": GOLD}
+        write_table(folder / "predictions" / "test.parquet", columns)
+    with pytest.raises(DataError, match=r"rows=shared leaves none.*in data\.generator\.size, "):
+        run(*(f"runs/sweep/head=ess,seed={seed}-0000000{seed}" for seed in range(3)))
+
+
+def test_rows_without_a_gold_label_are_not_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, right in (("a", 0.5), ("b", 0.9)):
+        gold = [None if row < 20 else label for row, label in enumerate(GOLD.tolist())]
+        columns = {"guid": GUIDS, "gold": gold, "prediction": predict(right, len(name)).tolist()}
+        write_table(f"{name}.parquet", columns)
+    assert run("a.parquet", "b.parquet")["rows"] == 100
+
+
+def test_different_golds_and_wrong_rows_are_listed(sweep):
+    gold = GOLD.copy()
+    gold[[3, 7]] = [LABELS[LABELS.index(label) - 1] for label in gold[[3, 7]]]
+    write_table("other.csv", {"guid": GUIDS, "gold": gold, "prediction": gold})
+    with pytest.raises(DataError, match=r"(?s)2 problems.*d0\.3: gold is .*d1\.7: gold is"):
+        run(sweep, "other.csv")
+    write_table("twice.csv", {"guid": ["a", "a"], "gold": GOLD[:2], "prediction": GOLD[:2]})
+    with pytest.raises(DataError, match="guid 'a' is there twice"):
+        run(sweep, "twice.csv")
+    write_predictions("labels.csv", ["Before", *GOLD[1:]])
+    with pytest.raises(DataError, match=r"unknown prediction 'Before'.*allowed: BEFORE"):
+        run(sweep, "labels.csv")
+    write_table("bare.jsonl", {"guid": ["a"], "label": ["BEFORE"]})
+    with pytest.raises(DataError, match="no column 'gold'"):
+        run(sweep, "bare.jsonl")
+
+
+def test_unfinished_runs_are_left_out_and_named(sweep, make_run):
+    make_run("ess", 3, 0.9, state="failed")
+    written = run(sweep)
+    assert by_label(written)["head=ess"]["n"] == 3
+    assert any("seed=3-00000003 is left out: failed" in note for note in written["notes"])
+
+
+def test_what_cannot_be_compared_is_said_in_one_line(sweep, make_run):
+    for words, message in (
+        ([], "name the systems"),
+        (["runs/sweep/head=ess"], "one system only"),
+        ([sweep, "split=validation"], "no predictions on split=validation; it has: test"),
+        ([sweep, "metric=macrof1"], "Did you mean 'macro_f1'"),
+        ([sweep, "splt=test"], "unknown option 'splt'.*Did you mean 'split'"),
+        ([sweep, "runs/swep2"], "no such run, sweep or file.*Did you mean 'sweep'"),
+        ([sweep, "against=head=es"], "no such system.*Did you mean 'head=ess'"),
+        ([sweep, "against=ess"], "no such system"),
+        ([sweep, "resample=groups"], "Did you mean 'group'"),
+        ([sweep, "alpha=5"], "alpha=5.0"),
+        ([sweep, "draws=0"], "draws=0"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            compare.run(words)
+    make_run("ess", 0, 0.5, sweep="other", name="nli")
+    with pytest.raises(ConfigError, match=r"different task.name: nli, relation; say task="):
+        compare.run([sweep, "runs/other"])
+
+
+def test_whole_documents_are_drawn_where_asked(sweep):
+    documents = [guid.partition(".")[0] for guid in GUIDS]
+    write_table("groups.csv", {"guid": GUIDS, "group": documents})
+    write_predictions("mine.parquet", predict(0.9, 99), group=documents)
+    by_rows = run(sweep)
+    by_documents = run(sweep, "groups=groups.csv")
+    assert (by_rows["groups"], by_documents["groups"]) == (None, 30)
+    assert by_documents["systems"] != by_rows["systems"]
+    # Documents of one row are rows.
+    write_table("alone.csv", {"guid": GUIDS, "group": GUIDS})
+    assert run(sweep, "groups=alone.csv") == by_rows
+    # A column of the predictions says the same.
+    assert run(sweep, "mine.parquet", "resample=group")["groups"] == 30
+    write_table("groups.csv", {"guid": GUIDS[:5], "group": documents[:5]})
+    with pytest.raises(ConfigError, match=r"115 rows have no group in groups.csv"):
+        run(sweep, "groups=groups.csv")
+
+
+def test_a_note_says_that_few_documents_prove_little(sweep):
+    write_table("groups.csv", {"guid": GUIDS, "group": ["a"] * 40 + ["b"] * 40 + ["c"] * 40})
+    written = run(sweep, "groups=groups.csv")
+    assert any("3 documents are few" in note and "below 0.25" in note for note in written["notes"])
+    assert by_label(written)["head=ess"]["against"]["randomization"]["p"] == 0.25
+
+
+def test_a_note_says_when_the_runs_documents_cannot_be_found(make_run):
+    for head in ("cls", "ess"):
+        make_run(head, 0, 0.5, resample="group")
+    written = run("runs/sweep")
+    assert written["groups"] is None
+    assert any("intervals are too narrow" in note for note in written["notes"])
+
+
+def test_a_report_gets_the_same_comparison_from_runs(sweep):
+    found = compare_runs(collect(sweep), against="head=cls", options=CompareOptions(draws=300))
+    written = by_label(run(sweep))
+    assert found.baseline == "head=cls"
+    p_values = [system.against.p_holm for system in found.systems if system.against]
+    assert p_values == [written[f"head={h}"]["against"]["p_holm"] for h in ("emp", "ess")]
+
+
+def test_runs_are_paired_by_seed():
+    assert pair_runs(["0", "1", "2"], ["2", "1"]) == [(1, 1), (2, 0)]
+    assert pair_runs(["0", "1"], ["7", "8", "9"]) == [(0, 0), (1, 1)]
+    assert pair_runs([""], ["7", "8"]) == [(0, 0), (0, 1)]

@@ -1,0 +1,210 @@
+"""The dashboard: what it says of a sweep, that it is one safe file, and the same every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from heron.cli import main
+from heron.commands.dashboard import write_dashboard
+from heron.config.compose import unfold
+from heron.reports.dashboard_data import POINTS, curves, dashboard_data
+from heron.reports.workspace import build_workspace
+from heron.results.collect import collect
+from made_up_sweeps import make_sweep
+
+
+@pytest.fixture
+def sweep(tmp_path: Path) -> Path:
+    return make_sweep(tmp_path)
+
+
+def _data(sweep: Path) -> dict:
+    return dashboard_data("grid", collect(sweep), sweep)
+
+
+def _read(page: Path) -> dict:
+    found = re.search(r'id="dash-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
+    assert found
+    return json.loads(found.group(1))
+
+
+def test_best_is_chosen_by_validation_even_where_test_says_otherwise(sweep: Path) -> None:
+    data = _data(sweep)
+    best = data["best"]
+    assert best["label"] == "head=ess, optim.lr=0.0001"
+    runs = [run for run in data["runs"] if run["group"] == best["group"]]
+    values = [run["scores"]["validation"][0] for run in runs]
+    assert best["validation"][0] == pytest.approx(sum(values) / len(values), abs=1e-5)
+    assert data["runs"][best["run"]]["scores"]["validation"][0] == max(values)
+    at_test = {run["group"]: run["scores"]["test"][0] or 0 for run in data["runs"]}
+    assert max(at_test, key=lambda group: at_test[group]) != best["group"]
+
+
+def test_best_by_the_loss_is_the_lowest(sweep: Path) -> None:
+    for job in sweep.iterdir():  # the setting with the best score has the worst "loss"
+        for file in filter(Path.is_file, job.iterdir()):
+            file.write_text(file.read_text().replace("macro_f1", "loss"))
+    data = _data(sweep)
+    assert (data["monitor"], data["minimised"]) == ("loss", ["loss"])
+    values = [run["scores"]["validation"][0] for run in data["runs"]]
+    of_groups = {run["group"]: [] for run in data["runs"]}
+    for run, value in zip(data["runs"], values, strict=True):
+        of_groups[run["group"]] += [] if value is None else [value]
+    means = {group: sum(found) / len(found) for group, found in of_groups.items()}
+    best = data["best"]
+    assert best["group"] == min(means, key=lambda group: means[group])
+    assert values[best["run"]] == min(of_groups[best["group"]])
+
+
+def test_command_repeats_the_best_setting_with_all_its_seeds_beside_the_sweep(sweep: Path) -> None:
+    words = shlex.split(_data(sweep)["best"]["command"])
+    assert words[:3] == ["heron", "train", "-m"]
+    assert set(words[3:]) == {"head=ess", "optim.lr=1e-4", "seed=0,1", "run.sweep=grid-again"}
+
+
+def test_no_run_is_left_out_and_unfinished_ones_have_no_scores(sweep: Path) -> None:
+    runs = {run["job"]: run for run in _data(sweep)["runs"]}
+    assert list(runs) == sorted(path.name for path in sweep.iterdir())
+    failed, running = runs["job 003, seed=1"], runs["job 017, seed=1"]
+    assert (failed["state"], running["state"]) == ("failed", "running")
+    assert "second line" not in failed["error"]
+    assert failed["error"].startswith("RuntimeError")
+    assert failed["scores"]["validation"] == running["scores"]["validation"] == [None]
+    assert failed["curves"] == {}
+    assert running["curves"]["validation/macro_f1"]
+
+
+def test_curves_are_those_of_the_file_thinned_but_whole_at_both_ends(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    rows = [(step, 1 / (1 + step)) for step in range(1000)]
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["step", "train/loss", "validation/macro_f1"])
+        writer.writerows((step, value, "") for step, value in rows)
+        writer.writerow([999, "", 0.25])
+        writer.writerow([999, "nan", ""])
+    found = curves(path, ["macro_f1"])
+    points = found["train/loss"]
+    assert len(points) == POINTS
+    assert (points[0][0], points[-1][0]) == (0, 999)
+    assert all(value == pytest.approx(dict(rows)[step], rel=1e-5) for step, value in points)
+    assert found["validation/macro_f1"] == [[999, 0.25]]
+    path.write_text("step,train/loss\n1,broken\n")
+    assert curves(path, []) == {}
+    assert curves(tmp_path / "absent.csv", []) == {}
+
+
+def test_page_is_one_file_that_fetches_nothing_and_holds_the_data(sweep: Path) -> None:
+    page = write_dashboard(sweep)
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"""(?:src|href)=["'](?!#)(?!data:)[^"']*//""", text)
+    assert "@import" not in text
+    assert "default-src 'none'" in text
+    assert "<script>window.broken" not in text
+    assert _read(page) == json.loads(json.dumps(_data(sweep)))
+
+
+def test_same_runs_give_the_same_bytes_wherever_the_page_lies(sweep: Path, tmp_path: Path) -> None:
+    first = write_dashboard(sweep).read_bytes()
+    assert write_dashboard(sweep).read_bytes() == first
+    assert write_dashboard(sweep, tmp_path / "pages").read_bytes() == first
+
+
+def test_names_link_to_the_runs_pages_that_exist(sweep: Path, tmp_path: Path) -> None:
+    (sweep / "job 000, seed=0" / "report.html").write_text("page")
+    data = _read(write_dashboard(sweep, tmp_path / "pages"))
+    links = [run["link"] for run in data["runs"] if run["link"]]
+    assert links == ["../grid/job%20000%2C%20seed%3D0/report.html"]
+
+
+def test_runs_that_curricula_learn_from_are_counted_but_not_compared(sweep: Path) -> None:
+    for number, path in enumerate(sorted(sweep.glob("*/config.yaml"))):
+        first = number == 0
+        text = "" if first else "experiment: a/b\ncurriculum: {name: cart_cl}\n"
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+    page = write_dashboard(sweep)
+    assert next(run["job"] for run in _read(page)["runs"]) == "job 001, seed=1"
+    assert "1 that curricula have learnt from" in page.read_text(encoding="utf-8")
+
+
+def test_secrets_of_older_runs_are_masked(sweep: Path) -> None:
+    path = sweep / "job 000, seed=0" / "status.json"
+    status = json.loads(path.read_text(encoding="utf-8"))
+    status["overrides"].append("data.homepage=https://dana:hunter2hunter2@example.org/x")
+    status["error"] = "cannot reach https://dana:hunter2hunter2@example.org/x"
+    path.write_text(json.dumps(status), encoding="utf-8")
+    assert "hunter2hunter2" not in write_dashboard(sweep).read_text(encoding="utf-8")
+
+
+def test_the_command_for_the_best_starts_no_search_and_no_workers(sweep: Path) -> None:
+    for path in sweep.glob("*/status.json"):
+        status = json.loads(path.read_text(encoding="utf-8"))
+        status["overrides"] += ["sweeper=optuna", "sweeper.trials=9", "launcher=slurm", "head=ess"]
+        path.write_text(json.dumps(status), encoding="utf-8")
+    command = _read(write_dashboard(sweep))["best"]["command"]
+    assert "head=ess" in command
+    assert "sweeper" not in command
+    assert "launcher" not in command
+
+
+def test_a_sweep_without_finished_runs_has_a_page_too(tmp_path: Path) -> None:
+    sweep = make_sweep(tmp_path)
+    for path in sweep.glob("*/scores.json"):
+        path.unlink()
+    for path in sweep.glob("*/status.json"):
+        path.write_text('{"state": "pending"}')
+    assert _read(write_dashboard(sweep))["best"] is None
+
+
+def test_two_hundred_runs_make_a_page_of_less_than_a_megabyte_in_a_second(tmp_path: Path) -> None:
+    sweep = make_sweep(tmp_path, seeds=23)
+    started = time.process_time()
+    page = write_dashboard(sweep)
+    assert time.process_time() - started < 3
+    assert page.stat().st_size < 1e6
+
+
+def test_a_single_run_is_refused_and_told_what_to_do(
+    sweep: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["dashboard", str(sweep / "job 000, seed=0")]) == 2
+    assert "heron report" in capsys.readouterr().err
+    assert main(["dashboard"]) == 2
+    assert main(["dashboard", str(sweep), "wanbd=true"]) == 2
+    assert "wandb" in capsys.readouterr().err
+
+
+def test_without_the_package_the_page_is_written_and_the_message_says_what_to_install(
+    sweep: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb_workspaces.workspaces", None)
+    monkeypatch.setitem(sys.modules, "wandb_workspaces", None)
+    assert main(["dashboard", str(sweep), "wandb=true"]) == 2
+    assert "pip install wandb-workspaces==" in capsys.readouterr().err
+    assert (sweep / "dashboard.html").is_file()
+
+
+def test_workspace_shows_settings_curves_and_scores_under_the_names_that_runs_log(
+    sweep: Path,
+) -> None:
+    pytest.importorskip("wandb_workspaces", reason="needs the package wandb-workspaces")
+    view = build_workspace("grid", collect(sweep), "someone")
+    spec = view._to_model().spec.model_dump_json(by_alias=True, exclude_none=True)
+    for name in ("config:head.value.name", "config:optim.value.lr", "trainer/global_step"):
+        assert name in spec
+    assert "scores/validation/macro_f1" in spec
+    assert "scores/test/macro_f1" in spec
+    assert (view.entity, view.project, view.name) == ("someone", "heron", "heron: grid")
+
+
+def test_repeated_command_is_one_that_the_command_line_understands(sweep: Path) -> None:
+    words = shlex.split(_data(sweep)["best"]["command"])[2:]
+    assert unfold([word for word in words if word != "-m"])

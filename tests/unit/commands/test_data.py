@@ -1,0 +1,199 @@
+"""`heron data` says what is there, what is missing and where it goes."""
+
+import hashlib
+import sys
+
+import pytest
+
+from heron.cli import main
+from heron.commands import data as listing
+from heron.config.data import (
+    Columns,
+    DataConfig,
+    FileConfig,
+    GeneratorConfig,
+    HoldoutConfig,
+    ValidationConfig,
+)
+from heron.config.folders import conf_dir
+from heron.tasks.qa.options import QaConfig
+
+TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
+    "it [E1] began [/E1] as it [E2] ended [/E2],B\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch, tmp_path):
+    monkeypatch.setenv("HERON_OFFLINE", "1")
+    monkeypatch.setenv("HERON_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HERON_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def config(tmp_path) -> DataConfig:
+    (tmp_path / "train.csv").write_text(TEXT)
+    sha256 = hashlib.sha256(TEXT.encode()).hexdigest()
+    return DataConfig(
+        name="own",
+        title="A corpus",
+        language="en",
+        licence="MIT",
+        label_order=["A", "B"],
+        files={"train": FileConfig("train.csv", "https://example.org/train.csv", sha256, rows=2)},
+        validation=ValidationConfig(fraction=0),
+    )
+
+
+def test_overview_has_one_line_for_every_data_set(capsys, tmp_path):
+    assert main(["data"]) == 0
+    out = capsys.readouterr().out
+    trc = next(line for line in out.splitlines() if line.startswith("trc "))
+    assert "Hebrew" in trc
+    assert "0 of 3" in trc
+    assert "7,260" in trc
+    chronicle = next(line for line in out.splitlines() if line.startswith("chronicle "))
+    assert "generated" in chronicle
+    assert "synthetic" in chronicle
+    assert f"looked in {tmp_path / 'data'}" in out
+
+
+def test_missing_files_are_shown_with_address_and_place(capsys, tmp_path):
+    assert main(["data", "trc", f"paths.data={tmp_path}/elsewhere"]) == 0
+    out = capsys.readouterr().out
+    assert out.count(": missing") == 3
+    assert f"put it at      {tmp_path}/elsewhere/trc/training-data/split/train.csv" in out
+    assert "fetch it from  https://raw.githubusercontent.com/" in out
+
+
+def test_verified_files_come_with_the_splits_of_a_run(config, tmp_path):
+    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    assert "own: A corpus" in shown
+    assert "train: present, verified, 2 rows" in shown
+    assert shown.splitlines()[-1].split() == ["train", "2", "0", "2", "1", "1"]
+
+
+def test_changed_file_shows_both_hashes(config, tmp_path):
+    (tmp_path / "train.csv").write_text(TEXT + TEXT)
+    shown = listing.describe(config, tmp_path, tmp_path / "cache")
+    assert "train: present, wrong content" in shown
+    assert str(config.files["train"].sha256) in shown
+    assert hashlib.sha256((TEXT + TEXT).encode()).hexdigest() in shown
+    assert "0 of 1" in listing.overview([config], tmp_path, tmp_path / "cache")
+
+
+def test_generated_corpus_is_marked_synthetic(tmp_path):
+    config = DataConfig(name="toy", synthetic=True, generator=GeneratorConfig(size=300))
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "never report results on it as research" in shown
+    assert "generated on first use" in shown
+
+
+def test_every_shipped_data_set_is_listed_once(capsys):
+    main(["data"])
+    table, _, _ = capsys.readouterr().out.partition("\n\n")
+    names = [line.partition(" ")[0] for line in table.splitlines()[1:]]
+    assert {path.stem for path in (conf_dir() / "data").glob("*.yaml")} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_instead(capsys):
+    assert main(["data", "ronli"]) == 0
+    out = capsys.readouterr().out
+    for part in (
+        "columns         sentence1, sentence2",
+        "3 = neutral, causal = reasoning",
+        "normalize_case  none",
+        "phrases         remove none of ronli/linking_phrases.json",
+        "duplicates      keep",
+        "what is known to be wrong with it\n  casing: ",
+        "data=ronli_dev needs fewer files",
+    ):
+        assert part in out
+
+
+def test_splits_that_are_carved_and_rows_left_out_are_said(tmp_path):
+    rows = [f"p,h{i},{'-' if i == 3 else 'A'}" for i in range(11)]
+    (tmp_path / "train.csv").write_text("\n".join(["text,other,label", *rows]))
+    config = DataConfig(
+        name="own",
+        language="en",
+        task="nli",
+        format="pair_table",
+        columns=Columns(text_pair="other"),
+        label_order=["A", "B"],
+        no_label=["-"],
+        unlabelled="drop",
+        files={"train": FileConfig("train.csv")},
+        holdout=HoldoutConfig(0.2),
+        validation=ValidationConfig(0.25, "row"),
+    )
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "test: 0.2 of train's rows by row, seed 0; then validation: 0.25" in shown
+    assert "left out of train: 1 unlabelled" in shown
+    sizes = [line.split()[:2] for line in shown.splitlines()[-4:-1]]
+    assert sizes == [["train", "6"], ["validation", "2"], ["test", "2"]]
+
+
+def test_a_question_data_set_says_how_answers_are_read_and_what_was_done_to_them(tmp_path):
+    rows = ["text,other,answer", "a b,which?,b", "a b,what?,a ", "a b,is it?,c"]
+    (tmp_path / "test.csv").write_text("\n".join(rows))
+    config = DataConfig(
+        name="own",
+        language="en",
+        task="qa",
+        format="qa_table",
+        columns=Columns(text_pair="other"),
+        label_order=["answer"],
+        qa=QaConfig(misaligned="drop", answer_words=[1, 30]),
+        files={"test": FileConfig("test.csv")},
+    )
+    shown = listing.describe(config, tmp_path, tmp_path)
+    assert "drop misaligned, trim blanks, keep yes/no questions, 1 to 30 words" in shown
+    assert "left out of test: 1 misaligned answer" in shown
+    assert "answers in test: 1 trimmed" in shown
+    assert "carved" not in shown  # there is no train split to carve validation out of
+    assert "normalize_case" not in shown
+
+
+def test_on_a_terminal_no_line_of_the_overview_is_longer_than_it(capsys, monkeypatch):
+    assert main(["data"]) == 0
+    whole = capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["data"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines[:-2])) <= 80  # the last line names folders
+    assert " ".join(" ".join(lines).split()) == " ".join(whole.split())
+
+
+def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
+    (tmp_path / "a.csv").write_text("premise,hypothesis,label\na b,c d,e\nx y,z w,n\n")
+    words = [f"data.files.{split}.path={tmp_path}/a.csv" for split in ("train", "test")]
+    assert main(["data", "own_nli", *words]) == 0
+    out = capsys.readouterr().out
+    assert out.count("present, any content accepted") == 2
+    assert "splits as a run sees them" in out
+    assert main(["data", "own_nli", "data.files.tset.path=x"]) == 2
+    assert "Did you mean 'test'?" in capsys.readouterr().err
+    assert main(["data", words[0]]) == 2
+    assert "name the data set, heron data NAME data.files.train" in capsys.readouterr().err
+
+
+def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):
+    assert main(["data", "trc", "fetch=true"]) == 2
+    err = capsys.readouterr().err
+    assert err.count("missing; offline: HERON_OFFLINE is set") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["trk"], "Did you mean 'trc'"),
+        (["trc", "path.data=x"], "Did you mean 'paths.data'"),
+        (["fetch=true"], "needs a name"),
+    ],
+)
+def test_misspelt_words_name_the_nearest(capsys, words, message):
+    assert main(["data", *words]) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,120 @@
+"""`heron evaluate`: a finished run's scores again, on its splits or on another labelled file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from heron.training.run_folder import RunFolder
+from small_baselines import train as train_baseline
+from small_runs import heron, train
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(tmp_path_factory.mktemp("home"))
+
+
+def evaluate(run: RunFolder, out: Path, *words: str) -> dict[str, dict[str, float]]:
+    assert heron("evaluate", f"run={run.path}", f"out={out}", *words) == 0
+    scores: dict[str, dict[str, float]] = json.loads(out.read_text())
+    return scores
+
+
+def write_labelled(path: Path, run: RunFolder) -> Path:
+    """Write the test split with its gold labels as a file of one's own."""
+    rows = pq.read_table(run.predictions("test")).to_pylist()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "label"])
+        writer.writerows((row["text"], row["gold"]) for row in rows)
+    return path
+
+
+@pytest.mark.parametrize("split", ["test", "validation"])
+def test_scores_equal_those_of_the_run(run: RunFolder, tmp_path: Path, split: str) -> None:
+    again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
+    scores = json.loads(run.scores.read_text())[split]
+    assert again == pytest.approx(scores, abs=1e-12)
+
+
+def test_test_is_the_split_unless_another_is_named(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert list(evaluate(run, tmp_path / "scores.json")) == ["test"]
+    printed = capsys.readouterr().out
+    macro_f1 = json.loads(run.scores.read_text())["test"]["macro_f1"]
+    assert "on test" in printed
+    assert f"{macro_f1:.4f}" in printed
+
+
+def test_labelled_file_is_scored_like_a_split(run: RunFolder, tmp_path: Path) -> None:
+    path = write_labelled(tmp_path / "mine.csv", run)
+    again = evaluate(run, tmp_path / "scores.json", f"input={path}")["mine"]
+    scores = json.loads(run.scores.read_text())["test"]
+    points = {name: value for name, value in again.items() if not name.endswith(("_low", "_high"))}
+    points.pop("refused", None)
+    assert points == {name: pytest.approx(scores[name]) for name in points}
+    assert "f1/VAGUE" in points
+
+
+def test_bad_rows_of_a_labelled_file_are_all_named(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_labelled(tmp_path / "mine.csv", run)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("בלי סימון,BEFORE\n[א1] בא [/א1] ו [א2] הלך [/א2],LATER\n")
+    rows = len(pq.read_table(run.predictions("test")))
+    assert heron("evaluate", f"run={run.path}", f"input={path}") == 2
+    error = capsys.readouterr().err
+    assert f"{path}:{rows + 2}: no [א1]" in error
+    assert f"{path}:{rows + 3}: unknown label 'LATER'" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["split=tets"], "split=tets: no such split. Did you mean 'test'?"),
+        (["slpit=test"], "unknown option 'slpit'. Did you mean 'split'?"),
+        (["test"], "'test' is not of the form key=value"),
+    ],
+)
+def test_mistakes_in_the_command_name_the_nearest(
+    run: RunFolder, words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("evaluate", f"run={run.path}", *words) == 2
+    printed = capsys.readouterr()
+    assert expected in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_sweep_folder_names_the_runs_in_it(
+    run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("evaluate", f"run={run.path.parent}") == 2
+    assert "name one of its runs: tiny" in capsys.readouterr().err
+
+
+def test_unfinished_run_says_that_it_is(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.yaml").write_bytes(run.config.read_bytes())
+    (tmp_path / "status.json").write_text('{"state": "interrupted"}')
+    assert heron("evaluate", f"run={tmp_path}") == 2
+    printed = capsys.readouterr()
+    assert "the run is not finished (it is interrupted)" in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_baseline_is_scored_like_any_other_run(tmp_path: Path) -> None:
+    run = train_baseline(tmp_path, "baseline=cbow_softmax")
+    scores = json.loads(run.scores.read_text())
+    for split in ("validation", "test"):
+        again = evaluate(run, tmp_path / "scores.json", f"split={split}")[split]
+        assert again == pytest.approx(scores[split], abs=1e-6)
+    again = evaluate(run, tmp_path / "scores.json", f"input={tmp_path / 'test.csv'}")["test"]
+    assert again["macro_f1"] == pytest.approx(scores["test"]["macro_f1"])

@@ -1,0 +1,376 @@
+"""`heron predict`: labels for new rows, in file order; rows that cannot be used cost no others."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from heron.data.datamodule import DataModule
+from heron.training.evaluation import predict_split as real_predict_split
+from heron.training.run_folder import RunFolder
+from small_baselines import LABELS as PAIR_LABELS
+from small_baselines import train as train_baseline
+from small_runs import heron, train
+
+LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+PROBABILITIES = [f"p/{label}" for label in LABELS]
+
+
+@pytest.fixture(scope="module", params=["ess", "window"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """One finished run per input form: marked pairs, and windows with all their pairs."""
+    home = tmp_path_factory.mktemp(request.param)
+    return train(home, f"head={request.param}", "trainer.max_epochs=1")
+
+
+@pytest.fixture(scope="module")
+def test_rows(run: RunFolder) -> list[dict[str, object]]:
+    """The run's own predictions on its test split."""
+    return pq.read_table(run.predictions("test")).to_pylist()
+
+
+def write_texts(path: Path, texts: Sequence[str], guids: Sequence[str] = ()) -> Path:
+    """Write unlabelled rows in the format that the suffix names."""
+    rows = [{"text": text} for text in texts]
+    for row, guid in zip(rows, guids, strict=False):
+        row["guid"] = guid
+    if path.suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def probabilities(rows: Sequence[dict[str, object]]) -> np.ndarray:
+    return np.array([[float(str(row[name])) for name in PROBABILITIES] for row in rows])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_predictions_equal_those_of_the_run_itself(
+    suffix: str, run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    texts, guids = ([str(row[name]) for row in test_rows] for name in ("text", "guid"))
+    path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
+    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
+    rows = read_csv(tmp_path / "rows.predictions.csv")
+    assert list(rows[0]) == ["guid", "label", *PROBABILITIES]
+    assert [row["guid"] for row in rows] == guids
+    assert [row["label"] for row in rows] == [row["prediction"] for row in test_rows]
+    np.testing.assert_allclose(probabilities(rows), probabilities(test_rows), atol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_file_in_several_chunks_is_predicted_as_in_one(
+    suffix: str,
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    texts, guids = [str(row["text"]) for row in test_rows], [f"row {n}" for n in range(99)]
+    texts[6], texts[8] = "אין סימון", "מלה " * 500 + texts[8]  # in the second chunk
+    guids[12], guids[13] = guids[0], guids[11]
+    path = write_texts(tmp_path / f"rows{suffix}", texts, guids)
+    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}")
+    said = []
+    for name, size in (("whole", 10_000), ("parts", 5)):
+        monkeypatch.setattr("heron.commands.predict.CHUNK", size)
+        assert heron("predict", *words, f"out={tmp_path / name}.csv") == 1
+        said.append(capsys.readouterr())
+    whole, parts = (read_csv(tmp_path / f"{name}.csv") for name in ("whole", "parts"))
+    bad = (6, 8, 12, 13)
+    assert [row["guid"] for row in parts] == [guids[n] for n in range(len(texts)) if n not in bad]
+    assert [(r["guid"], r["label"]) for r in parts] == [(r["guid"], r["label"]) for r in whole]
+    np.testing.assert_allclose(probabilities(parts), probabilities(whole), atol=1e-6)
+    assert said[0].err == said[1].err
+    header = suffix == ".csv"
+    for n, reason in zip(bad, ("no [א1]", "cut", "is already on", "is already on"), strict=True):
+        (line,) = [
+            line for line in said[1].err.splitlines() if f"{path}:{n + 1 + header}: " in line
+        ]
+        assert reason in line
+
+
+def test_no_more_than_a_chunk_is_predicted_at_once_and_a_late_failure_writes_nothing(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows])
+    out = tmp_path / "rows.predictions.csv"
+    out.write_text("as before")
+    sizes = []
+
+    def predict_split(trainer: object, module: object, data: DataModule, *rest: object) -> object:
+        sizes.append(len(data.examples["input"]))
+        if len(sizes) >= 2:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        return real_predict_split(trainer, module, data, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("heron.commands.predict.CHUNK", 5)
+    monkeypatch.setattr("heron.training.inference.predict_split", predict_split)
+    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}")
+    assert heron("predict", *words) == 2
+    assert sizes == [5, 5]
+    assert out.read_text() == "as before"
+    assert not list(tmp_path.glob(".rows*"))
+    said = capsys.readouterr().err
+    assert "out of memory (CUDA out of memory" in said
+    assert "batching.tokens=450 (it is 900)" in said
+    assert not any(key in said for key in ("accumulate", "precision", "gradient_checkpointing"))
+    assert heron("evaluate", f"run={run.path}") == 2
+    assert "batching.tokens=450 (it is 900)" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert heron("predict", *words, "batching.tokens=450") == 0
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_out_may_be_of_any_format(
+    suffix: str, run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    path = write_texts(tmp_path / "rows.csv", [str(row["text"]) for row in test_rows[:3]])
+    out = tmp_path / f"labels{suffix}"
+    words = (f"run={run.path}", f"input={path}", f"cache={tmp_path}", f"out={out}")
+    assert heron("predict", *words) == 0
+    if suffix == ".csv":
+        labels = [row["label"] for row in read_csv(out)]
+    elif suffix == ".jsonl":
+        labels = [json.loads(line)["label"] for line in out.read_text("utf-8").splitlines()]
+    else:
+        labels = pq.read_table(out)["label"].to_pylist()
+    assert labels == [row["prediction"] for row in test_rows[:3]]
+
+
+def test_rows_stay_in_file_order_whatever_their_length(
+    run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    texts = sorted((str(row["text"]) for row in test_rows), key=len, reverse=True)
+    path = write_texts(tmp_path / "rows.csv", texts)
+    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
+    guids = [row["guid"] for row in read_csv(tmp_path / "rows.predictions.csv")]
+    assert guids == [f"rows:{line}" for line in range(2, len(texts) + 2)]
+
+
+def test_labels_in_the_file_are_neither_needed_nor_read(
+    run: RunFolder, test_rows: list[dict[str, object]], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"text": test_rows[0]["text"], "label": "LATER"}), encoding="utf-8")
+    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 0
+
+
+def test_unusable_rows_are_reported_by_line_and_all_others_predicted(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    good = [str(row["text"]) for row in test_rows[:3]]
+    lines = [
+        b"text",
+        good[0].encode(),
+        "השר הגיע ועזב".encode(),  # line 3
+        "[א1] הגיע [א2] השר [/א1] עזב [/א2]".encode(),  # line 4
+        b"[\xe01] \xe4\xe2\xe9\xf2",  # line 5
+        good[1].encode(),
+        ("מלה " * 500 + good[0]).encode(),  # line 7
+        b'""',  # line 8
+        good[2].encode(),
+    ]
+    path = tmp_path / "rows.tsv"  # a tab never stands in these texts, a comma may
+    path.write_bytes(b"\n".join(lines))
+    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 1
+
+    rows = read_csv(tmp_path / "rows.predictions.csv")
+    assert [row["guid"] for row in rows] == ["rows:2", "rows:6", "rows:9"]
+    assert [row["label"] for row in rows] == [row["prediction"] for row in test_rows[:3]]
+    printed = capsys.readouterr()
+    assert "3 rows predicted" in printed.out
+    assert "5 rows could not be used" in printed.err
+    for line, reason in {
+        3: "no [א1] and no [/א1]",
+        4: "the two events are crossed",
+        5: "not UTF-8: byte 0xe0",
+        7: "cut",
+        8: "'text' is empty",
+    }.items():
+        (said,) = [said for said in printed.err.splitlines() if f"{path}:{line}: " in said]
+        assert reason in said
+    assert "Traceback" not in printed.err
+
+
+def test_file_without_a_usable_row_is_an_error_and_writes_nothing(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("text\nאין סימון\n", encoding="utf-8")
+    assert heron("predict", f"run={run.path}", f"input={path}", f"cache={tmp_path}") == 2
+    printed = capsys.readouterr()
+    assert f"{path}:2: no [א1]" in printed.err
+    assert "Traceback" not in printed.err
+    assert not (tmp_path / "rows.predictions.csv").exists()
+
+
+def test_run_folder_works_from_any_working_directory_and_after_a_move(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moved = tmp_path / "elsewhere"
+    moved.symlink_to(run.path)
+    monkeypatch.chdir(tmp_path)
+    write_texts(Path("rows.csv"), [str(row["text"]) for row in test_rows])
+    assert heron("predict", "run=elsewhere", "input=rows.csv", "cache=cache") == 0
+    labels = [row["label"] for row in read_csv(Path("rows.predictions.csv"))]
+    assert labels == [row["prediction"] for row in test_rows]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["input=x.csv"], "missing option run=..."),
+        (["run=.", "input=x.csv"], "is not a run folder: it has no config.yaml"),
+        (["run=RUN"], "missing option input=... (a file) or text=..."),
+        (["run=RUN", "input=x.csv", "text=a"], "a file, or one text, not both"),
+        (["run=RUN", "text=a", "out=x.csv"], "out= needs input="),
+        (["run=RUN", "text=a", "text_pair=b"], "the run reads one text at a time"),
+        (
+            ["run=RUN", "context=a"],
+            "context= is for runs that answer questions; this one takes text=",
+        ),
+        (
+            ["run=RUN", "question=a"],
+            "missing option context=...: the text that question= goes with",
+        ),
+        (["run=RUN", "text_pair=a"], "missing option text=...: the text that text_pair= goes with"),
+        (["run=RUN", "text=השר הגיע"], "text: no [א1]"),
+        (["run=RUN", "inptu=x.csv"], "unknown option 'inptu'. Did you mean 'input'?"),
+        (["run=RUN", "input=nowhere.csv"], "nowhere.csv: cannot be read: no such file"),
+        (["run=RUN", "input=x.xlsx"], "unknown file type '.xlsx'"),
+    ],
+)
+def test_mistakes_in_the_command_are_explained(
+    words: list[str],
+    expected: str,
+    run: RunFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert heron("predict", *(word.replace("RUN", str(run.path)) for word in words)) == 2
+    printed = capsys.readouterr()
+    assert expected in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_run_without_a_model_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = train(tmp_path, "run.export=false", "trainer.max_epochs=1")
+    path = write_texts(tmp_path / "rows.csv", ["א"])
+    assert heron("predict", f"run={run.path}", f"input={path}") == 2
+    assert "run.export was false" in capsys.readouterr().err
+
+
+def test_one_text_is_labelled_on_the_command_line(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = test_rows[0]
+    assert heron("predict", f"run={run.path}", f"text={row['text']}", f"cache={tmp_path}") == 0
+    label, *lines = capsys.readouterr().out.splitlines()
+    assert label == row["prediction"]
+    found = {name: float(value) for name, value in (line.split() for line in lines)}
+    assert found == {
+        label: pytest.approx(row[f"p/{label}"], abs=1e-4)  # four decimals are shown
+        for label in LABELS
+    }
+
+
+def test_one_text_over_the_limit_says_so(
+    run: RunFolder,
+    test_rows: list[dict[str, object]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "מלה " * 500 + str(test_rows[0]["text"])
+    assert heron("predict", f"run={run.path}", f"text={text}", f"cache={tmp_path}") == 2
+    error = capsys.readouterr().err
+    assert "predict: text: " in error
+    assert "cut" in error
+
+
+@pytest.fixture(scope="module")
+def pair_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished baseline on sentence pairs."""
+    return train_baseline(
+        tmp_path_factory.mktemp("pairs"), "baseline=cbow_svm", "baseline.scale=standard"
+    )
+
+
+def write_pairs(path: Path, rows: Sequence[dict[str, object]], *columns: str) -> Path:
+    names = {"premise": "text", "hypothesis": "text_pair", "guid": "guid"}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows({column: row[names[column]] for column in columns} for row in rows)
+    return path
+
+
+def test_pairs_are_predicted_as_the_run_itself_predicted_them(
+    pair_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.commands.predict.CHUNK", 9)
+    rows = pq.read_table(pair_run.predictions("test")).to_pylist()
+    path = write_pairs(tmp_path / "pairs.csv", rows, "guid", "premise", "hypothesis")
+    assert heron("predict", f"run={pair_run.path}", f"input={path}", f"cache={tmp_path}") == 0
+    found = read_csv(tmp_path / "pairs.predictions.csv")
+    assert list(found[0]) == ["guid", "label", *(f"p/{label}" for label in PAIR_LABELS)]
+    assert [row["label"] for row in found] == [row["prediction"] for row in rows]
+    assert [row["guid"] for row in found] == [row["guid"] for row in rows]
+
+
+def test_missing_second_column_is_named(
+    pair_run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pq.read_table(pair_run.predictions("test")).to_pylist()
+    path = write_pairs(tmp_path / "half.csv", rows, "guid", "premise")
+    assert heron("predict", f"run={pair_run.path}", f"input={path}") == 2
+    printed = capsys.readouterr()
+    assert "half.csv: no column 'hypothesis'" in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_one_pair_is_labelled_on_the_command_line(
+    pair_run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = f"run={pair_run.path}", "text=Ana cântă în parc."
+    assert heron("predict", *words, "text_pair=Ana are un câine.") == 0
+    assert capsys.readouterr().out.splitlines()[0] == "neutral"
+    assert heron("predict", *words) == 2
+    assert "missing option text_pair=...: the run reads pairs" in capsys.readouterr().err
+    assert heron("predict", words[0], "context=Ana are un câine.") == 2
+    said = capsys.readouterr().err
+    assert "context= is for runs that answer questions; this one takes text= and text_pair=" in said

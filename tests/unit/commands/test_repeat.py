@@ -1,0 +1,99 @@
+"""A run's folder is enough to train it again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from heron.base.files import read_json, write_json
+from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.training.run_folder import RunFolder
+from small_runs import heron, train
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(tmp_path_factory.mktemp("repeat"), "seed=3")
+
+
+def again(run: RunFolder) -> RunFolder:
+    return RunFolder(run.path.with_name(f"{run.path.name}-again"))
+
+
+def test_a_run_is_repeated_from_its_folder_to_the_same_scores(
+    run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("train", f"run.from={run.path}") == 0
+    assert read_json(again(run).scores) == read_json(run.scores)
+    assert again(run).metrics.read_bytes() == run.metrics.read_bytes()
+    assert "scores are equal" in capsys.readouterr().out
+
+
+def test_a_changed_key_is_changed_and_the_difference_is_said(
+    run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("train", f"run.from={run.path}", "seed=4", "run.job=other") == 0
+    other = RunFolder(run.path.with_name("other"))
+    assert read_json(other.status)["seed"] == 4
+    said = capsys.readouterr().out
+    assert "scores differ, most of all:" in said
+    assert "the files differ" not in said
+
+
+def test_what_else_differs_is_said(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = RunFolder(tmp_path / "sweep" / "old")
+    shutil.copytree(run.path, old.path)
+    status = read_json(old.status)
+    write_json(old.status, {**status, "versions": {"torch": "1.0"}, "threads": 64})
+    assert heron("train", f"run.from={old.path}") == 0
+    said = capsys.readouterr().out
+    assert "scores are equal" in said
+    assert "the versions differ" in said
+    assert "the numbers of CPU threads (trainer.threads sets it) differ" in said
+
+
+def test_a_run_from_a_cluster_is_checked_as_one_that_is_trained_here(
+    run: RunFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old = RunFolder(tmp_path / "sweep" / "old")
+    shutil.copytree(run.path, old.path)
+    values = read_yaml(old.config)
+    values["launcher"]["name"], values["trainer"]["accelerator"] = "slurm", "gpu"
+    old.config.write_text(dump_yaml(values), "utf-8")
+    monkeypatch.setattr("heron.base.libraries.has_accelerator", lambda name: False)
+    assert heron("train", f"run.from={old.path}") == 2
+    assert "trainer.accelerator=gpu: this machine has none" in capsys.readouterr().err
+    assert not again(old).path.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("optim.lrr=1",), "Did you mean 'optim.lr'"),
+        (("head=window",), "change single keys of it"),
+        (("-m",), "takes no flags"),
+        (("run.job=tiny",), "would be overwritten"),
+        (("trainer.accelerator=mps",), "this machine has none"),
+    ],
+)
+def test_what_cannot_be_repeated_is_answered_in_one_line(
+    run: RunFolder, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("train", f"run.from={run.path}", *words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+def test_a_folder_that_is_no_run_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("train", f"run.from={tmp_path}") == 2
+    assert "is not a run folder" in capsys.readouterr().err

@@ -1,0 +1,502 @@
+"""`heron score`: any system's files in, scores out; a wrong file gives one clear message."""
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from heron.base.files import read_json
+from heron.base.tables import write_table
+from heron.cli import main
+from heron.commands.score_rows import read_predictions
+from heron.metrics import bootstrap_intervals, calibration_scores, score_task
+
+RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]
+PREDICTED = ["BEFORE", "BEFORE", "EQUAL", "AFTER", "VAGUE", "AFTER"]
+GUIDS = [f"d{i // 3}.{i}" for i in range(6)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A working folder with gold.csv and predictions.jsonl, the latter in another order."""
+    monkeypatch.chdir(tmp_path)
+    documents = [guid[:2] for guid in GUIDS]
+    write_table("gold.csv", {"guid": GUIDS, "label": GOLD, "document": documents})
+    write_table("predictions.jsonl", {"id": GUIDS[::-1], "prediction": PREDICTED[::-1]})
+    return tmp_path
+
+
+def score(*options, gold="gold.csv", predictions="predictions.jsonl", task="relation"):
+    """Run the command; returns its exit code and the scores it wrote, if any."""
+    words = ["score", f"task={task}", f"gold={gold}", f"predictions={predictions}", *options]
+    code = main([*words, "out=out/scores.json"])
+    return code, read_json("out/scores.json") if code == 0 else None
+
+
+@pytest.mark.usefixtures("files")
+def test_rows_joined_on_guid_give_the_scores_of_score_task(capsys):
+    code, written = score()
+    expected = score_task("relation", GOLD, PREDICTED, RELATIONS)
+    expected |= bootstrap_intervals("relation", GOLD, PREDICTED, RELATIONS)
+    assert code == 0
+    assert written == {"predictions": expected}
+    shown = capsys.readouterr().out
+    assert "gold.csv (label), predictions.jsonl (prediction): rows joined on id" in shown
+    assert f"{expected['relaxed_macro_f1']:.3f}" in shown
+
+
+@pytest.mark.usefixtures("files")
+def test_the_table_shows_intervals_classes_and_the_confusion_matrix(capsys):
+    score("group_column=document", "resamples=50", "name=test")
+    shown = capsys.readouterr().out
+    assert "50 bootstrap resamples of groups (document)" in shown
+    assert "gold \\ predicted" in shown
+    assert all(shown.count(label) >= 3 for label in RELATIONS)
+    expected = bootstrap_intervals(
+        "relation", GOLD, PREDICTED, RELATIONS, groups=[g[:2] for g in GUIDS], resamples=50
+    )
+    written = read_json("out/scores.json")["test"]
+    assert {name: written[name] for name in expected} == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_rows_without_a_group_stand_alone():
+    document = [None if row % 2 else guid[:2] for row, guid in enumerate(GUIDS)]
+    write_table("gold.jsonl", {"guid": GUIDS, "gold": GOLD, "document": document})
+    _, written = score("group_column=document", "resamples=50", "name=x", gold="gold.jsonl")
+    alone = [f"alone {row}" if name is None else name for row, name in enumerate(document)]
+    expected = bootstrap_intervals(
+        "relation", GOLD, PREDICTED, RELATIONS, groups=alone, resamples=50
+    )
+    assert {name: written["x"][name] for name in expected} == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_every_format_scores_the_same(kind):
+    write_table(f"p.{kind}", {"guid": GUIDS, "label": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", predictions=f"p.{kind}")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_label_numbers_are_read_in_the_order_of_labels(kind):
+    write_table(f"p.{kind}", {"guid": GUIDS, "pred": [RELATIONS.index(p) for p in PREDICTED]})
+    _, expected = score("name=x")
+    assert score("name=x", "labels=" + ",".join(RELATIONS), predictions=f"p.{kind}")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_without_guids_rows_are_joined_by_position(capsys):
+    write_table("g.csv", {"label": GOLD})
+    write_table("p.csv", {"prediction": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", gold="g.csv", predictions="p.csv")[1] == expected
+    assert score("name=x", "join=position", predictions="p.csv")[1] == expected
+    assert "rows joined by position" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+def test_columns_can_be_named():
+    write_table("g.csv", {"key": GUIDS, "label": PREDICTED, "truth": GOLD})
+    write_table("p.csv", {"key": GUIDS[::-1], "label": GOLD, "answer": PREDICTED[::-1]})
+    columns = ["guid_column=key", "gold_column=truth", "prediction_column=answer"]
+    _, expected = score("name=x")
+    assert score("name=x", *columns, gold="g.csv", predictions="p.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_named_labels_are_preferred_to_label_numbers():
+    numbers = [RELATIONS.index(label) for label in GOLD]
+    write_table("g.csv", {"guid": GUIDS, "label": numbers, "named_label": GOLD})
+    assert score(gold="g.csv") == score()
+
+
+@pytest.mark.usefixtures("files")
+def test_a_classification_takes_its_labels_from_the_gold_file_sorted(capsys):
+    write_table("g.csv", {"label": ["n", "e", "c"]})
+    write_table("p.csv", {"label": ["n", "n", "c"]})
+    _, written = score("resamples=0", task="classification", gold="g.csv", predictions="p.csv")
+    assert written == {"p": score_task("classification", list("nec"), list("nnc"), list("cen"))}
+    assert "interval" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+def test_the_relaxed_mode_can_be_chosen():
+    scores = score("relaxed=drop")[1]["predictions"]
+    assert scores["relaxed_macro_f1"] == scores["relaxed_drop_macro_f1"]
+
+
+NLI = ["contradiction", "entailment", "neutral"]
+
+
+@pytest.fixture
+def pairs(files):
+    """NLI labels as letters in one file and spelt out in the other, with probabilities."""
+    write_table("g.csv", {"guid": ["a", "b", "c"], "label": ["e", "n", "c"]})
+    probabilities = {"p/entailment": [0.1, 0.7, 0.2], "p/neutral": [0.2, 0.2, 0.5]}
+    probabilities |= {"p/contradiction": [0.7, 0.1, 0.3]}
+    predicted = ["contradiction", "entailment", "neutral"]
+    return {"guid": ["c", "a", "b"], "prediction": predicted, **probabilities}
+
+
+def test_nli_labels_are_read_by_the_aliases_of_a_data_set(pairs):
+    write_table("p.csv", {"guid": pairs["guid"], "prediction": pairs["prediction"]})
+    words = ["data=lchaim", "resamples=0", "name=x"]
+    files = {"gold": "g.csv", "predictions": "p.csv"}
+    scores = score(*words, task="nli", **files)[1]["x"]
+    gold = ["entailment", "neutral", "contradiction"]
+    assert scores == score_task("nli", gold, gold, NLI)
+    assert scores["micro_f1"] == scores["accuracy"] == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_probabilities_add_calibration_in_the_order_of_the_gold_rows(pairs, kind, capsys):
+    write_table(f"p.{kind}", pairs)
+    words = ["data=lchaim", "resamples=10", "name=x"]
+    scores = score(*words, task="nli", gold="g.csv", predictions=f"p.{kind}")[1]["x"]
+    rows = [(0.1, 0.7, 0.2), (0.3, 0.2, 0.5), (0.7, 0.1, 0.2)]  # a, b, c
+    expected = calibration_scores(rows, [1, 2, 0])
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
+    assert "brier" in capsys.readouterr().out
+
+
+def test_probabilities_that_are_none_and_labels_without_any_are_named(pairs, capsys):
+    pairs["p/neutral"] = [0.2, "much", 1.5]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "p.csv:3: p/neutral is 'much', no number from 0 to 1" in said
+    assert "p.csv:4: p/neutral is '1.5'" in said
+    pairs["p/neutral"] = [0.2, 0.2, 0.9]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "p.csv:4: the probabilities add up to 1.400, not to 1" in said
+    del pairs["p/neutral"]
+    write_table("p.csv", pairs)
+    said = refused(capsys, "data=lchaim", task="nli", gold="g.csv", predictions="p.csv")
+    assert "has probabilities, but none of neutral" in said
+
+
+def test_an_unknown_data_set_and_two_sources_of_labels_are_refused(pairs, capsys):
+    write_table("p.csv", pairs)
+    files = {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+    assert "Did you mean 'lchaim'" in refused(capsys, "data=lchain", **files)
+    assert "not both" in refused(capsys, "data=lchaim", "labels=e,n,c", **files)
+
+
+def refused(capsys, *options, **files):
+    """Run a command that must fail; returns what it said."""
+    code, _ = score(*options, **files)
+    assert code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("files")
+def test_missing_extra_and_repeated_guids_are_all_listed(capsys):
+    write_table("p.csv", {"guid": [*GUIDS[1:5], "x", "d0.1"], "label": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert "gold.csv: d0.0: no prediction to it in p.csv" in said
+    assert "gold.csv: d1.5: no prediction to it in p.csv" in said
+    assert "p.csv: x: no such row in gold.csv" in said
+    assert "p.csv:7: guid 'd0.1' is already on line 2" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_unknown_and_empty_labels_of_both_files_are_all_listed(capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": [*GOLD[:5], "LATER"]})
+    write_table("p.csv", {"guid": GUIDS, "label": [None, "AFTRE", *PREDICTED[2:]]})
+    labels = "labels=" + ",".join(RELATIONS)
+    said = refused(capsys, labels, gold="g.csv", predictions="p.csv")
+    assert "g.csv:7: unknown label 'LATER'" in said
+    assert "p.csv:2: 'label' is empty" in said
+    assert "p.csv:3: unknown label 'AFTRE'. Did you mean 'AFTER'?" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_by_position_both_files_need_the_same_length(capsys):
+    write_table("g.csv", {"label": GOLD})
+    write_table("p.csv", {"prediction": PREDICTED[:4]})
+    said = refused(capsys, gold="g.csv", predictions="p.csv")
+    assert "p.csv: 4 rows for the 6 rows of g.csv" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_ids_in_one_file_alone_are_no_licence_to_join_by_position(capsys):
+    write_table("p.csv", {"prediction": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert "gold.csv has ids, p.csv has none" in said
+    assert "join=position" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_relation_numbers_without_labels_ask_for_their_order(capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": [0, 1, 2, 3, 0, 1]})
+    assert "labels=BEFORE,AFTER,EQUAL,VAGUE" in refused(capsys, gold="g.csv")
+
+
+@pytest.mark.usefixtures("files")
+def test_unreadable_rows_of_both_files_are_listed(capsys, files):
+    (files / "g.csv").write_text("guid,label\na\n")
+    said = refused(capsys, gold="g.csv", predictions="none.csv")
+    assert "g.csv:2: 1 cells" in said
+    assert "none.csv: cannot be read" in said
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["task=relations"], "task' is given twice"),
+        (["labls=A"], "Did you mean 'labels'"),
+        (["relaxed=droop"], "Did you mean 'drop'"),
+        (["resamples=-1"], "expected 0 or more"),
+        (["labels=A,B,A"], "names A more than once"),
+        (["gold_column=lable"], "no column 'lable'. Did you mean 'label'"),
+        (["prediction_column=predicted"], "Did you mean 'prediction'"),
+        (["group_column=documents"], "Did you mean 'document'"),
+        (["guid_column=gid"], "no column 'gid'"),
+    ],
+)
+def test_a_wrong_option_names_what_is_allowed(capsys, options, message):
+    assert message in refused(capsys, *options)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_without_a_known_column_lists_those_it_has(capsys):
+    write_table("p.csv", {"guid": GUIDS, "answer": PREDICTED})
+    said = refused(capsys, predictions="p.csv")
+    assert (
+        "none of the columns prediction, pred, predicted_label, label; it has guid, answer" in said
+    )
+    assert "prediction_column=..." in said
+
+
+# RoNLI's ids without a row of class 0, as in a part of its files.
+IDS = [3, 1, 2, 3, 2, 1]
+NAMES = ["contrastive", "entailment", "reasoning", "neutral"]
+
+
+@pytest.fixture
+def ronli(files):
+    """Gold and predictions that differ in one class only: every 1 is predicted as 0."""
+    write_table("g.csv", {"guid": GUIDS, "label": IDS})
+    write_table("p.csv", {"guid": GUIDS, "prediction": [0 if n == 1 else n for n in IDS]})
+    return {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+
+
+def test_positions_are_refused_without_labels(ronli, capsys):
+    said = refused(capsys, **ronli)
+    assert "p.csv:3: unknown prediction '0'" in said
+    assert "labels=A,B,... names all of them" in said
+    assert "data=NAME" in said
+
+
+def test_ids_beside_named_gold_are_refused_whichever_order_is_meant(files, capsys):
+    write_table("g.csv", {"guid": GUIDS, "label": ["e", "n", "c", "e", "n", "c"]})
+    write_table("p.csv", {"guid": GUIDS, "prediction": [0, 1, 2, 0, 1, 2]})
+    names = {"task": "nli", "gold": "g.csv", "predictions": "p.csv"}
+    assert "unknown prediction '0'" in refused(capsys, **names)
+    # ConTRoL's definition gives no ids either; an alias on the command line does.
+    assert "data.label_aliases" in refused(capsys, "data=control", **names)
+    alias = 'data.label_aliases={"0": entailment, "1": neutral, "2": contradiction}'
+    _, written = score("data=control", alias, "resamples=0", **names)
+    assert written["p"]["accuracy"] == 1
+
+
+def test_explicit_labels_read_positions_and_the_mapping_is_printed(ronli, capsys):
+    ronli |= {"gold": "named.csv"}
+    write_table("named.csv", {"guid": GUIDS, "label": [NAMES[n] for n in IDS]})
+    _, written = score("labels=" + ",".join(NAMES), "resamples=0", **ronli)
+    assert written["p"]["accuracy"] == pytest.approx(4 / 6)
+    said = "p.csv: prediction read as 0 = contrastive, 2 = reasoning, 3 = neutral"
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_labels_that_are_numbers_are_names_and_never_positions(ronli, capsys):
+    assert "unknown prediction '0'" in refused(capsys, "labels=1,2,3", **ronli)
+    _, written = score("labels=0,1,2,3", "resamples=0", **ronli)
+    assert written["p"]["accuracy"] == pytest.approx(4 / 6)
+    assert "read as" not in capsys.readouterr().out
+
+
+def test_ids_that_a_data_set_defines_are_read_and_printed(ronli, capsys):
+    _, written = score("data=ronli", "resamples=0", **ronli)
+    gold, predicted = ([NAMES[n] for n in ids] for ids in (IDS, [0 if n == 1 else n for n in IDS]))
+    assert written["p"] == score_task("nli", gold, predicted, NAMES)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "g.csv: label read as 1 = entailment, 2 = reasoning, 3 = neutral" in shown
+
+
+HEBNLI = {
+    "pairID": ["1n", "2c", "3e", "4e"],
+    "original_label": ["neutral", "contradiction", "-", "entailment"],
+    "hebrew_label": ["Neutral", "neutral", "entailment", "Entailment"],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "accuracy"), [("HebNLI_val.jsonl", 3, 1), ("HebNLI_test.jsonl", 4, 0.75)]
+)
+def test_a_data_set_gives_columns_label_fields_and_rows_without_a_label(
+    files, capsys, file, rows, accuracy
+):
+    write_table(file, HEBNLI)
+    predicted = ["neutral", "contradiction", "entailment", "entailment"]
+    write_table("p.jsonl", {"pairID": HEBNLI["pairID"][::-1], "prediction": predicted[::-1]})
+    names = {"task": "nli", "gold": file, "predictions": "p.jsonl"}
+    _, written = score("data=hebnli", "resamples=0", **names)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert written["p"]["accuracy"] == accuracy
+    assert f"nli, {rows} rows" in shown
+    assert ("without a gold label, left out: 1" in shown) == (rows == 3)
+    # Predictions of the rows that count are enough; without ids, by place.
+    kept = [row for row in range(4) if rows == 4 or HEBNLI["original_label"][row] != "-"]
+    write_table("q.csv", {"prediction": [predicted[row] for row in kept]})
+    _, again = score(
+        "data=hebnli", "resamples=0", "join=position", "name=p", **names | {"predictions": "q.csv"}
+    )
+    assert again == written
+    if rows == 3:
+        said = refused(capsys, "data=hebnli", "data.unlabelled=refuse", **names)
+        assert "is '-', which is no gold label" in said
+
+
+def test_a_file_of_unknown_name_with_two_label_columns_asks_which(files, capsys):
+    write_table("copy.jsonl", HEBNLI)
+    write_table("p.csv", {"pairID": HEBNLI["pairID"], "prediction": ["neutral"] * 4})
+    names = {"task": "nli", "gold": "copy.jsonl", "predictions": "p.csv"}
+    said = refused(capsys, "data=hebnli", **names)
+    assert "several label columns: original_label, hebrew_label" in said
+    assert score("data=hebnli", "gold_column=hebrew_label", **names)[0] == 0
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("words", [["data.unlabelled=drop"], ["data=control", "data.seed=1"]])
+def test_keys_of_a_data_set_need_one_and_unknown_ones_are_refused(capsys, words):
+    assert words[-1].partition("=")[0] in refused(capsys, *words, task="nli")
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("data.columns.guid=gid", "no column 'gid'. Did you mean 'guid'?"),
+        ("data.columns.label=lable", "no column 'lable'. Did you mean 'label'?"),
+        ("data.columns.group=guid", "group_column=NAME"),
+    ],
+)
+def test_a_column_that_is_named_and_absent_is_refused(ronli, capsys, word, says):
+    assert says in refused(capsys, "data=ronli", word, **ronli)
+
+
+def test_a_data_set_of_another_task_is_refused(ronli, capsys):
+    assert "is for task=relation" in refused(capsys, "data=trc", **ronli)
+
+
+def test_a_side_column_that_is_asked_for_and_absent_is_refused(ronli, capsys):
+    said = refused(capsys, "data=ronli", "data.columns.side=[gid]", **ronli)
+    assert "no column 'gid'. Did you mean 'guid'?" in said
+
+
+@pytest.mark.usefixtures("files")
+def test_a_gold_column_is_not_scored_against_itself(capsys):
+    said = refused(capsys, predictions="./gold.csv")
+    assert "its column 'label' is the gold one" in said
+    write_table("both.csv", {"guid": GUIDS, "label": GOLD, "prediction": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", gold="both.csv", predictions="both.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+def test_a_gold_column_beside_the_predictions_is_not_taken_for_them():
+    write_table("p.csv", {"guid": GUIDS, "label": GOLD, "pred": PREDICTED})
+    _, expected = score("name=x")
+    assert score("name=x", predictions="p.csv")[1] == expected
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("form", ["object", "object with a mark", "packed", "tsv"])
+def test_objects_marks_and_packed_files_score_the_same(form):
+    pairs = dict(zip(GUIDS, PREDICTED, strict=True))
+    rows = "".join(f"{guid}\t{label}\n" for guid, label in pairs.items())
+    name, content = {
+        "object": ("p.json", json.dumps(pairs)),
+        "object with a mark": ("p.json", "\ufeff" + json.dumps(pairs)),
+        "packed": ("p.tsv.gz", f"guid\tprediction\n{rows}"),
+        "tsv": ("p.tsv", f"\ufeffguid\tprediction\r\n{rows}"),
+    }[form]
+    with (gzip.open if name.endswith(".gz") else open)(name, "wb") as file:
+        file.write(content.encode())
+    _, expected = score("name=p")
+    assert score(predictions=name)[1] == expected
+
+
+def test_a_large_object_is_read_in_one_pass(tmp_path):
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps({f"id{row}": "x" for row in range(20_000)}))
+    start = time.monotonic()
+    assert len(read_predictions(path)) == 20_000
+    assert time.monotonic() - start < 3  # looking through all for each took 12 s
+
+
+def test_a_guid_that_an_object_has_twice_is_refused(files, capsys):
+    (files / "p.json").write_text('{"d0.0": "AFTER", "d0.0": "BEFORE"}')
+    assert "p.json: d0.0: is there twice" in refused(capsys, predictions="p.json")
+
+
+def test_probabilities_of_two_decimals_are_accepted_and_contradictions_counted(ronli, capsys):
+    rows = [(0.145, 0.285, 0.285, 0.285)] * 6  # each rounds up: the sums are 1.02
+    columns = {
+        f"p/{name}": [round(row[n] + 1e-9, 2) for row in rows] for n, name in enumerate(NAMES)
+    }
+    predicted = ["contrastive", "contrastive", *["neutral"] * 4]
+    write_table("p.csv", {"guid": GUIDS, "prediction": predicted, **columns})
+    code, written = score("data=ronli", "resamples=0", **ronli)
+    assert code == 0
+    assert written["p"]["brier"] > 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "2 of 6 predictions are not the label of the largest probability" in shown
+
+
+def test_scoring_loads_neither_torch_nor_transformers(files):
+    code = (
+        "import sys; from heron.cli import main; "
+        "main(['score', 'task=relation', 'gold=gold.csv', 'predictions=predictions.jsonl']); "
+        "import json; print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True
+    )
+    modules = json.loads(done.stdout.splitlines()[-1])
+    heavy = {"torch", "transformers", "pyarrow", "sklearn", "scipy", "matplotlib", "hydra"}
+    assert "rich" in modules
+    assert heavy.isdisjoint(modules)
+
+
+def test_an_unknown_task_names_all_that_are_scored(capsys):
+    assert main(["score", "task=foo", "gold=a.csv", "predictions=b.csv"]) == 2
+    said = "task=foo: no such task. Allowed: classification, nli, qa, relation, summarization."
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("files")
+def test_live_text_in_a_csv_of_heron_s_scores_as_it_does_in_json():
+    classes = {"BEFORE": "=BEFORE", "AFTER": "-after", "EQUAL": "'@", "VAGUE": "+1"}
+    gold, predicted = ([classes[label] for label in labels] for labels in (GOLD, PREDICTED))
+    guids = [f"={guid}" for guid in GUIDS]
+    write_table("gold.jsonl", {"guid": guids, "label": gold})
+    found = []
+    for kind in ("csv", "jsonl"):
+        write_table(f"p.{kind}", {"guid": guids, "label": predicted})
+        labels = "labels=" + ",".join(classes.values())
+        code, scores = score(
+            labels, "name=x", task="nli", gold="gold.jsonl", predictions=f"p.{kind}"
+        )
+        assert code == 0
+        found.append(scores)
+    assert found[0] == found[1]
+    assert found[0]["x"]["accuracy"] == 3 / 6

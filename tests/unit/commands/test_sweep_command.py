@@ -1,0 +1,159 @@
+"""`heron sweep`: states, progress and failures of a sweep, from its files alone."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heron.base.files import locked, write_json
+from heron.base.yaml_files import dump_yaml
+from heron.commands.sweep import progress_table, read_progress, summary, time_left
+from heron.training.run_folder import RunFolder
+from small_runs import heron
+
+
+def job(folder: Path, name: str, state: str, epochs: int = 0, **status: Any) -> RunFolder:
+    """Write what a job of three epochs leaves behind in a state."""
+    run = RunFolder(folder / name)
+    run.path.mkdir()
+    run.config.write_text(dump_yaml({"trainer": {"max_epochs": 3}}), "utf-8")
+    write_json(run.status, {"state": state, **status})
+    with open(run.metrics, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["epoch", "step", "validation/loss", "train/loss"])
+        writer.writerows([epoch, 5 * epoch, 0.5, ""] for epoch in range(epochs))
+        writer.writerow([epochs, 5 * epochs + 1, "", 0.7])
+    if state == "done":
+        write_json(run.scores, {"validation": {"macro_f1": 0.512}})
+    return run
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {progress.run.job: progress.state for progress in read_progress(folder)}
+
+
+def test_a_job_that_says_running_is_cut_when_nobody_holds_its_lock(tmp_path: Path) -> None:
+    job(tmp_path, "gone", "running")
+    working = job(tmp_path, "working", "running")
+    job(tmp_path, "far", "running", heartbeat={"host": "elsewhere", "time": 4e9, "pid": 1})
+    with locked(working.lock):
+        assert states(tmp_path) == {"gone": "cut", "working": "running", "far": "cut"}
+
+
+def test_a_viewer_writes_nothing_and_follows_no_link(tmp_path: Path) -> None:
+    sweep = tmp_path / "sweep"
+    sweep.mkdir()
+    run = job(sweep, "shared", "running")
+    (tmp_path / "precious").write_text("precious")
+    run.lock.symlink_to(tmp_path / "precious")
+    plain = job(sweep, "plain", "running")
+    for folder in (plain.path, run.path, sweep):
+        folder.chmod(0o555)
+    try:
+        before = sorted(sweep.rglob("*"))
+        assert states(sweep) == {"shared": "cut", "plain": "cut"}
+        assert sorted(sweep.rglob("*")) == before
+    finally:
+        for folder in (sweep, run.path, plain.path):
+            folder.chmod(0o755)
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+@pytest.mark.parametrize("sign", ["study.journal", ".launcher"])
+def test_watching_waits_for_the_first_job_of_a_search_or_of_workers(
+    sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("sweep", tmp_path, "--watch") == 2, "an empty folder is no sweep"
+    (tmp_path / sign).mkdir()
+    assert heron("sweep", tmp_path) == 2
+    waits = iter([lambda: None, lambda: job(tmp_path, "a", "done", epochs=3)])
+    monkeypatch.setattr("time.sleep", lambda seconds: next(waits)())
+    assert heron("sweep", tmp_path, "--watch", "every=1") == 0
+    printed = capsys.readouterr().out
+    assert printed.count("no job has begun") == 2
+    assert "1 jobs: 1 done" in printed
+
+
+def test_progress_counts_finished_epochs(tmp_path: Path) -> None:
+    job(tmp_path, "a", "interrupted", epochs=2)
+    job(tmp_path, "b", "pending")
+    found = {each.run.job: (each.epochs, each.of) for each in read_progress(tmp_path)}
+    assert found["a"] == (2, 3)
+
+
+def test_failures_are_shown_by_their_first_line_and_make_the_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job(tmp_path, "good", "done", epochs=3, seconds=12.5)
+    assert heron("sweep", tmp_path) == 0
+    assert "0.512" in capsys.readouterr().out
+    job(tmp_path, "bad", "failed", error="ValueError: first line\nsecond line", seconds=1.0)
+    assert heron("sweep", tmp_path) == 1
+    printed = capsys.readouterr().out
+    assert "ValueError: first line" in printed
+    assert "second line" not in printed
+    assert "2 jobs: 1 done, 1 failed" in printed
+
+
+def test_time_left_is_what_the_others_took_divided_by_those_side_by_side(tmp_path: Path) -> None:
+    for number, seconds in enumerate((50.0, 100.0, 150.0)):
+        job(tmp_path, f"done{number}", "done", seconds=seconds)
+    running = [job(tmp_path, f"running{n}", "running", seconds=40.0) for n in range(2)]
+    for number in range(4):
+        job(tmp_path, f"pending{number}", "pending")
+    with locked(running[0].lock), locked(running[1].lock):
+        jobs = read_progress(tmp_path)
+    assert time_left(jobs) == (2 * 60 + 4 * 100) / 2
+    assert "about 4 min left" in summary(jobs)
+
+
+def test_time_left_is_unknown_before_a_job_is_done_and_never_negative(tmp_path: Path) -> None:
+    late = job(tmp_path, "late", "running", seconds=500.0)
+    with locked(late.lock):
+        assert time_left(read_progress(tmp_path)) == 0
+        job(tmp_path, "done", "done", seconds=10.0)
+        assert time_left(read_progress(tmp_path)) == 0
+
+
+def test_watching_ends_when_nothing_runs_or_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = job(tmp_path, "last", "pending")
+    naps: list[float] = []
+
+    def finish(seconds: float) -> None:
+        naps.append(seconds)
+        last.update_status(state="done")
+
+    monkeypatch.setattr("time.sleep", finish)
+    assert heron("sweep", "--watch", tmp_path, "every=2") == 0
+    assert naps == [2.0]
+    printed = capsys.readouterr().out
+    assert "1 pending" in printed
+    assert "1 done" in printed
+
+
+@pytest.mark.parametrize("words", [[], ["watch=true"], ["nowhere"], [".", "wach=true"]])
+def test_mistakes_are_told_without_a_traceback(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert heron("sweep", *words) == 2
+    assert capsys.readouterr().err.startswith("heron sweep: ")
+
+
+def test_a_running_job_shows_its_steps_within_the_epoch(tmp_path: Path) -> None:
+    working = job(tmp_path, "working", "running", epochs=1, steps={"done": 120, "of": 400})
+    with locked(working.lock):
+        (row,) = progress_table(read_progress(tmp_path)).rows
+    assert row[2] == "1 of 3 (step 120 of 400)"
+
+
+def test_the_score_shown_is_the_monitored_one(tmp_path: Path) -> None:
+    run = job(tmp_path, "done", "done")
+    run.config.write_text(dump_yaml({"trainer": {"max_epochs": 3, "monitor": "mcc"}}), "utf-8")
+    write_json(run.scores, {"validation": {"macro_f1": 0.5, "mcc": 0.25}})
+    table = progress_table(read_progress(tmp_path))
+    assert (table.columns[-1], table.rows[0][-1]) == ("validation mcc", 0.25)

@@ -1,0 +1,208 @@
+"""`heron train`: sweeps, and the same command said again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heron.base.errors import HeronError
+from heron.commands.train import plan_jobs
+from heron.config.checks import from_yaml
+from heron.config.compose import Composition, compose_and_run
+from heron.config.data import FileConfig
+from heron.training.job import run_job
+from heron.training.run_folder import RunFolder
+from small_runs import TINY, heron, in_folder, train
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out figures, which take most of a tiny run's time."""
+    for name in ("run_figure", "sweep_figure"):
+        monkeypatch.setattr(f"heron.reports.figures.{name}", lambda *inputs: b"")
+
+
+def jobs_of(folder: Path) -> list[RunFolder]:
+    return [RunFolder(path.parent) for path in folder.glob("*/config.yaml")]
+
+
+@pytest.mark.usefixtures("no_figures")
+class TestSweep:
+    def test_grid_makes_one_run_folder_each_and_one_table(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        grid = (
+            "-m",
+            "head=ess,emp,seq_cls",
+            "seed=0,1",
+            "run.sweep=grid",
+            "data.generator.size=100",
+        )
+        assert heron("train", *TINY, *in_folder(tmp_path), "trainer.max_epochs=1", *grid) == 0
+        jobs = jobs_of(tmp_path / "runs" / "grid")
+        assert {job.state() for job in jobs} == {"done"}
+        configs = [from_yaml(job.config.read_text("utf-8")) for job in jobs]
+        assert sorted((config.head.name, config.seed) for config in configs) == [
+            (head, seed) for head in ("emp", "ess", "seq_cls") for seed in (0, 1)
+        ]
+        printed = capsys.readouterr().out
+        assert all(head in printed for head in ("ess", "emp", "seq_cls"))
+        assert (tmp_path / "runs" / "grid" / "report.html").is_file()
+
+    def test_a_sweep_says_that_its_tables_show_other_runs_too(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("heron.commands.train._report", lambda folder: None)
+        monkeypatch.setattr("heron.training.job.run_job", lambda *asked: None)
+        words = (*TINY, *in_folder(tmp_path), "run.sweep=grid", "-m", "seed=0,1")
+        assert heron("train", *words) == 0
+        assert "other commands" not in capsys.readouterr().out
+        other = tmp_path / "runs" / "grid" / "other"
+        other.mkdir(parents=True)
+        (other / "config.yaml").touch()
+        assert heron("train", *words) == 0
+        assert "did not ask for (1, such as other)" in capsys.readouterr().out
+
+    def test_failing_jobs_leave_the_others_alone_and_are_named(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import heron.training.job as job
+
+        run_job = job.run_job
+
+        def out_of_memory(config: Any, *rest: Any) -> Any:
+            if config.head.name == "emp":
+                raise RuntimeError("not enough memory")
+            return run_job(config, *rest)
+
+        monkeypatch.setattr(job, "run_job", out_of_memory)
+        words = (*TINY, *in_folder(tmp_path), "trainer.max_epochs=1", "run.sweep=grid", "-m")
+        assert heron("train", *words, "head=ess,emp", "encoder.max_length=128,100000") == 2
+        states = sorted(job.state() for job in jobs_of(tmp_path / "runs" / "grid"))
+        assert states == ["done", "failed", "failed", "failed"]
+        errors = capsys.readouterr().err
+        assert "3 of 4 jobs failed" in errors
+        listed = errors.partition("3 of 4 jobs failed")[2]
+        assert "head=ess, encoder.max_length=100000" in listed
+        assert "head=emp, encoder.max_length=128" in listed
+        assert "head=ess, encoder.max_length=128\n" not in listed
+        assert "not enough memory" in errors
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("sweep", [(), ("-m", "seed=0,1")])
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("trainer.monitor=macro_f2",), "Did you mean 'macro_f1'"),
+            (("trainer.devices=999",), "trainer.devices=999: this machine has"),
+            (("data=own_relation", "data.files.train.path=absent.csv"), "absent.csv: missing"),
+            (("data=own_relation", "data.files.train.path={csv}"), "no column 'text'"),
+        ],
+    )
+    def test_leave_no_folder(
+        self,
+        words: tuple[str, ...],
+        said: str,
+        sweep: tuple[str, ...],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        csv = tmp_path / "train.csv"
+        csv.write_text("sentence,label\n[E1] a [/E1] [E2] b [/E2],BEFORE\n")
+        tiny = [word for word in TINY if not word.startswith(("data.", "run.isolate"))]
+        typed = [word.format(csv=csv) for word in words]
+        if "data=own_relation" in words:
+            typed.append(f"data.files.test.path={csv}")
+        assert heron("train", *tiny, *in_folder(tmp_path), *typed, *sweep) == 2
+        assert capsys.readouterr().err.count(said) == 1
+        assert not list((tmp_path / "runs").glob("*/*"))
+
+    def test_leave_what_was_in_the_folder_before(self, chronicle_config: Any) -> None:
+        config = chronicle_config()
+        config.data.generator, config.data.files = None, {"train": FileConfig("absent.csv")}
+        folder = RunFolder(Path(config.paths.runs) / "sweep" / "job")
+        folder.last.parent.mkdir(parents=True)
+        folder.last.write_bytes(b"hours of work, without config.yaml and status.json")
+        with pytest.raises(HeronError, match=r"absent\.csv"):
+            run_job(config, folder)
+        assert folder.last.is_file()
+
+
+@pytest.mark.usefixtures("no_figures")
+class TestSameCommandAgain:
+    def test_done_run_is_not_trained_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        scores, changed = run.scores.read_bytes(), run.best.stat().st_mtime_ns
+        monkeypatch.setattr("heron.training.job._train_and_score", pytest.fail)
+        train(tmp_path, "trainer.max_epochs=1")
+        assert run.scores.read_bytes() == scores
+        assert run.best.stat().st_mtime_ns == changed
+
+    def test_resume_false_starts_over_and_spares_files_of_others(self, tmp_path: Path) -> None:
+        run = train(tmp_path)
+        scores, notes = run.scores.read_bytes(), run.path / "notes.md"
+        notes.write_text("mine")
+        changed = run.best.stat().st_mtime_ns
+        train(tmp_path, "run.resume=false", "trainer.max_epochs=1")
+        assert run.best.stat().st_mtime_ns > changed
+        assert run.scores.read_bytes() != scores
+        assert not run.dynamics(1).exists(), "a file of the run before is still there"
+        assert notes.read_text() == "mine"
+
+    def test_other_configuration_under_the_same_name_is_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        before = run.scores.read_bytes()
+        words = (*TINY, *in_folder(tmp_path), "run.job=tiny", "trainer.max_epochs=1")
+        assert heron("train", *words, "optim.lr=0.5") == 2
+        error = capsys.readouterr().err
+        assert "optim.lr was 0.001, now 0.5" in error
+        assert "run.resume=false" in error
+        assert run.scores.read_bytes() == before
+
+    def test_keys_that_change_no_result_are_no_other_configuration(self, tmp_path: Path) -> None:
+        run = train(tmp_path, "trainer.max_epochs=1")
+        train(tmp_path, "trainer.max_epochs=1", "trainer.progress=false", "logger.project=other")
+        assert run.state() == "done"
+
+    def test_interrupted_run_says_how_to_go_on_and_exits_130(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import signal
+
+        from heron.tasks.classification import ClassificationModule
+
+        def press_ctrl_c(*_: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+        # A suite that runs in the background is started with Ctrl+C ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        handler = signal.getsignal(signal.SIGINT)
+        monkeypatch.setattr(ClassificationModule, "on_validation_epoch_start", press_ctrl_c)
+        words = (*TINY, *in_folder(tmp_path), "run.job=tiny")
+        assert heron("train", *words) == 130
+        assert signal.getsignal(signal.SIGINT) is handler
+        signal.signal(signal.SIGINT, before)
+        assert "the same command goes on" in capsys.readouterr().err
+        status = json.loads(
+            (tmp_path / "runs" / "chronicle-relation" / "tiny" / "status.json").read_text()
+        )
+        assert status["state"] == "interrupted"
+
+
+def test_one_job_name_for_several_jobs_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[Composition] = []
+    compose_and_run("train", ["-m", "seed=0,0,1", "run.job=x", *in_folder(tmp_path)], found.append)
+    plan = plan_jobs(found)
+    assert [job.config.seed for job in plan.jobs] == [0]
+    assert len(plan.refused) == 1
+    assert "run.job=x names one folder for several jobs" in capsys.readouterr().err

@@ -1,0 +1,278 @@
+"""The configuration refuses what cannot work, by key, and comes back from YAML unchanged."""
+
+import dataclasses
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+
+from heron.base.errors import ConfigError
+from heron.base.files import fingerprint
+from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.config.checks import (
+    CHOICES,
+    INDECISIVE,
+    NEUTRAL,
+    SPREAD,
+    all_keys,
+    as_dict,
+    decisive,
+    from_yaml,
+    read_stored,
+    resolve,
+    select,
+    to_yaml,
+)
+from heron.config.data import DataConfig
+from heron.config.schema import Config
+
+DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
+
+
+PLAIN = yaml.safe_load(to_yaml(DEFAULTS))
+
+
+def changed(*overrides):
+    """Resolve the default configuration with some keys set."""
+    config = OmegaConf.create(PLAIN)
+    for key, value in (override.split("=", 1) for override in overrides):
+        OmegaConf.update(config, key, yaml.safe_load(value))
+    return resolve(config)
+
+
+@pytest.mark.parametrize("overrides", [(), ("head=window",), ("protocol=paper", "head=emp")])
+def test_yaml_round_trip(chronicle_config, overrides):
+    config = chronicle_config(*overrides)
+    assert from_yaml(to_yaml(config)) == config
+
+
+@settings(max_examples=10)
+@given(
+    st.builds(
+        dataclasses.replace,
+        st.just(DEFAULTS.optim),
+        lr=st.floats(1e-12, 1e3),
+        head_lr=st.none() | st.floats(1e-12, 1e3),
+        betas=st.lists(st.floats(0, 0.9999), min_size=2, max_size=2),
+    ),
+    st.text("אבșț:#'\"{}[]!&*?|>%@` \\abc\n"),
+)
+def test_yaml_round_trip_of_any_number_and_text(optim, title):
+    config = dataclasses.replace(
+        DEFAULTS, optim=optim, data=dataclasses.replace(DEFAULTS.data, title=title)
+    )
+    assert from_yaml(to_yaml(config)) == config
+
+
+def test_yaml_that_is_no_configuration_is_refused():
+    with pytest.raises(ConfigError, match="not a mapping"):
+        from_yaml("- 1\n- 2\n")
+
+
+def test_what_is_wrong_in_a_stored_configuration_is_told_with_its_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(to_yaml(DEFAULTS) + "warmup_steps: 3\n")
+    with pytest.raises(ConfigError, match=rf"^{path}: unknown key 'warmup_steps'.*that version"):
+        read_stored(path)
+    path.write_text("seed: [1")
+    with pytest.raises(ConfigError, match=rf"^{path} is damaged"):
+        read_stored(path)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("sed=1", "unknown key 'sed'. Did you mean 'seed'?"),
+        ("optim.lrr=1", "unknown key 'optim.lrr'. Did you mean 'optim.lr'"),
+        ("encoder.scratch.hiden=8", "Did you mean 'encoder.scratch.hidden'"),
+        ("data.columns.txt=t", "Did you mean 'data.columns.text'"),
+        ("data.files={train: {pth: x}}", "Did you mean 'data.files.train.path'"),
+        ("seed=one", "seed: Value 'one' of type 'str' could not be converted to Integer"),
+        ("seed=null", "seed: Incompatible value 'None' for field of type 'int'"),
+        ("run.resume=perhaps", "run.resume: Value 'perhaps' is not a valid bool"),
+        ("seed=-1", "seed=-1: must be at least 0"),
+        ("seed=99999999999999", "seed=99999999999999: must be at most 4294967295"),
+        ("optim.lr=-1", "optim.lr=-1.0: must be above 0"),
+        ("optim.lr=0", "optim.lr=0.0: must be above 0; to train the head alone"),
+        ("optim.lr=.nan", "optim.lr=nan: must be above 0"),
+        ("optim.head_lr=0", "optim.head_lr=0.0: must be above 0"),
+        ("stages=[{data: trc, lr: 0}]", "stages: lr=0.0: must be above 0"),
+        ("optim.betas=[0.9]", "optim.betas=[0.9]: must be two numbers in [0, 1)"),
+        ("optim.warmup=10", "optim.warmup=10.0: must be in [0, 1)"),
+        ("optim.accumulate=0", "optim.accumulate=0: must be at least 1"),
+        ("trainer.max_epochs=0", "trainer.max_epochs=0: must be at least 1"),
+        ("trainer.devices=0", "trainer.devices=0: must be at least 1"),
+        ("trainer.patience=0", "trainer.patience=0: must be at least 1"),
+        ("encoder.max_length=4", "encoder.max_length=4: must be at least 8"),
+        ("encoder.num_layers=0", "encoder.num_layers=0: must be at least 1"),
+        ("encoder.dropout=1", "encoder.dropout=1.0: must be in [0, 1)"),
+        ("encoder.freeze=some", "encoder.freeze=some: allowed are none, embeddings, all or a"),
+        ("encoder.freeze='-1'", "encoder.freeze=-1: allowed are none, embeddings, all or a"),
+        ("encoder.scratch.hidden=33", "encoder.scratch.hidden=33: must be a multiple of"),
+        ("head.hidden=[0]", "head.hidden=[0]: widths must be at least 1"),
+        ("head.classifier=mlp", "head.classifier=mlp needs head.hidden"),
+        ("head.input=window", "head.pooling=event_start needs head.input=marked, not window"),
+        ("head.pooling=span_ends", "head.pooling=span_ends needs head.input=window, not marked"),
+        ("data.validation.fraction=0", "need a validation split"),
+        ("data.sample.fraction=0", "data.sample.fraction=0.0: must be in (0, 1]"),
+        ("data.language=xx", "data.language=xx: unknown language. Allowed: en, he, ro."),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused_by_key(override, message):
+    with pytest.raises(ConfigError) as error:
+        changed(override)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_a_choice_outside_the_list_names_what_is_allowed(key):
+    nearly = CHOICES[key][0] + "x"
+    with pytest.raises(ConfigError) as error:
+        changed(f"{key}={nearly}")
+    assert f"{key}={nearly}." in str(error.value)
+    assert CHOICES[key][0] in str(error.value)
+
+
+@pytest.mark.parametrize("key", CHOICES)
+def test_the_default_is_among_the_choices(key):
+    assert select(DEFAULTS, key) in CHOICES[key]
+
+
+def test_cls_cannot_tell_the_pairs_of_a_window_apart():
+    with pytest.raises(ConfigError, match="a window holds many pairs"):
+        changed("head.pooling=cls", "head.input=window")
+
+
+@pytest.mark.parametrize("wanting", ["trainer.select=best", "trainer.patience=2"])
+def test_choosing_an_epoch_needs_a_validation_split_carved_or_shipped(wanting):
+    without = ("trainer.select=last", "data.validation.fraction=0")
+    assert changed(*without)
+    with pytest.raises(ConfigError, match="need a validation split"):
+        changed(*without, wanting)
+    assert changed(*without, wanting, "data.files={validation: {path: v.csv}}")
+    assert changed(*without, wanting, "data.generator={size: 100}")
+
+
+NEUTRAL_CHANGES = [
+    "paths.data=elsewhere",
+    "paths.cache=elsewhere",
+    "paths.runs=elsewhere",
+    "run.sweep=s",
+    "run.job=j",
+    "run.resume=false",
+    "run.export=false",
+    "run.isolate=true",
+    "run.n_jobs=2",
+    "run.retry=failed",
+    "run.oversubscribe=true",
+    "logger.wandb=true",
+    "logger.artifacts=true",
+    "logger.project=p",
+    "logger.mode=online",
+    "report=trc/table4",
+    "trainer.progress=true",
+    "launcher.name=ray",
+    "launcher.workers=3",
+    "launcher.wait=false",
+    "launcher.cluster=local",
+    "launcher.partition=gpu",
+    "launcher.account=nlp",
+    "launcher.minutes=9",
+    "launcher.gpus=2",
+    "launcher.cpus=2",
+    "launcher.memory_gb=8",
+    "launcher.options={constraint: a100}",
+    "launcher.address=auto",
+    "sweeper.name=optuna",
+    "sweeper.trials=3",
+    "sweeper.seed=3",
+    "sweeper.sampler=gp",
+    "sweeper.pruner=median",
+    "sweeper.startup_trials=3",
+    "sweeper.startup_epochs=3",
+    "sweeper.study=s",
+    "sweeper.trial=3",
+]
+
+
+def key_of(config):
+    return fingerprint(decisive(config))
+
+
+@pytest.mark.parametrize("override", NEUTRAL_CHANGES)
+def test_where_things_lie_and_how_they_look_does_not_change_the_jobs_hash(override):
+    assert changed(override) != DEFAULTS
+    assert key_of(changed(override)) == key_of(DEFAULTS)
+
+
+def leaves(values, prefix=""):
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key
+
+
+def is_neutral(key):
+    return any(key == neutral or key.startswith(f"{neutral}.") for neutral in NEUTRAL)
+
+
+def with_value(config, key, value):
+    """Copy a configuration with one key set, whatever its type: hashing needs no valid value."""
+    head, _, rest = key.partition(".")
+    inner = with_value(getattr(config, head), rest, value) if rest else value
+    copy = object.__new__(type(config))
+    for field in dataclasses.fields(config):
+        object.__setattr__(copy, field.name, getattr(config, field.name))
+    object.__setattr__(copy, head, inner)
+    return copy
+
+
+NO_OTHER_RUN = {*INDECISIVE, *(f"trainer.{key}" for key in SPREAD)}
+DECISIVE = [k for k in leaves(as_dict(DEFAULTS)) if not is_neutral(k) and k not in NO_OTHER_RUN]
+
+
+@pytest.mark.parametrize("key", DECISIVE)
+def test_every_other_key_changes_the_jobs_hash(key):
+    assert key_of(with_value(DEFAULTS, key, "another value")) != key_of(DEFAULTS)
+
+
+def test_every_neutral_key_exists():
+    assert set(NEUTRAL) <= set(all_keys())
+    assert all(is_neutral(change.partition("=")[0]) for change in NEUTRAL_CHANGES)
+    listed = {change.partition("=")[0] for change in NEUTRAL_CHANGES}
+    assert listed == {key for key in leaves(as_dict(DEFAULTS)) if is_neutral(key)}
+
+
+def test_all_keys_lists_nested_keys_but_not_the_users_own():
+    keys = all_keys()
+    assert {"seed", "optim", "optim.lr", "encoder.scratch.hidden", "data.generator.size"} <= set(
+        keys
+    )
+    assert not [key for key in keys if key.startswith("data.files.")]
+    assert len(keys) == len(set(keys))
+
+
+@given(st.one_of(st.text(), st.from_regex(r"[-+]?[0-9]{1,4}(\.[0-9]*)?[eE][-+]?[0-9]{1,3}")))
+def test_texts_that_look_like_numbers_stay_texts(text):
+    value = {"revision": text, "lr": 1e-5, "flag": True, "none": None, "labels": [text, "1e5"]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.yaml"
+        path.write_bytes(dump_yaml(value).encode("utf-8", errors="surrogatepass"))
+        assert read_yaml(path) == value
+
+
+def test_a_revision_that_looks_like_a_number_comes_back_as_it_was():
+    encoder = dataclasses.replace(DEFAULTS.encoder, revision="1e5")
+    config = dataclasses.replace(DEFAULTS, encoder=encoder)
+    assert from_yaml(to_yaml(config)).encoder.revision == "1e5"
+
+
+def test_a_number_with_an_exponent_is_a_number_with_and_without_a_point(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: 1e-5\nb: 1.0e-05\nc: '1e-5'\n")
+    assert read_yaml(path) == {"a": 1e-5, "b": 1e-5, "c": "1e-5"}

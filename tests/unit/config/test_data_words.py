@@ -1,0 +1,168 @@
+"""Words laid over a data set: an error names the word, and says in plain words what it needs."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from heron.base.errors import ConfigError
+from heron.config.checks import all_keys
+from heron.config.data import Columns, DataConfig
+from heron.config.data_words import needed
+from heron.config.settings import TAKES, override, sort_words
+
+PAIRS = DataConfig(label_order=["A", "B"])
+QUESTIONS = ("qa", "squad_json")
+ARTICLES = ("summarization", "article_table")
+
+
+def data_of(task: str, form: str) -> DataConfig:
+    columns = Columns(text_pair="question") if task == "qa" else Columns()
+    return DataConfig(task=task, format=form, columns=columns)
+
+
+def refused(data: DataConfig, *words: str) -> str:
+    with pytest.raises(ConfigError) as error:
+        override(data, words)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("data.label_aliases=[a", "cannot be read"),
+        ("data.columns.text={a", "cannot be read"),
+        ("data.columns.text=*a", "cannot be read"),
+        ("data.columns.text=${", "cannot be read"),
+        ("data.columns.text=${nope}", "'nope' not found"),
+        ("data.columns.text=???", "??? is no value"),
+        ("data.columns.text=[a]", "a text is needed"),
+        ("data.columns.text.x=1", "data.columns.text: a text is needed"),
+        ("data.columns={text: [a]}", "data.columns.text: a text is needed"),
+        ("data.columns=text", "it has keys of its own: data.columns.text, "),
+        ("data.no_label=NONE", "a list is needed: data.no_label=[NONE]"),
+        ("data.no_label=None", "a list is needed: data.no_label=[None]"),
+        ("data.no_label=null", "a list is needed: data.no_label=[]"),
+        ("data.no_label=[{a: b}]", "a list is needed: data.no_label=[A, B]"),
+        ("data.no_label.0=x", "data.no_label: a list is needed"),
+        ("data.label_aliases=a", "a mapping is needed"),
+        ("data.label_aliases={1: A}", "a mapping is needed, numbers in quotes"),
+        ("data.label_aliases={a: null}", "data.label_aliases.a: a text is needed"),
+        ("data.verify=maybe", "true or false is needed"),
+        ("data.verify=", "true or false is needed"),
+    ],
+)
+def test_only_the_wrong_word_is_named_with_what_it_needs(word: str, says: str) -> None:
+    said = refused(PAIRS, "data.unlabelled=drop", word, "data.columns.label=gold")
+    assert said.startswith(f"{word}: ")
+    assert says in said
+    assert "gold" not in said
+    assert not any(name in said for name in ("AnyNode", "ListConfig", "DictConfig", "subclass"))
+
+
+@pytest.mark.parametrize("word", ["data.columns.txt=a", "data.columns={txt: a}"])
+def test_unknown_keys_are_named_with_the_nearest(word: str) -> None:
+    said = refused(PAIRS, word)
+    assert said.startswith("unknown key 'data.columns.txt'. Did you mean 'data.columns.text'")
+
+
+def test_key_that_lacks_what_must_be_there_says_which() -> None:
+    assert refused(PAIRS, "data.join.key=text") == "missing key data.join.file=..."
+
+
+_KEYS = [key for key in all_keys(DataConfig, "data.") if key in all_keys()]
+
+
+@settings(max_examples=50)
+@given(
+    st.sampled_from(_KEYS),
+    st.one_of(st.text(max_size=8), st.text("[]{}:,'\"$?*&!#ab1 ", max_size=8)),
+)
+@example("data.columns.side", "[[a]]")
+@example("data.label_aliases", "{[a]: b}")
+@example("data.columns.text", "a\0")
+def test_every_word_gives_a_data_set_or_an_error_that_is_shown(key: str, value: str) -> None:
+    with suppress(ConfigError):
+        assert isinstance(override(PAIRS, [f"{key}={value}"]), DataConfig)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(["data.unlabelled=drop", "data.verify=no", "data.no_label=[x]"])))
+def test_each_key_is_given_once_whatever_its_value(words: list[str]) -> None:
+    if len(set(words)) == len(words):
+        assert isinstance(override(PAIRS, words), DataConfig)
+    else:
+        assert "is given twice" in refused(PAIRS, *words)
+
+
+def test_one_key_in_two_spellings_is_given_twice() -> None:
+    said = refused(PAIRS, "data.columns={label: gold}", "data.columns.label=right")
+    assert said == "option 'data.columns.label' is given twice"
+    new = override(PAIRS, ["data.label_aliases.a=A", "data.label_aliases={b: B}"])
+    assert new.label_aliases == {"a": "A", "b": "B"}
+
+
+def test_values_that_go_together_are_checked_together() -> None:
+    data = data_of(*QUESTIONS)  # whose two texts are never in one column
+    new = override(data, ["data.columns.text=question", "data.columns.text_pair=asked"])
+    assert (new.columns.text, new.columns.text_pair) == ("question", "asked")
+
+
+@pytest.mark.parametrize(
+    ("data", "word", "task"),
+    [
+        ((), "data.qa.misaligned=drop", "qa"),
+        ((), "data.summaries.empty=drop", "summarization"),
+        ((), "data.columns.answer=a", "qa"),
+        ((), "data.columns={target: a}", "summarization"),
+        (QUESTIONS, "data.summaries.empty=drop", "summarization"),
+        (QUESTIONS, "data.no_label=[x]", "relation or task=nli"),
+        (QUESTIONS, "data.columns.label=a", "relation or task=nli"),
+        (ARTICLES, "data.qa={no_answer: drop}", "qa"),
+        (ARTICLES, "data.label_aliases={a: b}", "relation or task=nli"),
+    ],
+)
+def test_keys_of_another_task_are_refused(data: Any, word: str, task: str) -> None:
+    said = refused(data_of(*data) if data else PAIRS, word)
+    assert f"data of task={task}; these are of task={data[0] if data else 'relation'}" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ((), ["data.label_aliases={a: A}", "data.unlabelled=drop", "data.columns.truth=t"]),
+        (QUESTIONS, ["data.qa.misaligned=drop", "data.columns.answer=a", "data.unlabelled=drop"]),
+        (ARTICLES, ["data.summaries.empty=drop", "data.columns.target=t", "data.unlabelled=drop"]),
+    ],
+)
+def test_keys_of_the_data_s_own_task_are_taken(data: Any, words: list[str]) -> None:
+    assert isinstance(override(data_of(*data) if data else PAIRS, words), DataConfig)
+
+
+@pytest.mark.parametrize(
+    ("command", "word", "others"),
+    [
+        ("predict", "data.unlabelled=drop", "heron evaluate and heron score take it"),
+        ("predict", "data.columns.label=a", "heron evaluate and heron score take it"),
+        ("predict", "data.columns.answer=a", "heron evaluate and heron score take it"),
+        ("score", "encoder.stride=8", "heron evaluate and heron predict take it"),
+        ("evaluate", "optim.lr=1", "heron train takes it"),
+    ],
+)
+def test_key_of_another_command_says_which_takes_it(command: str, word: str, others: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        sort_words([word], TAKES[command])
+    assert str(error.value) == f"{word.partition('=')[0]}: cannot be set here; {others}"
+
+
+def test_each_command_takes_nothing_but_keys_that_there_are() -> None:
+    assert {key for keys in TAKES.values() for key in keys} <= set(all_keys())
+
+
+@pytest.mark.parametrize("key", all_keys())
+def test_every_key_of_the_configuration_says_what_it_needs(key: str) -> None:
+    assert needed(key, "x")

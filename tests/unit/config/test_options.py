@@ -1,0 +1,84 @@
+"""`key=value` words become typed options, or an error that names the nearest key."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import ConfigError
+from heron.config.options import parse_options
+
+
+@dataclass
+class Options:
+    run: Path
+    split: str = "test"
+    rows: int | None = None
+    seed: int = 0
+    share: float = 0.5
+    fetch: bool = False
+    labels: list[str] = field(default_factory=list)
+    out: Path | None = None
+
+
+@dataclass
+class Several:
+    runs: list[Path]
+
+
+def test_every_type_is_converted():
+    words = ["run=~/a", "split=x=y", "rows=3", "share=0.25", "fetch=yes", "labels=A, B,", "out=o"]
+    options = parse_options(Options, words)
+    assert options == Options(
+        Path("~/a").expanduser(), "x=y", 3, 0, 0.25, True, ["A", "B"], Path("o")
+    )
+
+
+def test_a_list_may_be_written_as_heron_train_takes_it():
+    assert parse_options(Options, ["run=a", "labels=[A, B]"]).labels == ["A", "B"]
+
+
+def test_defaults_hold_where_nothing_is_said():
+    assert parse_options(Options, ["run=a"]) == Options(Path("a"))
+
+
+@pytest.mark.parametrize("word", ["rows=", "rows=none", "rows=null", "rows=None"])
+def test_an_optional_value_can_be_unset(word):
+    assert parse_options(Options, ["run=a", word]).rows is None
+
+
+@pytest.mark.parametrize(("word", "value"), [("true", True), ("0", False), ("No", False)])
+def test_booleans_are_said_in_plain_words(word, value):
+    assert parse_options(Options, ["run=a", f"fetch={word}"]).fetch is value
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run=a", "spilt=test"], "unknown option 'spilt'. Did you mean 'split'?"),
+        (["run=a", "--split=test"], "unknown option '--split'. Did you mean 'split'?"),
+        (["rum"], "'rum' is not of the form key=value. Did you mean 'run'?"),
+        (["run=a", "run=b"], "option 'run' is given twice"),
+        (["run=a", "rows=many"], "rows=many: expected int"),
+        (["run=a", "seed=-1"], "seed=-1: must be between 0 and 4294967295"),
+        (["run=a", "seed=4294967296"], "seed=4294967296: must be between 0 and 4294967295"),
+        (["run=a", "rows=1.5"], "rows=1.5: expected int"),
+        (["run=a", "share=half"], "share=half: expected float"),
+        (["run=a", "fetch=maybe"], "fetch=maybe: expected true or false"),
+        (["split=test"], "missing option run=..."),
+        ([], "missing option run=..."),
+    ],
+)
+def test_a_mistake_is_named(words, message):
+    with pytest.raises(ConfigError) as error:
+        parse_options(Options, words)
+    assert str(error.value) == message
+
+
+def test_a_sweep_whose_name_begins_with_anothers_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("demo", "demo,epochs=1/a", "demo,epochs=1/b,c"):
+        (tmp_path / folder).mkdir(parents=True)
+    several = "demo,epochs=1/a,demo,epochs=1/b,c,demo"
+    expected = [Path("demo,epochs=1/a"), Path("demo,epochs=1/b,c"), Path("demo")]
+    assert parse_options(Several, [f"runs={several}"]).runs == expected

@@ -1,0 +1,267 @@
+"""A command's errors name no key of the configuration that the command would refuse."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import read_json
+from heron.base.tables import write_table
+from heron.config.data import DataConfig
+from heron.config.settings import LABELS, PLACES, SETTINGS, advise, advising, override, sort_words
+from heron.training.run_folder import RunFolder
+from proposals import is_refused, proposed
+from small_baselines import train
+from small_runs import heron
+
+TAKES = (*SETTINGS, *PLACES, *LABELS)
+OPEN = ("data.unlabelled=drop leaves such rows out", "data.label_aliases={NAME: CLASS} is one")
+CLOSED = ("data.label_order=[answer,no_answer] takes them", "see data.unicode", "raise optim.lr")
+PLAIN = ("allowed: A", "B", "remove the row", "train.csv is meant", "see https://a.b/data.csv")
+
+
+def fix_of(fix: str) -> str:
+    (problem,) = advise([Problem("a.csv:3", "is wrong", fix)], TAKES)
+    return problem.fix
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from((*OPEN, *CLOSED, *PLAIN)), st.sampled_from([", ", "; "])))
+)
+def test_clauses_on_other_keys_go_and_all_others_stay_in_order(parts) -> None:
+    fix = "".join(f"{mark if place else ''}{text}" for place, (text, mark) in enumerate(parts))
+    left = fix_of(fix)
+    kept = [text for text, _ in parts if text not in CLOSED]
+    assert left.replace("; ", ", ") == ", ".join(kept)
+    assert not any(text in left for text in CLOSED)
+
+
+@pytest.mark.parametrize(
+    ("fix", "left"),
+    [
+        (
+            "allowed: A, B; data.label_order lists the classes, data.label_aliases={NAME: CLASS} "
+            "what else a file calls them",
+            "allowed: A, B; data.label_aliases={NAME: CLASS} what else a file calls them",
+        ),
+        ("remove the row, or data.phrases.remove=none", "remove the row"),
+        (
+            "a smaller encoder.stride allows more, or a larger encoder.max_length, "
+            "data.on_cut=drop leaves such questions out",
+            "a smaller encoder.stride allows more",
+        ),
+        (
+            "fetch https://a.b/trc/dev.csv and put it there, or set paths.data to the folder that "
+            "holds trc/dev.csv",
+            "fetch https://a.b/trc/dev.csv and put it there, or set paths.data to the folder that "
+            "holds trc/dev.csv",
+        ),
+        ("see data.unicode", ""),
+    ],
+)
+def test_what_is_left_of_a_fix_reads_as_before(fix: str, left: str) -> None:
+    assert fix_of(fix) == left
+
+
+def test_where_and_what_of_a_problem_stay() -> None:
+    with pytest.raises(DataError) as error, advising(TAKES):
+        raise DataError(Problem("a.csv:3", "no optim.lr", "see optim.lr"))
+    assert str(error.value) == "a.csv:3: no optim.lr"
+
+
+def test_keys_are_told_from_options_and_values() -> None:
+    words = sort_words(["run=a.b/c=1", "paths.data=x", "encoder.stride=8", "data.verify=no"], TAKES)
+    assert words.options == ["run=a.b/c=1", "data=x"]
+    assert words.settings == ["encoder.stride=8"]
+    assert words.data == ["data.verify=no"]
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("data.unlabeled=drop", "data.unlabeled: cannot be set here. Did you mean 'data.unlabe"),
+        ("xyz.q=1", "xyz.q: cannot be set here. Allowed: batching.tokens, data.label_aliases, "),
+        ("data.label_order=[A]", "data.label_order: cannot be set here; heron train takes it"),
+    ],
+)
+def test_other_keys_are_refused_with_those_that_there_are(word: str, says: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        sort_words([word], TAKES)
+    assert says in str(error.value)
+
+
+def test_what_a_data_set_says_is_added_to_and_checked() -> None:
+    data = DataConfig(label_order=["A", "B"], label_aliases={"a": "A"})
+    new = override(data, ["data.label_aliases={b: B}", "data.columns.label=gold"])
+    assert new.label_aliases == {"a": "A", "b": "B"}
+    assert (new.columns.label, data.columns.label) == ("gold", "label")
+    for word in ("data.label_aliases={b: C}", "data.unlabelled=dorp", "data.columns.lable=x"):
+        with pytest.raises(ConfigError, match=word.partition("=")[0].rpartition(".")[2]):
+            override(data, [word])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(tmp_path_factory.mktemp("home"), "baseline=majority")
+
+
+def write(path: Path, *rows: tuple[str, ...]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("premise", "hypothesis", "label"), *rows])
+    return path
+
+
+GOOD = ("Ana cântă acasă.", "Ana cântă acum.", "entailment")
+
+
+@pytest.mark.parametrize(
+    ("rows", "values", "takes"),
+    [
+        ([(*GOOD[:2], "")], {}, {"data.unlabelled=drop"}),
+        (
+            [(*GOOD[:2], "folgt")],
+            {"label_aliases": "{folgt: entailment}", "label": "label"},
+            {"data.label_aliases={folgt: entailment}", "data.columns.label=label"},
+        ),
+    ],
+)
+def test_evaluate_takes_what_it_proposes_for_rows_without_a_class(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], rows, values, takes
+) -> None:
+    path = write(tmp_path / "mine.csv", GOOD, *rows)
+    words = ["evaluate", f"run={run.path}", f"input={path}"]
+    assert heron(*words) == 2
+    said = proposed(capsys.readouterr().err, **values)
+    assert set(said) == takes
+    assert heron(*words, *said) == 0
+    printed = capsys.readouterr().out
+    assert ("rows left out: 1 (without a gold label)" in printed) == (rows[0][2] == "")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict"])
+def test_columns_of_other_names_can_be_named_as_the_error_says(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = write(tmp_path / "mine.csv", GOOD)
+    names = {"text": "first", "text_pair": "second", "label": "class"}
+    header = path.read_text("utf-8").replace("premise,hypothesis,label", ",".join(names.values()))
+    path.write_text(header, encoding="utf-8")
+    words = [command, f"run={run.path}", f"input={path}"]
+    assert heron(*words) == 2
+    said = proposed(capsys.readouterr().err, **names)
+    assert len(said) == (3 if command == "evaluate" else 2)
+    assert heron(*words, *said) == 0
+
+
+def test_file_without_a_single_label_says_that_nothing_is_left(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "mine.csv", (*GOOD[:2], ""))
+    words = ("evaluate", f"run={run.path}", f"input={path}", "data.unlabelled=drop")
+    assert heron(*words) == 2
+    assert "no row can be scored" in capsys.readouterr().err
+
+
+def test_data_that_moved_are_found_by_the_key_that_the_error_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_to = tmp_path / "home"
+    run = train(write_to, "baseline=majority")
+    text = run.config.read_text().replace(f"{write_to}/", "")
+    run.config.write_text(text.replace("data: data\n", f"data: {write_to}/gone\n"))
+    words = ("evaluate", f"run={run.path}", f"out={tmp_path / 'scores.json'}")
+    assert heron(*words) == 2
+    said = proposed(capsys.readouterr().err, data=str(write_to))
+    assert said == [f"paths.data={write_to}"]
+    assert heron(*words, *said) == 0
+    assert read_json(tmp_path / "scores.json")["test"] == read_json(run.scores)["test"]
+
+
+def test_own_split_that_has_changed_says_so_and_proposes_no_other_reading(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(tmp_path, "baseline=majority")
+    with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
+        file.write("x,Ana doarme.,Ana doarme acum.,\n")
+    assert heron("evaluate", f"run={run.path}") == 2
+    said = capsys.readouterr().err
+    assert "test.csv:32: 'label' is empty" in said
+    assert "were read in training, and are others now" in said
+    assert proposed(said) == []
+    assert heron("evaluate", f"run={run.path}", "data.unlabelled=drop") == 2
+    assert is_refused(capsys.readouterr().err)
+
+
+def test_own_split_is_said_to_have_changed_only_where_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(tmp_path, "baseline=majority")
+    text = run.config.read_text("utf-8")
+    run.config.write_text(text.replace("label: label", "label: gold"), encoding="utf-8")
+    assert heron("evaluate", f"run={run.path}") == 2
+    said = capsys.readouterr().err
+    assert "no column 'gold'" in said
+    assert "read in training" not in said
+    with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
+        file.write("x,Ana doarme.,Ana doarme acum.,entailment\n")
+    assert heron("evaluate", f"run={run.path}") == 2
+    assert f"are others now: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
+        (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: a list is needed"),
+        (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
+        (["data.qa.misaligned=drop"], "data.qa.misaligned: says something about data of task=qa"),
+    ],
+)
+def test_words_that_cannot_be_end_without_a_traceback(
+    run: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], words, says
+) -> None:
+    path = write(tmp_path / "mine.csv", GOOD)
+    assert heron("evaluate", f"run={run.path}", f"input={path}", *words) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_keys_that_read_files_do_not_change_a_split(
+    run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for word in ("data.unlabelled=drop", "data.columns.label=gold"):
+        assert heron("evaluate", f"run={run.path}", word) == 2
+        assert "own splits are read as in training" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("guids", [True, False], ids=["by guid", "by position"])
+def test_score_takes_what_it_proposes_for_articles_without_a_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], guids: bool
+) -> None:
+    article, summary = "Ana cântă acasă. Dan doarme.", "Ana cântă."
+    names = {"guid": ["a", "b", "c"]} if guids else {}
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    write_table(gold, {**names, "article": [article] * 3, "summary": [summary, None, summary]})
+    write_table(mine, {**names, "prediction": [summary, "Dan.", summary]})
+    words = ["score", "task=summarization", f"gold={gold}", f"predictions={mine}", "language=ro"]
+    assert heron(*words, "resamples=0") == 2
+    said = proposed(capsys.readouterr().err)
+    assert said == ["data.summaries.empty=drop"]
+    assert heron(*words, "resamples=0", f"out={tmp_path / 'scores.json'}", *said) == 0
+    assert "rows left out: 1" in capsys.readouterr().out
+    assert read_json(tmp_path / "scores.json")["mine"]["rouge1"] == 1
+
+
+def test_score_without_a_row_left_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, mine = tmp_path / "gold.csv", tmp_path / "mine.csv"
+    write_table(gold, {"article": ["Ana cântă acasă."], "summary": [None]})
+    write_table(mine, {"prediction": ["Ana."]})
+    words = ["score", "task=summarization", f"gold={gold}", f"predictions={mine}"]
+    assert heron(*words, "data.summaries.empty=drop") == 2
+    assert "no row can be scored" in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""The figure: what is counted, what is drawn, and that it is the same every time."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from heron.reports.map import (
+    POINTS,
+    bands,
+    histogram_edges,
+    map_figure,
+    sample_points,
+    save_figure,
+)
+from heron.reports.map_data import Categories, MapRun, Numbers, categories
+
+
+def _run(count: int, records: int = 5, unseen: int = 0) -> MapRun:
+    random = np.random.default_rng(0)
+    values = {
+        "confidence": random.random(count),
+        "variability": random.random(count) / 2,
+        "correctness": random.integers(0, records + 1, count) / records,
+    }
+    for column in values.values():
+        column[:unseen] = np.nan
+    return MapRun("run", records, {name: v.astype(np.float32) for name, v in values.items()})
+
+
+def _panels(figure):
+    left, right = figure.subfigs
+    return left.axes[0], right.axes
+
+
+def test_points_and_histograms_count_every_example_once():
+    run = _run(500, unseen=40)
+    scatter, histograms = _panels(map_figure("run", run))
+    points = np.concatenate([drawn.get_offsets() for drawn in scatter.collections])
+    seen = ~np.isnan(run.values["confidence"])
+    expected = {
+        (float(x), float(y))
+        for x, y in zip(
+            run.values["variability"][seen], run.values["confidence"][seen], strict=True
+        )
+    }
+    assert len(points) == 460
+    assert {(float(x), float(y)) for x, y in points} == expected
+    for axes, name in zip(histograms, ("confidence", "variability", "correctness"), strict=True):
+        heights = [bar.get_height() for bar in axes.patches]
+        assert sum(heights) == 460
+        edges = histogram_edges(name, run.values[name][seen], 5)
+        assert heights == np.histogram(run.values[name][seen], edges)[0].tolist()
+
+
+def test_the_legend_counts_all_examples_even_if_fewer_are_drawn():
+    run = _run(POINTS + 5_000)
+    figure = map_figure("run", run)
+    scatter, _ = _panels(figure)
+    drawn = sum(len(points.get_offsets()) for points in scatter.collections)
+    assert drawn == POINTS
+    shown = [text.get_text() for text in scatter.get_legend().get_texts()]
+    counts = [int(re.search(r"\((.*)\)", text)[1].replace(",", "")) for text in shown]
+    levels = np.unique(run.values["correctness"], return_counts=True)[1]
+    assert counts == levels.tolist()
+    assert f"30,000 examples, {POINTS:,} of them drawn" in figure.get_suptitle()
+
+
+@pytest.mark.parametrize("name", ["ambiguous", "easy to learn", "hard to learn"])
+def test_the_three_regions_are_named(name):
+    scatter, _ = _panels(map_figure("run", _run(20)))
+    assert name in [text.get_text() for text in scatter.texts]
+
+
+@given(st.integers(0, 3 * POINTS), st.integers(0, 3))
+def test_a_sample_is_a_part_of_the_rows_without_repeats(count, seed):
+    rows = np.arange(count) * 2
+    chosen = sample_points(rows, seed)
+    assert len(chosen) == min(count, POINTS)
+    assert np.isin(chosen, rows).all()
+    assert (np.diff(chosen) > 0).all()
+    np.testing.assert_array_equal(chosen, sample_points(rows, seed))
+
+
+@given(st.lists(st.one_of(st.just(np.nan), st.floats(-50, 50, width=32)), max_size=60))
+def test_every_number_is_in_the_band_that_its_name_tells(values):
+    shown = bands(Numbers("loss", np.array(values, np.float32)))
+    assert len(shown.names) == len(shown.colours)
+    for value, band in zip(values, shown.index_N, strict=True):
+        if np.isnan(value):
+            assert band == -1
+            continue
+        ends = [float(end) for end in shown.names[band].split(" – ")]
+        slack = 0.06 * max(map(abs, (*ends, value)))  # names are rounded to two digits
+        assert ends[0] - slack <= value <= ends[-1] + slack
+
+
+@pytest.mark.parametrize(("count", "expected"), [(7, 7), (8, 7), (40, 7)])
+def test_rare_categories_share_the_last_band(count, expected):
+    names = [f"c{number:02}" for number in range(count) for _ in range(count - number)]
+    column = categories("kind", names)
+    shown = bands(column)
+    assert len(shown.names) == expected
+    for name, band in zip(names, shown.index_N, strict=True):
+        number = int(name[1:])
+        assert band == min(number, expected - 1)
+    assert shown.names[-1] == ("c06" if count == 7 else f"{count - 6} others")
+
+
+def test_labels_keep_the_order_of_the_classes():
+    column = Categories("label", ("a", "b"), np.array([1, 1, 0, -1], np.int32))
+    shown = bands(column)
+    assert shown.names == ("a", "b")
+    assert shown.index_N.tolist() == [1, 1, 0, -1]
+
+
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_the_same_map_gives_the_same_bytes(form):
+    one, other = (save_figure(map_figure("run", _run(300)), form) for _ in range(2))
+    assert one == other
+    assert one[:4] == {"png": b"\x89PNG", "pdf": b"%PDF"}[form]
+
+
+def test_fewer_colours_make_a_smaller_picture_of_the_same_size():
+    figure = map_figure("run", _run(2000))
+    whole, reduced = (save_figure(figure, "png", dpi=80, colours=n) for n in (None, 64))
+    assert len(reduced) < len(whole) / 2
+    one, other = (Image.open(io.BytesIO(png)).convert("RGB") for png in (whole, reduced))
+    assert one.size == other.size == (840, 496)
+    assert len(other.getcolors(1000)) <= 64
+    assert np.abs(np.asarray(one, int) - np.asarray(other, int)).mean() < 4  # of 255
+
+
+def test_points_of_a_pdf_are_pixels_and_their_number_does_not_blow_it_up():
+    pdf = save_figure(map_figure("run", _run(POINTS)), "pdf")
+    assert pdf.count(b"/Subtype /Image") >= 1
+    assert len(pdf) < 2_500_000  # spread evenly, which packs worst; real maps take a third

@@ -1,0 +1,73 @@
+"""A run's page in a browser: what a reader sees of its predictions. Needs an installed Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from browser import COUNT, Browser, choose, find_browser
+from heron.commands.report import write_report
+
+pytestmark = [
+    pytest.mark.skipif(find_browser() is None, reason="needs an installed Chromium"),
+    pytest.mark.slow,
+    pytest.mark.usefixtures("fast_figures"),
+]
+HOSTILE = "[א1] <img src=x onerror=window.ran=1> [/א1] </script><script>window.ran=1</script>"
+ROWS = "document.querySelectorAll('.predictions tbody tr').length"
+SHOWN = (
+    "[...document.querySelectorAll('.predictions tbody .number')].map((e) => Number(e.textContent))"
+)
+HINTS = "[...document.querySelectorAll('.sideways')].filter((e) => !e.hidden).length"
+
+
+@pytest.fixture
+def opened(page: Browser, make_run: Callable[..., Path]) -> Iterator[Browser]:
+    folder = make_run(rows=120, texts=[HOSTILE], config={"data.name": "<b>trc</b>"})
+    page.errors.clear()
+    page.open(write_report(folder).html)
+    page.settle()
+    yield page
+    assert page.errors == []
+
+
+def test_predictions_are_shown_fifty_at_a_time(opened: Browser) -> None:
+    assert (opened.run(ROWS), opened.run(COUNT)) == (50, "120 of 120 chosen, 50 shown")
+    for count in (100, 120):
+        opened.run("document.getElementById('cards-more').click()")
+        assert opened.run(ROWS) == count
+    assert opened.run("document.getElementById('cards-more').hidden") is True
+
+
+def test_predictions_are_put_in_order_by_confidence(opened: Browser) -> None:
+    choose(opened, "order", "sure")
+    shown = opened.run(SHOWN)
+    assert shown == sorted(shown, reverse=True)
+    choose(opened, "order", "unsure")
+    assert opened.run(SHOWN) == sorted(opened.run(SHOWN))
+    choose(opened, "right", "false")
+    assert opened.run(ROWS) == opened.run("document.querySelectorAll('.predictions .cross').length")
+
+
+def test_a_cell_of_the_confusion_matrix_chooses_its_predictions(opened: Browser) -> None:
+    opened.run("document.querySelector('.confusion button').click()")
+    count = opened.run("document.querySelector('.confusion button').textContent")
+    assert opened.run(COUNT).startswith(f"{count} of 120 chosen")
+
+
+def test_texts_are_text_in_their_direction_and_never_run(opened: Browser) -> None:
+    assert opened.run("window.ran") is None
+    first = "document.querySelector('.predictions .text')"
+    assert opened.run(f"{first}.textContent") == HOSTILE
+    assert opened.run(f"[{first}.dir, {first}.lang]") == ["rtl", "he"]
+    assert opened.run(f"{first}.querySelector('mark').children.length") == 2
+    assert opened.run("document.querySelectorAll('main img[src=x], main h1 b').length") == 0
+
+
+def test_a_table_that_is_wider_than_the_page_says_so(opened: Browser, page: Browser) -> None:
+    assert opened.run(HINTS) == 0
+    page.run("document.querySelector('main').style.width = '300px'")
+    page.settle()
+    assert opened.run(HINTS) > 0

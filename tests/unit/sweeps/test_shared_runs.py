@@ -1,0 +1,307 @@
+"""Somebody else's run folder: damaged or made to do harm, it costs one clear error and no more."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from conftest import ComposeConfig
+from heron.base.errors import ConfigError, DataError
+from heron.base.files import SEAL, seal
+from heron.base.yaml_files import dump_yaml, read_yaml
+from heron.commands.repeat import configure
+from heron.config.checks import read_stored, to_yaml
+from heron.config.data import FileConfig, JoinConfig
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.data.sources import locate
+from heron.models.export import export
+from heron.training.build import build_module
+from heron.training.curriculum import without_curriculum
+from heron.training.run_folder import RunFolder
+from small_runs import heron
+
+TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."
+CODE = """
+from pathlib import Path
+from transformers import BertConfig, BertModel
+Path({mark!r}).write_text("this code has run")
+class EvilConfig(BertConfig):
+    model_type = "evil"
+class Evil(BertModel):
+    config_class = EvilConfig
+"""
+
+
+@pytest.fixture
+def run(chronicle_config: ComposeConfig, tmp_path: Path) -> RunFolder:
+    """Export a model that was never trained, with its configuration."""
+    config, folder = chronicle_config(), RunFolder(tmp_path / "run")
+    data = DataModule(config)
+    torch.manual_seed(1)
+    module = build_module(config, data)
+    export(folder.model, module.encoder, module.head, data.tokenizer, config)
+    folder.config.write_text(to_yaml(config), "utf-8")
+    return folder
+
+
+def predict(run: RunFolder, *words: str) -> int:
+    return heron("predict", f"run={run.path}", TEXT, *words)
+
+
+def edit(run: RunFolder, change: Callable[[Config], object]) -> None:
+    """Write another configuration into a run's folder, as whoever shares it can."""
+    config = read_stored(run.config)
+    change(config)
+    run.config.write_text(to_yaml(config), "utf-8")
+
+
+def refuse_to_fetch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr("heron.data.download._receive", lambda *inputs: pytest.fail("fetched"))
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    for place in range(len(content) // 2, len(content) // 2 + 4):
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+
+
+def test_a_whole_run_predicts(run: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert predict(run) == 0
+    assert "checksums" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sealed", [True, False], ids=["", "by an older version"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        flip,
+        lambda path: path.write_bytes(path.read_bytes()[:100]),
+        lambda path: path.write_text(""),
+    ],
+    ids=["four bytes", "cut", "empty"],
+)
+@pytest.mark.parametrize("name", ["model.safetensors", "head.safetensors", "tokenizer.json"])
+def test_a_damaged_model_is_named_with_what_to_do(
+    name: str,
+    damage: Callable[[Path], None],
+    sealed: bool,
+    run: RunFolder,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if not sealed:
+        (run.model / SEAL).unlink()
+        if damage is flip:
+            pytest.skip("nothing in the folder tells")
+    damage(run.model / name)
+    assert predict(run) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert (f"{run.model}: {name}: damaged" if sealed else str(run.model)) in error
+    assert not sealed or "copy the folder again" in error
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"name": "scratch"}', '{"name": 5, "files": {}}'])
+def test_a_damaged_pointer_to_a_frozen_encoder_is_named(
+    content: str, run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run.model / SEAL).unlink()
+    (run.model / "encoder.json").write_text(content, "utf-8")
+    assert predict(run) == 2
+    assert "encoder.json: damaged" in capsys.readouterr().err
+
+
+def test_an_export_without_checksums_is_read_with_a_note(
+    run: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run.model / SEAL).unlink()
+    assert predict(run) == 0
+    assert f"{run.model} has no {SEAL}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda text: text[: text.index("\ntrainer:") + 1], "is damaged: it has no"),
+        (lambda text: "", "is damaged: config.yaml is not a mapping"),
+        (lambda text: "- 1\n", "is damaged: config.yaml is not a mapping"),
+        (lambda text: text + "data: [\n", "is damaged: not valid YAML"),
+        (lambda text: "[" * 100_000, "is damaged: not valid YAML"),
+        (lambda text: f"a: &a [1, 1]\nb: [*a, *a]\n{text}", "write out what *a stands for"),
+        (lambda text: text.replace("seed: 0", "seed: x", 1), "seed: Value 'x'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["predict", "train"])
+def test_a_damaged_configuration_is_named_with_what_to_do(
+    command: str,
+    damage: Callable[[str], str],
+    said: str,
+    run: RunFolder,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run.config.write_text(damage(run.config.read_text("utf-8")), "utf-8")
+    assert (predict(run) if command == "predict" else heron("train", f"run.from={run.path}")) == 2
+    error = capsys.readouterr().err
+    assert f"{run.config}" in error
+    assert said in error
+    assert "copy it again" in error or "that version" in error
+    assert "Traceback" not in error
+
+
+def test_its_code_runs_only_where_this_command_says_so(
+    run: RunFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
+    mark = tmp_path / "mark"
+    (run.model / "evil.py").write_text(CODE.format(mark=str(mark)), "utf-8")
+    settings = json.loads((run.model / "config.json").read_text("utf-8"))
+    settings |= {"model_type": "evil", "architectures": ["Evil"]}
+    settings["auto_map"] = {"AutoConfig": "evil.EvilConfig", "AutoModel": "evil.Evil"}
+    (run.model / "config.json").write_text(json.dumps(settings), "utf-8")
+    seal(run.model)
+    edit(run, lambda config: setattr(config.encoder, "trust_remote_code", True))
+
+    for words in (("predict", TEXT), ("evaluate",)):
+        assert heron(words[0], f"run={run.path}", *words[1:]) == 2
+        assert "encoder.trust_remote_code=true in this command" in capsys.readouterr().err
+    assert not configure(run, []).encoder.trust_remote_code
+    assert configure(run, ["encoder.trust_remote_code=true"]).encoder.trust_remote_code
+    assert not mark.exists()
+    assert predict(run, "encoder.trust_remote_code=true") == 0
+    assert mark.exists()
+
+
+def test_nothing_in_it_is_looked_up_in_the_environment(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("A_VARIABLE", "hush-hush")
+    values = read_yaml(run.config)
+    values["data"]["homepage"] = "https://example.org/?q=${oc.env:A_VARIABLE}"
+    run.config.write_text(dump_yaml(values), "utf-8")
+    commands = (("predict", TEXT), ("evaluate",), ("analyze",), ("noise",))
+    for command, *words in commands:
+        assert heron(command, f"run={run.path}", *words) == 2, command
+        error = capsys.readouterr().err
+        assert "${oc.env:A_VARIABLE}: a stored configuration has no ${...}" in error
+        assert "hush-hush" not in error
+    assert heron("train", f"run.from={run.path}") == 2
+
+
+def test_a_file_is_fetched_by_its_hash_or_not_at_all(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(
+        "heron.data.download._receive", lambda *inputs: pytest.fail("it is fetched")
+    )
+    file = FileConfig("rows.csv", url="https://example.org/rows.csv")
+    other = dataclasses.replace(file, sha256="0" * 64)
+
+    def name_files(config: Config) -> None:
+        config.data.generator = None
+        config.data.files = {"train": file, "test": other}
+        config.data.join = JoinConfig(file, take={"guid": "guid"})
+        config.others = {"more": dataclasses.replace(config.data)}
+
+    edit(run, name_files)
+    config = read_stored(run.config)
+    for data in (config.data, config.others["more"]):
+        assert data.join is not None
+        assert data.files["train"].url is data.join.file.url is None
+        assert data.files["test"].url == other.url
+    del config.data.files["test"]
+    with pytest.raises(DataError, match="without sha256 is none"):
+        locate(config.data, tmp_path, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    "key", ["encoder.trust_remote_code", "encoder", "paths.cache", "data.files.train.url", "stages"]
+)
+def test_no_stage_and_no_first_run_brings_back_what_is_taken_away(
+    key: str, run: RunFolder, tmp_path: Path
+) -> None:
+    for part in ("stages", "curriculum"):
+        values = read_yaml(run.config)
+        if part == "stages":
+            values["stages"] = [{"data": "chronicle", "changes": {key: True}}]
+        else:
+            values["curriculum"] |= {"name": "own", "pacing": "linear", "changes": {key: 1}}
+        other = tmp_path / f"{part}.yaml"
+        other.write_text(dump_yaml(values), "utf-8")
+        with pytest.raises(
+            ConfigError, match=f"changes: no stage and no first run may change {key}"
+        ):
+            read_stored(other)
+
+
+def test_no_change_reaches_behind_the_keys(run: RunFolder) -> None:
+    config = read_stored(run.config)
+    inner = {**vars(config.encoder), "trust_remote_code": True}
+    config.curriculum.changes = {"encoder.__dict__": inner}
+    with pytest.raises(ConfigError, match=r"there is no key 'encoder\.__dict__'"):
+        without_curriculum(config)
+
+
+def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run: RunFolder) -> None:
+    values = read_yaml(run.config)
+    values["data"]["name"] = "../../../evil"
+    values["also_test"] = ["../../../evil"]  # predictions/../../../evil.test.parquet
+    run.config.write_text(dump_yaml(values), "utf-8")
+    with pytest.raises(ConfigError, match=r"data\.name=\.\./\.\./\.\./evil: a name without '/'"):
+        read_stored(run.config)
+
+
+@pytest.mark.parametrize(
+    "path", ["../../mine.csv", "a/../../../mine.csv", "{tmp}/elsewhere/mine.csv"]
+)
+def test_no_file_is_fetched_to_a_place_outside_the_cache(
+    path: str, run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setattr(
+        "heron.data.download._receive", lambda *inputs: pytest.fail("it is fetched")
+    )
+    path = path.format(tmp=tmp_path)
+
+    def name_file(config: Config) -> None:
+        config.data.generator = None
+        config.data.files = {"train": FileConfig(path, "https://example.org/x", "0" * 64)}
+
+    edit(run, name_file)
+    with pytest.raises(DataError, match="its path leads out of"):
+        locate(read_stored(run.config).data, tmp_path / "data", tmp_path / "a" / "cache")
+    assert not list(tmp_path.rglob("*mine.csv*"))
+
+
+def test_caches_are_filled_in_a_cache_of_heron_s_alone(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERON_CACHE", str(tmp_path / "mine"))
+    known = read_stored(run.config).paths.cache
+    assert known != str(tmp_path / "mine"), "it is one, and stays"
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    edit(run, lambda config: setattr(config.paths, "cache", str(precious)))
+    assert read_stored(run.config).paths.cache == str(tmp_path / "mine")
+    assert predict(run) == 0
+    assert list(precious.iterdir()) == []
+
+
+def test_a_head_to_begin_with_is_checked_too(run: RunFolder, tmp_path: Path) -> None:
+    from heron.models.export import load_head
+
+    shutil.copytree(run.model, tmp_path / "copy")
+    flip(tmp_path / "copy" / "head.safetensors")
+    with pytest.raises(ConfigError, match=r"head\.safetensors: damaged"):
+        load_head(torch.nn.Linear(2, 2), tmp_path / "copy")

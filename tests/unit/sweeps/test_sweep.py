@@ -1,0 +1,323 @@
+"""The sweep folder as ledger: what the same command does with every state that it finds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heron.base.files import locked
+from heron.training import states as states_
+from heron.training.run_folder import RunFolder
+from heron.training.states import (
+    Clock,
+    OutOfMemoryError,
+    beating,
+    failure,
+    is_elsewhere,
+    is_of_the_machine,
+    naming_memory,
+)
+from small_runs import compose
+from small_sweeps import (
+    alive,
+    jobs_of,
+    meanwhile,
+    scores,
+    states,
+    statuses,
+    sweep,
+    trainings,
+    wait_until,
+    words_of,
+    working,
+)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three jobs in this process, one after the other."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert sweep(folder, "run.isolate=false", n=3) == 0
+    return folder
+
+
+def command(folder: Path, *overrides: str) -> subprocess.Popen[str]:
+    """Start a sweep of three jobs as a user does."""
+    words = [sys.executable, "-m", "heron", *words_of(folder, *overrides, n=3)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.real  # a minute of whole commands: `make test-real` has the time
+class TestRealProcesses:
+    def test_jobs_end_with_a_killed_parent_and_the_next_command_goes_on(
+        self, undisturbed: Path, tmp_path: Path
+    ) -> None:
+        with command(tmp_path, "run.n_jobs=2") as parent:
+            pids = wait_until(lambda: working(tmp_path))
+            parent.send_signal(signal.SIGKILL)
+        wait_until(lambda: not any(map(alive, pids)), seconds=10)
+        assert "running" in states(tmp_path)
+        assert sweep(tmp_path, n=3) == 0
+        assert scores(tmp_path) == scores(undisturbed)
+
+    def test_two_commands_share_the_jobs_and_both_see_all_done(
+        self, undisturbed: Path, tmp_path: Path
+    ) -> None:
+        with command(tmp_path) as other:
+            wait_until(lambda: working(tmp_path))
+            assert sweep(tmp_path, n=3) == 0
+            printed = other.communicate(timeout=60)[0]
+        assert other.returncode == 0, printed
+        assert "[3/3]" in printed
+        assert scores(tmp_path) == scores(undisturbed)
+        assert [trainings(job) for job in jobs_of(tmp_path)] == [1, 1, 1]
+
+    def test_ctrl_c_interrupts_the_job_and_the_same_command_goes_on(
+        self, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        def press() -> None:
+            wait_until(lambda: working(tmp_path))
+            os.kill(os.getpid(), signal.SIGINT)
+
+        try:
+            with meanwhile(press):
+                assert sweep(tmp_path, n=3) == 130
+        finally:
+            signal.signal(signal.SIGINT, before)
+        assert "the same command goes on" in capsys.readouterr().err
+        assert sorted(states(tmp_path)) == ["interrupted", "pending", "pending"]
+        assert not working(tmp_path)
+        assert sweep(tmp_path, n=3) == 0
+        assert scores(tmp_path) == scores(undisturbed)
+
+
+class TestSameCommandAgain:
+    """In one process, with a training that does as it is told."""
+
+    @pytest.fixture
+    def ran(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Collect the seeds that are trained; `self.fail` holds what they raise."""
+        seeds: list[int] = []
+        self.fail: dict[int, BaseException] = {}
+
+        def train(config: Any, folder: RunFolder) -> dict[str, dict[str, float]]:
+            seeds.append(config.seed)
+            if config.seed in self.fail:
+                raise self.fail[config.seed]
+            folder.scores.write_text("{}")
+            return {}
+
+        monkeypatch.setattr("heron.training.job._train_and_score", train)
+        return seeds
+
+    def again(self, folder: Path, ran: list[int], *overrides: str) -> tuple[int, list[int]]:
+        ran.clear()
+        return sweep(folder, "run.isolate=false", *overrides, n=3), sorted(ran)
+
+    def test_done_jobs_are_skipped(self, tmp_path: Path, ran: list[int]) -> None:
+        assert self.again(tmp_path, ran) == (0, [0, 1, 2])
+        assert self.again(tmp_path, ran) == (0, [])
+
+    def test_own_failures_wait_for_retry_and_the_machine_s_do_not(
+        self, tmp_path: Path, ran: list[int], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.fail = {0: ValueError("a bug"), 1: OSError(28, "No space left on device")}
+        assert self.again(tmp_path, ran) == (2, [0, 1, 2])
+        self.fail = {}
+        assert self.again(tmp_path, ran) == (2, [1]), "a bug is not tried again unasked"
+        errors = capsys.readouterr().err
+        assert "ValueError: a bug" in errors
+        assert "run.retry=failed" in errors
+        assert self.again(tmp_path, ran, "run.retry=failed") == (0, [0])
+        assert states(tmp_path) == ["done"] * 3
+
+    def test_changed_configuration_is_refused_with_the_difference(
+        self, tmp_path: Path, ran: list[int], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.again(tmp_path, ran, "run.job=a${seed}") == (0, [0, 1, 2])
+        code, trained = self.again(tmp_path, ran, "run.job=a${seed}", "optim.lr=0.5")
+        assert (code, trained) == (2, [])
+        assert "optim.lr was 0.001, now 0.5" in capsys.readouterr().err
+        assert states(tmp_path) == ["done"] * 3
+
+    def test_start_over_trains_everything_again(self, tmp_path: Path, ran: list[int]) -> None:
+        self.again(tmp_path, ran)
+        assert self.again(tmp_path, ran, "run.resume=false") == (0, [0, 1, 2])
+
+    def test_job_of_another_process_is_passed_over_and_waited_for(
+        self, tmp_path: Path, ran: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
+        self.again(tmp_path, ran)
+        held = jobs_of(tmp_path)[0]
+        held.update_status(state="running")
+
+        def work() -> None:
+            with locked(held.lock):
+                time.sleep(0.3)
+                held.update_status(state="done")
+
+        with meanwhile(work):
+            time.sleep(0.05)
+            assert self.again(tmp_path, ran) == (0, [])
+
+    def test_job_that_another_process_gave_up_is_run_here(
+        self, tmp_path: Path, ran: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("heron.sweeps.sweep._LOOK", 0.01)
+        self.again(tmp_path, ran)
+        held = jobs_of(tmp_path)[1]
+        held.update_status(state="running")
+
+        def work() -> None:
+            with locked(held.lock):
+                time.sleep(0.3)
+
+        with meanwhile(work):
+            time.sleep(0.05)
+            assert self.again(tmp_path, ran) == (0, [1])
+
+    def test_side_by_side_without_processes_is_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert sweep(tmp_path, "run.isolate=false", "run.n_jobs=2") == 2
+        assert "run.isolate=true" in capsys.readouterr().err
+
+
+class TestHeartbeat:
+    def test_is_written_from_a_thread_with_process_machine_and_seconds(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(states_, "BEAT", 0.01)
+        folder = RunFolder(tmp_path)
+        with beating(folder, Clock(spent=7.0)):
+            wait_until(lambda: folder.status.is_file())
+        folder.update_status(state="done")
+        status = folder.read_status()
+        assert status["heartbeat"]["pid"] == os.getpid()
+        assert status["seconds"] >= 7.0
+        time.sleep(0.05)
+        assert folder.read_status() == status, "nothing beats after the end"
+
+    def test_a_clock_that_is_set_back_makes_no_negative_seconds(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        times = iter(range(10**9, 0, -(10**6)))
+        monkeypatch.setattr("time.time", lambda: float(next(times)))
+        assert sweep(tmp_path, "run.isolate=false", n=1) == 0
+        (status,) = statuses(tmp_path)
+        assert status["seconds"] >= 0
+
+    def test_another_machine_is_believed_for_a_minute_whatever_its_clock(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("time.time", lambda: 1000.0)
+
+        def seen(time: float, host: str = "elsewhere", state: str = "running") -> bool:
+            return is_elsewhere({"state": state, "heartbeat": {"time": time, "host": host}})
+
+        assert seen(1000.0 - 59)
+        assert seen(1000.0 + 59)
+        assert not seen(1000.0 - 61)
+        assert not seen(1000.0 + 61)
+        assert not seen(1000.0, state="done")
+        assert not is_elsewhere({"state": "running"})
+        monkeypatch.setattr("socket.gethostname", lambda: "here")
+        assert not seen(1000.0, host="here")
+
+    def test_full_disk_does_not_hide_what_went_wrong(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object, **__: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(RunFolder, "update_status", full)
+        states_.try_update(RunFolder(tmp_path), state="failed")
+        assert "No space left" in capsys.readouterr().err
+
+
+class TestFailure:
+    def test_says_class_message_traceback_and_memory(self) -> None:
+        try:
+            raise KeyError("lost")
+        except KeyError as error:
+            noted = failure(error, 3.0)
+        assert noted["state"] == "failed"
+        assert noted["error"] == "KeyError: 'lost'"
+        assert any("raise KeyError" in line for line in noted["traceback"])
+        assert noted["peak_rss_mb"] > 10
+        assert noted["seconds"] == 3.0
+
+    @pytest.mark.parametrize(
+        ("error", "machine"),
+        [
+            (OSError(27, "File too large"), True),
+            (MemoryError(), True),
+            (RuntimeError("DefaultCPUAllocator: can't allocate memory"), True),
+            (RuntimeError("[enforce fail] PytorchStreamWriter failed writing file"), True),
+            (RuntimeError("shapes do not match"), False),
+            (ValueError("nan"), False),
+        ],
+    )
+    def test_tells_the_machine_s_from_the_job_s(self, error: Exception, machine: bool) -> None:
+        assert is_of_the_machine(error) is machine
+        assert failure(error, 0.0)["retry"] is machine
+
+    def test_sees_through_an_error_that_hides_another(self) -> None:
+        hidden = RuntimeError("could not save")
+        hidden.__cause__ = OSError(28, "No space left on device")
+        assert is_of_the_machine(hidden)
+
+    @pytest.mark.parametrize(
+        ("words", "named", "not_named"),
+        [
+            (
+                (),
+                ["batching.tokens=450 (it is 900", "trainer.precision=bf16-mixed"],
+                ["batching.size"],
+            ),
+            (
+                ("batching.plan=shuffle", "batching.size=8"),
+                ["batching.size=4", "encoder.gradient_checkpointing=true"],
+                [],
+            ),
+            (
+                ("trainer.precision=bf16-mixed", "encoder.gradient_checkpointing=true"),
+                ["batching.tokens"],
+                ["precision", "gradient_"],
+            ),
+        ],
+    )
+    def test_out_of_memory_names_the_keys_that_take_less(
+        self, words: tuple[str, ...], named: list[str], not_named: list[str], tmp_path: Path
+    ) -> None:
+        config = compose(tmp_path, "batching.plan=bucket", *words)
+        error = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes")
+        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+            raise error
+        assert all(key in str(raised.value) for key in [*named, "DefaultCPUAllocator"])
+        assert not any(key in str(raised.value) for key in not_named)
+        assert failure(raised.value, 0.0)["retry"] is True
+
+    def test_out_of_memory_of_a_baseline_names_no_key_of_batches(self, tmp_path: Path) -> None:
+        config = compose(tmp_path, "baseline=majority")
+        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+            raise MemoryError
+        assert str(raised.value) == "out of memory (MemoryError)"
+
+    def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
+        with pytest.raises(ZeroDivisionError), naming_memory(compose(tmp_path)):
+            raise ZeroDivisionError
+
+    def test_interruption_is_no_failure(self) -> None:
+        assert failure(KeyboardInterrupt(), 0.0)["state"] == "interrupted"

@@ -1,0 +1,275 @@
+"""The extraction module: its loss, what it tells the recorder, and answers joined over windows."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from heron.base.errors import ConfigError
+from heron.config.data import TRAIN, VALIDATION
+from heron.data.datamodule import DataModule
+from heron.data.features import FITS, INEXACT
+from heron.tasks.qa.head import NEVER
+from heron.tasks.qa.predictions import Answer, SpanPredictions
+from heron.training.build import build_module
+
+SMALL = ("data=chronicle_qa", "data.generator.size=120", "task.max_answer_tokens=12")
+WINDOWS = ("encoder.max_length=64", "encoder.stride=24")
+SOME_UNANSWERABLE = ("data.generator.unanswerable=0.4", "data.label_order=[answer,no_answer]")
+
+
+@pytest.fixture
+def built(chronicle_config):
+    """Return a function that builds a module in eval mode, its data and a batch of validation."""
+
+    def build(*overrides):
+        data = DataModule(chronicle_config(*SMALL, *overrides))
+        module = build_module(data.config, data).eval()
+        return module, data, next(iter(data.evaluation_loader(VALIDATION)))
+
+    return build
+
+
+def rows_of(batch):
+    """The windows of each row of a batch."""
+    return [(batch.owners_B == row).nonzero()[:, 0].tolist() for row in range(len(batch))]
+
+
+def spans_of(batch, window, longest):
+    """Every span that may be given in a window."""
+    inside = batch.context_BL[window].nonzero()[:, 0].tolist()
+    return [(i, j) for i in inside for j in inside if i <= j < i + longest]
+
+
+@pytest.mark.parametrize("words", [(), WINDOWS], ids=["whole", "windows"])
+def test_loss_is_the_mean_cross_entropy_of_start_and_end(built, words):
+    module, _, batch = built("head=span", *words)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        loss = module.output(logits, batch).loss
+    first_B, last_B = batch.answers_B2.unbind(dim=1)
+    expected = F.cross_entropy(logits.start_BL, first_B) + F.cross_entropy(logits.end_BL, last_B)
+    torch.testing.assert_close(loss, expected / 2)
+
+
+def test_biaffine_loss_is_the_cross_entropy_over_all_spans_and_none(built):
+    module, _, batch = built("head=biaffine", *WINDOWS)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        loss = module.output(logits, batch).loss
+    losses = []
+    for window in range(len(batch.answers_B2)):
+        spans = spans_of(batch, window, longest=12)
+        scores = {
+            span: logits.span_B(torch.tensor([span] * len(logits.start_BL)))[window]
+            for span in spans
+        }
+        total = torch.stack([*scores.values(), logits.none_B[window]]).logsumexp(0)
+        gold = tuple(batch.answers_B2[window].tolist())
+        losses.append(total - (scores[gold] if gold[0] else logits.none_B[window]))
+    torch.testing.assert_close(loss, torch.stack(losses).mean())
+
+
+def test_smoothing_spreads_a_share_over_the_places_of_the_text_alone(built):
+    module, _, batch = built("head=span", "optim.label_smoothing=0.2")
+    with torch.no_grad():
+        logits = module.logits(batch)
+        loss = module.output(logits, batch).loss
+    allowed_BL = batch.context_BL.clone()
+    allowed_BL[:, 0] = True
+    parts = []
+    for scores_BL, gold_B in ((logits.start_BL, 0), (logits.end_BL, 1)):
+        for scores_L, allowed_L, gold in zip(
+            scores_BL, allowed_BL, batch.answers_B2[:, gold_B], strict=True
+        ):
+            log_p = scores_L[allowed_L].log_softmax(0)
+            own = scores_L.log_softmax(0)[gold]
+            parts.append(-0.8 * own - 0.2 * log_p.mean())
+    torch.testing.assert_close(loss, torch.stack(parts).mean())
+
+
+def test_biaffine_smoothing_spreads_a_share_over_all_spans_and_none(built):
+    module, _, batch = built("head=biaffine", "optim.label_smoothing=0.2", *WINDOWS)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        loss = module.output(logits, batch).loss
+    longest = max(12, int((batch.answers_B2[:, 1] - batch.answers_B2[:, 0]).max()) + 1)
+    parts = []
+    for window, gold in enumerate(batch.answers_B2.tolist()):
+        spans = [(0, 0), *spans_of(batch, window, longest)]
+        scores = [
+            logits.none_B[window]
+            if first == 0
+            else logits.span_B(torch.tensor([(first, last)] * len(logits.start_BL)))[window]
+            for first, last in spans
+        ]
+        log_p = torch.stack(scores).log_softmax(0)
+        parts.append(-0.8 * log_p[spans.index(tuple(gold))] - 0.2 * log_p.mean())
+    torch.testing.assert_close(loss, torch.stack(parts).mean(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("head", ["span", "biaffine"])
+def test_smoothing_by_nothing_is_the_plain_loss_and_by_more_is_another(built, head):
+    losses = []
+    for smoothing in ("0", "0.0", "0.1"):
+        torch.manual_seed(0)
+        module, _, batch = built(f"head={head}", f"optim.label_smoothing={smoothing}")
+        with torch.no_grad():
+            losses.append(module.step(batch).loss)
+    assert torch.equal(losses[0], losses[1])
+    assert not torch.isclose(losses[0], losses[2])
+
+
+@pytest.mark.parametrize("head", ["span", "biaffine"])
+def test_the_recorder_is_told_probability_correctness_and_margin(built, head):
+    module, _, batch = built(f"head={head}", *WINDOWS, *SOME_UNANSWERABLE)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        observed_R3 = module.observe(module.output(logits, batch))
+    everything = torch.tensor([[0, 0]] * len(logits.start_BL))
+    for row, windows in enumerate(rows_of(batch)):
+        best_wrong, right = -np.inf, None
+        none = min(logits.none_B[w].item() for w in windows)
+        for window in windows:
+            gold = tuple(batch.answers_B2[window].tolist())
+            for span in spans_of(batch, window, longest=12):
+                everything[window] = torch.tensor(span)
+                score = logits.span_B(everything)[window].item()
+                if gold[0] and span == gold:
+                    right = score if right is None else max(right, score)
+                else:
+                    best_wrong = max(best_wrong, score)
+        if right is None:
+            right = none
+        else:
+            best_wrong = max(best_wrong, none)
+        _, correct, margin = observed_R3[row].tolist()
+        assert margin == pytest.approx(right - best_wrong, abs=1e-4)
+        assert correct == (margin > 0)
+    if head == "span":
+        first_B, last_B = batch.answers_B2.unbind(dim=1)
+        p_B = (
+            logits.start_BL.softmax(1).gather(1, first_B[:, None])
+            * logits.end_BL.softmax(1).gather(1, last_B[:, None])
+        )[:, 0]
+        means_R = torch.stack([p_B[windows].mean() for windows in rows_of(batch)])
+        torch.testing.assert_close(observed_R3[:, 0], means_R)
+
+
+@pytest.mark.parametrize("words", [(), SOME_UNANSWERABLE], ids=["all", "some"])
+def test_answers_are_the_best_spans_over_all_windows(built, words):
+    module, data, batch = built("head=span", *WINDOWS, *words)
+    with torch.no_grad():
+        logits = module.logits(batch)
+        output = module.output(logits, batch)
+    features = data.features[VALIDATION]
+    texts = {example.guid: example.text for example in data.examples[VALIDATION]}
+    predictions = module.collect([output], data, VALIDATION)
+    place = {guid: number for number, guid in enumerate(predictions.guids)}
+    for row, windows in enumerate(rows_of(batch)):
+        number = int(batch.rows_R[row])
+        found: dict[tuple[int, int], float] = {}
+        for step, window in enumerate(windows):
+            begin = features.offsets_S[features.sequences_R[number] + step]
+            for i, j in spans_of(batch, window, longest=12):
+                start, end = features.chars_T2[begin + i, 0], features.chars_T2[begin + j, 1]
+                score = (logits.start_BL[window, i] + logits.end_BL[window, j]).item()
+                found[start, end] = max(score, found.get((start, end), -np.inf))
+        guid = features.guids[number]
+        best = predictions.best[place[guid]]
+        ranked = sorted(found, key=lambda span: (-found[span], span))
+        assert [(a.start, a.end) for a in best] == ranked[: len(best)]
+        assert all(a.text == texts[guid][a.start : a.end] for a in best)
+        assert all(a.probability >= b.probability for a, b in pairwise(best))
+        none = min(logits.none_B[w].item() for w in windows)
+        margin = none - found[ranked[0]]
+        assert predictions.none_R[place[guid]] == pytest.approx(margin, abs=1e-4)
+
+
+def test_gold_answers_map_to_themselves(built):
+    """Were every window sure of its gold, the answers would be the gold ones."""
+    longer = "task.max_answer_tokens=40"
+    module, data, _ = built("head=span", *WINDOWS, *SOME_UNANSWERABLE, longer)
+    outputs = []
+    for batch in data.evaluation_loader(VALIDATION):
+        with torch.no_grad():
+            logits = module.logits(batch)
+        for side, scores_BL in enumerate((logits.start_BL, logits.end_BL)):
+            allowed_BL = scores_BL > NEVER
+            scores_BL[allowed_BL] = 0.0
+            scores_BL.scatter_(1, batch.answers_B2[:, side : side + 1], 50.0)
+        outputs.append(module.output(logits, batch))
+    predictions = module.settle(module.collect(outputs, data, VALIDATION))
+    features = data.features[VALIDATION]
+    fits = zip(features.guids, features.fits_R, strict=True)
+    inexact = {guid for guid, fit in fits if FITS[fit] == INEXACT}
+    assert len(inexact) < len(features) / 2
+    given = dict(zip(predictions.guids, predictions.texts, strict=True))
+    for guid, golds in zip(predictions.guids, predictions.golds, strict=True):
+        if guid not in inexact:  # whose gold begins or ends inside a token
+            assert given[guid] == (golds[0] if golds else "")
+    assert module.head.threshold.item() == predictions.threshold
+
+
+def made_up(none, right, golds):
+    """Predictions whose answers are right or wrong, with the given scores of "no answer"."""
+    texts = [gold[0] if ok and gold else "wrong" for ok, gold in zip(right, golds, strict=True)]
+    return SpanPredictions(
+        guids=[str(number) for number in range(len(none))],
+        best=[[Answer(text, 0, 1, 0.5)] for text in texts],
+        none_R=np.asarray(none, dtype=np.float32),
+        golds=golds,
+        labelled_R=np.ones(len(none), dtype=bool),
+        groups=["g"] * len(none),
+        threshold=0.0,
+    )
+
+
+def test_the_threshold_has_the_highest_f1_of_all():
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        golds = [["x"] if random.random() < 0.6 else [] for _ in range(12)]
+        none = random.normal(size=12).round(1)
+        predictions = made_up(none, random.random(12) < 0.7, golds)
+
+        def f1(threshold, none=none, predictions=predictions, golds=golds):
+            answers = zip(none.astype(np.float32), predictions.best, golds, strict=True)
+            return sum(
+                (not gold) if value > threshold else bool(gold) and best[0].text == gold[0]
+                for value, best, gold in answers
+            )
+
+        tuned = predictions.tuned().threshold
+        assert f1(tuned) == max(f1(at) for at in np.linspace(-4, 4, 1601))
+
+
+def test_where_all_have_answers_there_is_no_threshold(built):
+    module, data, batch = built("head=span")
+    with torch.no_grad():
+        predictions = module.collect([module.step(batch)], data, VALIDATION)
+    assert predictions.threshold is None
+    assert predictions.tuned() is predictions
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("head=mlp3",), "head.input"),
+        (("head=span", "optim.class_weights=balanced"), "class_weights"),
+        (("head=span", "encoder.truncation=longest_first"), "only_first"),
+        (("head=biaffine", "head.hidden=[]"), "one width"),
+        (("head=span", "head.pooling=cls"), "head.pooling"),
+    ],
+)
+def test_what_cannot_find_answers_is_refused(chronicle_config, words, says):
+    with pytest.raises(ConfigError, match=says):
+        chronicle_config("data=chronicle_qa", *words)
+
+
+def test_every_question_is_recorded_in_training(built):
+    module, data, _ = built("head=span")
+    module.train()
+    rows = [module.step(batch).observed_R3.shape for batch in data._loader(TRAIN, data.plan(0), 0)]
+    assert sum(rows_R for rows_R, _ in rows) == len(data.features[TRAIN])

@@ -1,0 +1,310 @@
+"""Questions from the command line to the answer: train, predict, evaluate, several runs as one."""
+
+import json
+import shutil
+from collections import Counter
+from importlib import import_module
+from itertools import combinations, product
+
+import pytest
+
+from heron.base.files import read_json
+from heron.base.tables import read_table
+from heron.data.datamodule import DataModule
+from heron.data.examples import Example
+from heron.results.artefacts import read_artefacts
+from heron.results.collect import collect
+from heron.results.trained_on import read_splits
+from heron.training.inference import open_trained, open_under, predict_each
+from heron.training.run_folder import RunFolder
+from proposals import proposed
+from small_runs import TINY, heron, in_folder
+
+WORDS = (
+    "data=chronicle_qa",
+    "data.generator.size=200",
+    "data.generator.unanswerable=0.3",
+    "data.label_order=[answer,no_answer]",
+    "encoder.max_length=64",
+    "encoder.stride=16",
+    "optim.accumulate=2",
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two tiny runs that differ in their seed."""
+    folder = tmp_path_factory.mktemp("qa")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
+        for seed in (0, 1):
+            words = (*TINY, *in_folder(folder), *WORDS, f"seed={seed}", f"run.job=seed{seed}")
+            assert heron("train", *words) == 0
+    return [RunFolder(folder / "runs" / "chronicle_qa-qa" / f"seed{seed}") for seed in (0, 1)]
+
+
+def test_a_run_leaves_scores_answers_and_dynamics(runs):
+    scores = read_json(runs[0].scores)["test"]
+    for name in ("exact_match", "f1", "he_f1", "tlnls", "no_answer_accuracy", "threshold"):
+        assert name in scores
+    assert scores["f1_low"] <= scores["f1"] <= scores["f1_high"]
+    rows = read_table(runs[0].predictions("test")).rows
+    for row in rows:
+        if row["prediction"]:
+            assert row["text"][row["start"] : row["end"]] == row["prediction"]
+            assert json.loads(row["n_best"])[0]["text"] == row["prediction"]
+        else:
+            assert row["no_answer"] > scores["threshold"]
+    assert sorted(p.name for p in runs[0].path.glob("dynamics/*")) == [
+        "epoch=0.parquet",
+        "epoch=1.parquet",
+    ]
+
+
+def test_a_file_of_questions_is_answered(runs, tmp_path):
+    context = "המורה רותי הגיעה לחיפה ביום שני. אחר כך נסעה דליה לרמלה."
+    questions = tmp_path / "questions.jsonl"
+    rows = [{"guid": str(n), "context": context, "question": "לאן נסעה דליה?"} for n in range(3)]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert heron("predict", f"run={runs[0].path}", f"input={questions}") == 0
+    answered = read_table(tmp_path / "questions.predictions.csv").rows
+    assert [row["guid"] for row in answered] == ["0", "1", "2"]
+    assert len({row["answer"] for row in answered}) == 1
+    for row in answered:
+        if row["answer"]:
+            assert context[int(row["start"]) : int(row["end"])] == row["answer"]
+
+
+def test_one_question_is_answered_on_the_command_line(runs, capsys):
+    context, question = "רותי הגיעה לחיפה ביום שני.", "מי הגיעה לחיפה?"
+    assert (
+        heron("predict", f"run={runs[0].path}", f"context={context}", f"question={question}") == 0
+    )
+    first, *candidates = capsys.readouterr().out.splitlines()
+    assert first == "(no answer)" or first in context
+    assert all(line.split(maxsplit=2)[2] in context for line in candidates)
+
+
+def test_a_run_scores_the_same_when_it_is_evaluated(runs, tmp_path):
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={runs[0].path}", f"out={out}") == 0
+    again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
+    assert again == pytest.approx(before)
+
+
+def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={runs[0].path},{runs[0].path}", f"out={out}") == 0
+    again, before = read_json(out)["test"], read_json(runs[0].scores)["test"]
+    assert again["f1"] == pytest.approx(before["f1"])
+
+
+def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys):
+    other = tmp_path / "other"
+    words = (*TINY, *in_folder(tmp_path), *WORDS, "encoder.stride=8", "run.job=other")
+    assert heron("train", *words) == 0
+    other = tmp_path / "runs" / "chronicle_qa-qa" / "other"
+    assert heron("evaluate", f"run={runs[0].path},{other}") == 2
+    assert "encoder.stride" in capsys.readouterr().err
+
+
+def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path, capsys):
+    run, out = runs[0], tmp_path / "scores.json"
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    words = (f"run={run.path}", "task.max_answer_tokens=1,4,30", f"out={out}")
+    assert heron("evaluate", *words) == 2
+    assert "nothing is chosen on test" in capsys.readouterr().err
+    assert heron("evaluate", *words, "split=validation") == 0
+    scores = {name: by_split["validation"] for name, by_split in read_json(out).items()}
+    assert list(scores) == [f"task.max_answer_tokens={n}" for n in (1, 4, 30)]
+    own = read_json(run.scores)["validation"]
+    assert scores["task.max_answer_tokens=30"]["f1"] == pytest.approx(own["f1"])
+    assert "task.max answer tokens" in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param((0,), id="one run"),
+        pytest.param((0, 1), id="the mean of two", marks=pytest.mark.real),
+    ],
+)
+def test_several_values_together_predict_like_each_alone(runs, seeds):
+    points = [
+        {"encoder.stride": stride, "task.max_answer_tokens": longest}
+        for stride, longest in product((8, 24), (2, 30))
+    ]
+    folders = [runs[seed] for seed in seeds]
+    systems = open_under(folders, None, points)
+    examples = read_splits(systems[0])["validation"][:30]
+    found = [predictions for predictions, refused in predict_each(systems, examples)]
+    for point, together in zip(points, found, strict=True):
+        alone, _ = open_trained(folders, settings=point).predict(examples)
+        assert together.best == alone.best
+        assert together.none_R.tolist() == alone.none_R.tolist()
+        assert together.threshold == alone.threshold
+    assert all(one.best != other.best for one, other in combinations(found, 2))
+
+
+def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch):
+    counted = Counter()
+
+    def count(target, name):
+        module, _, attribute = target.rpartition(".")
+        whole = getattr(import_module(module), attribute)
+
+        def counting(*args, **kwargs):
+            counted[name] += 1
+            return whole(*args, **kwargs)
+
+        monkeypatch.setattr(target, counting)
+
+    count("heron.results.trained_on.load", "data")
+    count("heron.training.inference.load_exported", "model")
+    count("heron.training.inference.DataModule", "features")
+    words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")
+    assert heron("evaluate", f"run={runs[0].path}", *words) == 0
+    assert counted == {"data": 1, "model": 1, "features": 2}
+
+
+def test_what_cannot_be_is_refused_before_anything_is_scored(runs, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "heron.training.inference.predict_split", lambda *_: pytest.fail("was scored")
+    )
+    words = ("split=validation", "encoder.stride=8,40")
+    assert heron("evaluate", f"run={runs[0].path}", *words) == 2
+    assert "encoder.stride=40: must be at most half" in capsys.readouterr().err
+
+
+def test_a_chosen_length_of_answers_is_predicted_with_too(runs, tmp_path, capsys):
+    context = "רותי הגיעה לחיפה ביום שני אחרי שדליה נסעה לרמלה."
+    words = ("predict", f"run={runs[0].path}", f"context={context}", "question=לאן?")
+    assert heron(*words, "task.max_answer_tokens=1") == 0
+    _, *candidates = capsys.readouterr().out.splitlines()
+    tokenizer = open_trained(runs[0]).tokenizer
+    spans = [tuple(map(int, line.split()[1].split("-"))) for line in candidates]
+    tokens = tokenizer(context, return_offsets_mapping=True)["offset_mapping"]
+    for start, end in spans:
+        assert sum(first < end and last > start for first, last in tokens) == 1
+    assert heron(*words, "task.max_answer_tokens=1,2") == 2
+    assert "give one of them" in capsys.readouterr().err
+
+
+def questions(path, *wrong):
+    """Write questions of SQuAD's form, good ones before wrong ones."""
+    context = "רותי הגיעה לחיפה ביום שני."
+    good = {"id": "good", "context": context, "question": "לאן הגיעה?"}
+    good["answers"] = {"text": ["לחיפה"], "answer_start": [context.index("לחיפה")]}
+    rows = [good, *({**good, "id": f"wrong{n}", **row} for n, row in enumerate(wrong))]
+    path.write_text(json.dumps({"data": rows}), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key", "left"),
+    [
+        ({"answers": None}, "data.unlabelled", 1),
+        ({"answers": {"text": ["לחיפה"], "answer_start": [3]}}, "data.qa.misaligned", 2),
+        ({"answers": {"text": ["רמלה"], "answer_start": [3]}}, "data.qa.misaligned", 1),
+    ],
+)
+def test_evaluate_and_score_take_what_they_propose_for_wrong_answers(
+    runs, tmp_path, capsys, wrong, key, left
+):
+    path, mine = questions(tmp_path / "mine.json", wrong), tmp_path / "answers.json"
+    mine.write_text(json.dumps({"good": "לחיפה", "wrong0": "רמלה"}), encoding="utf-8")
+    commands = [
+        ["evaluate", f"run={runs[0].path}", f"input={path}"],
+        ["score", "task=qa", f"gold={path}", f"predictions={mine}", "resamples=0"],
+    ]
+    for command in commands:
+        if command[0] == "score" and key == "data.qa.misaligned":
+            assert heron(*command) == 0, "SQuAD's evaluation compares texts, wherever they stand"
+            assert "1 questions have a gold answer that is not at its" in capsys.readouterr().out
+            continue
+        assert heron(*command) == 2
+        (word,) = proposed(capsys.readouterr().err)
+        assert word.startswith(key)
+        assert heron(*command, word) == 0
+        assert ("rows left out: 1" in capsys.readouterr().out) == (left == 1)
+
+
+def test_predict_proposes_nothing_that_training_has_decided(runs, tmp_path, capsys):
+    path = questions(tmp_path / "mine.json", {"question": "לאן? " * 60})
+    words = ("predict", f"run={runs[0].path}", f"input={path}")
+    assert heron(*words) == 1
+    said = capsys.readouterr().err
+    assert "its question has" in said
+    assert proposed(said, stride="4") == ["encoder.stride=4"]
+    assert heron(*words, "encoder.stride=4") == 1, "a question as long as a window stays too long"
+
+
+def test_no_answer_is_longer_than_its_window_whatever_is_allowed(runs):
+    predictions = [
+        open_trained(runs[0], settings={"task.max_answer_tokens": longest})
+        for longest in (64, 10**9)
+    ]
+    examples = read_splits(predictions[0])["test"][:5]
+    whole, huge = (trained.predict(examples)[0] for trained in predictions)
+    assert whole.best == huge.best
+
+
+@pytest.mark.parametrize("longest", [1, 3])
+def test_no_answer_is_longer_than_it_may_be(runs, longest):
+    trained = open_trained(runs[0], settings={"task.max_answer_tokens": longest})
+    examples = read_splits(trained)["test"]
+    widths = set()
+    for example, best in zip(examples, trained.predict(examples)[0].best, strict=True):
+        tokens = trained.tokenizer(example.text, return_offsets_mapping=True)["offset_mapping"]
+        widths |= {
+            sum(start < answer.end and end > answer.start for start, end in tokens)
+            for answer in best
+        }
+    assert widths == set(range(1, longest + 1))
+
+
+def test_windows_may_share_another_number_of_tokens(runs):
+    narrow, wide = (
+        open_trained(runs[0], settings={"encoder.stride": stride}) for stride in (4, 24)
+    )
+    long = Example("a", "רותי הגיעה לחיפה ביום שני. " * 40, "מי הגיעה?")
+    windows = []
+    for trained in (narrow, wide):
+        data = DataModule(trained.config, {"input": [long]}, trained.tokenizer)
+        windows.append(len(data.features["input"].lengths_S))
+    assert windows[0] < windows[1]
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("task.max_answer_tokens=0", "must be at least 1"),
+        ("task.max_answer_tokens=few", "whole numbers are needed"),
+        ("encoder.stride=40", "must be at most half of encoder.max_length"),
+        ("optim.lr=1", "optim.lr: cannot be set here; heron train takes it"),
+    ],
+)
+def test_a_run_is_not_scored_under_what_cannot_be(runs, word, says, capsys):
+    assert heron("evaluate", f"run={runs[0].path}", word) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_report_shows_answers_and_no_matrix_of_them(runs):
+    assert heron("report", runs[0].path) == 0
+    artefacts = read_artefacts(collect(runs[0].path)[0])
+    assert artefacts.classes == ()
+    scores = read_json(runs[0].scores)["test"]
+    right = sum(row.correct for row in artefacts.predictions)
+    assert right / len(artefacts.predictions) == pytest.approx(scores["exact_match"])
+    page = (runs[0].path / "report.html").read_text(encoding="utf-8")
+    assert artefacts.predictions[0].text_pair in page
+
+
+def test_a_folder_with_commas_in_its_name_is_one_run(runs, tmp_path):
+    named = tmp_path / "data=chronicle_qa,head=span,seed=0"
+    shutil.copytree(runs[0].path, named)
+    out = tmp_path / "scores.json"
+    assert heron("evaluate", f"run={named},{runs[1].path}", f"out={out}") == 0
+    assert heron("evaluate", f"run={named}", f"out={out}") == 0
+    assert read_json(out)["test"]["f1"] == pytest.approx(read_json(runs[0].scores)["test"]["f1"])

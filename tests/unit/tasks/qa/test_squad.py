@@ -1,0 +1,376 @@
+"""Questions in SQuAD's JSON become examples, and no wrong offset is ever used as it is."""
+
+import json
+
+import pytest
+
+from heron.base.errors import ConfigError, DataError
+from heron.config.data import Columns, DataConfig, FileConfig
+from heron.data.readers import load_with_report, read_rows
+from heron.tasks.qa.options import QaConfig
+
+CONTEXT = "The strike ended on Monday. On Monday the port opened."
+END, OPEN = 20, 31  # of the two Mondays
+
+
+def answer(text="Monday", start=END):
+    return {"text": text, "answer_start": start}
+
+
+def row(id="q1", question="When did it end?", **values):
+    return {"id": id, "question": question, "answers": [answer()], **values}
+
+
+@pytest.fixture
+def config() -> DataConfig:
+    own = DataConfig(
+        name="own",
+        language="en",
+        task="qa",
+        format="squad_json",
+        label_order=["answer", "no_answer"],
+        columns=Columns("context", text_pair="question"),
+        files={"train": FileConfig("train.json")},
+    )
+    own.validation.fraction = 0
+    return own
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*rows, context=CONTEXT, title="Strikes", **more):
+        paragraph = {"context": context, "qas": list(rows), **more}
+        article = {"paragraphs": [paragraph], **({"title": title} if title else {})}
+        (tmp_path / "train.json").write_text(json.dumps({"version": "1.1", "data": [article]}))
+
+    return write
+
+
+@pytest.fixture
+def read(tmp_path, config):
+    return lambda: load_with_report(config, tmp_path, tmp_path / "cache")
+
+
+def only(loaded):
+    (example,) = loaded.examples["train"]
+    return example
+
+
+def problems(read) -> list[str]:
+    with pytest.raises(DataError) as error:
+        read()
+    return [str(problem) for problem in error.value.problems]
+
+
+def problem(read) -> str:
+    (one,) = problems(read)
+    return one
+
+
+def found(example):
+    return [example.text[span.start : span.end] for span in example.spans]
+
+
+def test_a_question_becomes_an_example_with_its_gold_answers_as_spans(write, read):
+    write(row(answers=[answer(), answer("on Monday", 17)]))
+    example = only(read())
+    assert (example.guid, example.text, example.text_pair) == ("q1", CONTEXT, "When did it end?")
+    assert (example.label, example.group) == ("answer", "Strikes")
+    assert found(example) == ["Monday", "on Monday"]
+    assert example.side == {"file": "train.json", "line": 1, "answers": ["Monday", "on Monday"]}
+
+
+def test_the_flat_layout_reads_like_the_nested_one(write, read, tmp_path):
+    write(row(answers=[answer(), answer("port", 42)]))
+    nested = only(read())
+    flat = {
+        **{"id": "q1", "title": "Strikes", "context": CONTEXT, "question": "When did it end?"},
+        "answers": {"text": ["Monday", "port"], "answer_start": [END, 42]},
+    }
+    (tmp_path / "train.json").write_text(json.dumps({"data": [flat]}))
+    assert only(read()) == nested
+
+
+def test_without_a_title_the_context_is_the_group_and_without_an_id_the_number(write, read):
+    write({k: v for k, v in row().items() if k != "id"}, title=None)
+    example = only(read())
+    assert (example.guid, example.group) == ("train:1", CONTEXT)
+
+
+def test_a_question_without_answers_is_labelled_and_plausible_answers_are_no_answers(write, read):
+    plausible = [answer("port", 42)]
+    write(
+        row("a", is_impossible=True, answers=[], plausible_answers=plausible),
+        row("b", answers=[]),
+        row("c", is_impossible=False),
+    )
+    labels = {e.guid: (e.label, found(e)) for e in read().examples["train"]}
+    assert labels == {
+        "a": ("no_answer", []),
+        "b": ("no_answer", []),
+        "c": ("answer", ["Monday"]),
+    }
+
+
+def test_a_data_set_whose_questions_all_have_answers_refuses_one_without(write, read, config):
+    config.label_order = ["answer"]
+    write(row(answers=[]))
+    assert "question 1: q1: has no answer, and every question needs one" in problem(read)
+    assert "data.label_order=[answer,no_answer]" in problem(read)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"is_impossible": True}, "is_impossible is true and it has 1 answers"),
+        ({"is_impossible": False, "answers": []}, "is_impossible is false and it has 0 answers"),
+        ({"is_impossible": "TRUE"}, "is_impossible is 'TRUE'"),
+        ({"answers": "Monday"}, "'answers' is a str, not a list of answers"),
+        ({"answers": {"text": ["a"], "answer_start": []}}, "'answers' has 1 texts and 0 starts"),
+        ({"answers": [answer("", 0)]}, "has an empty answer"),
+        ({"answers": [answer(None, 0)]}, "has no text: None"),
+        ({"answers": [answer(start="20")]}, "answer_start is '20'"),
+        ({"question": "  "}, "its question is empty"),
+        ({"question": "?!"}, "its question has no word"),
+        ({"question": 7}, "its question is no text: 7"),
+        ({"question": "half \ud83d"}, "its question holds U+D83D, which is no character"),
+    ],
+)
+def test_a_question_that_contradicts_itself_or_lacks_something_is_refused(
+    write, read, values, said
+):
+    write(row(**values))
+    assert f"train.json question 1: q1: {said}" in problem(read)
+
+
+def test_an_id_that_nothing_can_write_is_refused(write, read):
+    write(row(id="half \ud83d"))
+    assert "question 1: its id holds U+D83D, which is no character" in problem(read)
+
+
+@pytest.mark.parametrize("context", ["", " \n", "… —", None])
+def test_a_context_without_a_word_is_refused(write, read, context):
+    write(row(), context=context)
+    assert "q1: its context " in problem(read)
+
+
+def test_a_side_name_that_no_question_has_is_refused(write, read, config):
+    config.columns.side = ["source"]
+    write(row(source="Geektime"), row("q2"))  # one question may lack it
+    assert [one.side["source"] for one in read().examples["train"]] == ["Geektime", None]
+    config.columns.side = ["sorce"]
+    assert "no question has a 'sorce'. Did you mean 'source'?" in problem(read)
+
+
+def test_a_repeated_id_names_both_questions(write, read):
+    write(row(), row("q2"), row())
+    assert "question 3: q1: question 1 has this id already" in problem(read)
+
+
+def test_misaligned_answers_are_all_refused_with_what_stands_there_and_where_they_do(write, read):
+    write(
+        row("far", answers=[answer(start=END - 5)]),
+        row("good"),
+        row("nowhere", answers=[answer("Tuesday")]),
+        row("behind", answers=[answer(start=900)]),
+        row("negative", answers=[answer(start=-1)]),
+    )
+    far, nowhere, behind, negative = problems(read)
+    assert "question 1: far: at 15 the context reads 'd on M', not 'Monday'" in far
+    assert "the nearest place where it stands is 20" in far
+    assert "data.qa.misaligned=repair takes that place" in far
+    assert "question 3: nowhere: " in nowhere
+    assert "stands nowhere in the context (data.qa.misaligned=drop" in nowhere
+    assert "at 900 the context reads ''" in behind
+    assert "at -1 the context reads ''" in negative
+
+
+@pytest.mark.parametrize(("start", "place"), [(0, END), (END + 4, END), (END + 7, OPEN)])
+def test_repair_takes_the_nearest_place_and_counts(write, read, config, start, place):
+    config.qa = QaConfig(misaligned="repair")
+    write(row(answers=[answer(start=start)]))
+    example = only(read())
+    assert found(example) == ["Monday"]
+    assert example.spans[0].start == place
+    assert example.side["mended"] == ["repaired"]
+
+
+def test_repair_refuses_what_stands_nowhere(write, read, config):
+    config.qa = QaConfig(misaligned="repair")
+    write(row(answers=[answer("Tuesday")]))
+    assert "stands nowhere" in problem(read)
+
+
+def test_drop_leaves_out_misaligned_answers_and_questions_without_another(write, read, config):
+    config.qa = QaConfig(misaligned="drop")
+    config.files["train"].rows = 2
+    config.counts = {"train": {"answer": 2, "no_answer": 0}}
+    write(row("one", answers=[answer(start=3)]), row("two", answers=[answer(start=3), answer()]))
+    loaded = read()
+    example = only(loaded)
+    assert (example.guid, found(example), example.side["answers"]) == (
+        "two",
+        ["Monday"],
+        ["Monday"],
+    )
+    assert example.side["mended"] == ["misaligned answer"]
+    assert loaded.dropped == {"train": {"misaligned answer": 1}}
+
+
+def test_blanks_at_an_answers_ends_leave_the_span_and_stay_in_the_gold_string(write, read, config):
+    write(row(answers=[answer(" Monday", END - 1)]))
+    trimmed = only(read())
+    assert (found(trimmed), trimmed.side["answers"]) == (["Monday"], [" Monday"])
+    assert trimmed.side["mended"] == ["trimmed"]
+    config.qa = QaConfig(trim=False)
+    kept = only(read())
+    assert found(kept) == [" Monday"]
+    assert "mended" not in kept.side
+
+
+def test_an_answer_of_blanks_is_refused(write, read):
+    write(row(answers=[answer(" ", END - 1)]))
+    assert "has an empty answer" in problem(read)
+
+
+def test_answers_are_counted_in_the_normalised_context(write, read, config):
+    config.language = "ro"
+    context = "A\u200f fost e\u0302n oraşul Iaşi, ţara de Sus"
+    write(row(answers=[answer("Iaşi", context.index("Iaşi"))]), context=f" {context}")
+    assert "the nearest place where it stands is" in problem(read)  # the blank moves it by one
+    write(row(answers=[answer("Iaşi", context.index("Iaşi"))]), context=context)
+    example = only(read())
+    assert example.text == "A fost ên orașul Iași, țara de Sus"
+    assert found(example) == ["Iași"]
+    assert example.side["answers"] == ["Iaşi"]
+
+
+def test_an_answer_of_direction_marks_alone_is_refused(write, read):
+    write(row(answers=[answer("\u200f", 3)]), context="abc\u200f def")
+    assert "is invisible" in problem(read)
+
+
+def test_yes_no_questions_can_be_left_out_by_language(write, read, config):
+    rows = [row("he", "האם זה נגמר?"), row("en", "Did it end?"), row("ro", "Oare s-a terminat?")]
+    for language in ("he", "en", "ro"):
+        config.language, config.qa = language, QaConfig(yes_no="drop")
+        write(*rows)
+        loaded = read()
+        assert {e.guid for e in loaded.examples["train"]} == {"he", "en", "ro"} - {language}
+        assert loaded.dropped == {"train": {"yes/no question": 1}}
+    config.qa = QaConfig()
+    assert len(read().examples["train"]) == 3
+
+
+def test_answers_of_too_few_or_too_many_words_can_be_left_out(write, read, config):
+    config.qa = QaConfig(answer_words=[2, 3])
+    write(
+        row("one"),
+        row("two", answers=[answer(), answer("on Monday", 17)]),
+        row("five", answers=[answer("The strike ended on Monday", 0)]),
+        row("none", answers=[]),
+    )
+    loaded = read()
+    assert [e.guid for e in loaded.examples["train"]] == ["two", "none"]
+    assert loaded.dropped == {"train": {"answer too short or too long": 2}}
+
+
+def test_counts_are_the_files_own_before_anything_is_left_out(write, read, config):
+    config.qa = QaConfig(yes_no="drop")
+    config.files["train"].rows = 2
+    config.counts = {"train": {"answer": 2, "no_answer": 0}}
+    write(row("a", "Did it end?"), row("b"))
+    assert len(read().examples["train"]) == 1
+    config.files["train"].rows = 3
+    assert "2 rows, expected 3" in problem(read)
+
+
+def test_side_columns_come_from_the_question_its_paragraph_or_its_article(write, read, config):
+    config.columns.side = ["quality", "annotator"]
+    write(row(quality="good"), annotator=7)
+    assert only(read()).side == {
+        **{"file": "train.json", "line": 1, "answers": ["Monday"]},
+        **{"quality": "good", "annotator": 7},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "train.json:1: broken JSON"),
+        (b'{"version": "1.1"}', "has no list 'data'"),
+        (b'{"data": []}', "has no questions"),
+        (b'{"data": [3]}', "data[1] is no object: 3"),
+        (b'{"data": [{"paragrphs": []}]}', "Did you mean 'paragrphs'?"),
+        (b'{"data": [{"paragraphs": [{"context": "a"}]}]}', "data[1].paragraphs[1] has no list"),
+        (b'{"data": "\xff"}', "is not UTF-8 at byte 10"),
+    ],
+)
+def test_a_file_in_another_form_is_refused_with_the_part_that_is_wrong(
+    tmp_path, read, content, said
+):
+    (tmp_path / "train.json").write_bytes(content)
+    assert said in problem(read)
+
+
+def test_a_question_without_answers_key_is_unlabelled(write, read, config, tmp_path):
+    bare = {"id": "q2", "question": "Who?"}
+    write(row(), bare)
+    assert "question 2: q2: has no 'answers'" in problem(read)
+    config.unlabelled = "drop"
+    assert read().dropped == {"train": {"unlabelled": 1}}
+    rows = read_rows(tmp_path / "train.json", config)
+    assert [(e.guid, e.label, e.spans) for e in rows.examples][1] == ("q2", None, ())
+    assert "answers" not in rows.examples[1].side
+
+
+def test_whoever_only_predicts_needs_no_right_answers(write, config, tmp_path):
+    write(row(answers=[answer(start=2)]), row("q2", answers="?"), row("q3", is_impossible="TRUE"))
+    rows = read_rows(tmp_path / "train.json", config, "ignored")
+    assert [(e.label, e.spans) for e in rows.examples] == [(None, ())] * 3
+    assert rows.problems == []
+
+
+def test_bad_questions_are_reported_beside_the_good(write, config, tmp_path):
+    write(row("a", answers=[answer(start=2)]), row("b"))
+    rows = read_rows(tmp_path / "train.json", config, bad_rows="report")
+    assert [e.guid for e in rows.examples] == ["b"]
+    assert len(rows.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"misaligned": "fix"}, r"data\.qa\.misaligned=fix: unknown"),
+        ({"yes_no": "dropp"}, "Did you mean 'drop'"),
+        ({"answer_words": [3]}, r"data\.qa\.answer_words=\[3\]"),
+        ({"answer_words": [5, 2]}, "fewest and the most words"),
+        ({"answer_words": [0, 2]}, "fewest and the most words"),
+    ],
+)
+def test_options_of_answers_are_checked(values, said):
+    with pytest.raises(ConfigError, match=said):
+        QaConfig(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"format": "pair_table"}, "data.task=qa reads squad_json or qa_table"),
+        ({"task": "nli"}, "data.task=nli reads marked_table or pair_table"),
+        ({"label_order": ["no_answer", "answer"]}, "has the classes [answer], or"),
+        ({"columns": Columns("context")}, "needs the column of the second text"),
+        ({"normalize_case": "lower"}, "data.normalize_case: not for data.task=qa"),
+        ({"label_field": {"test": "gold"}}, "data.label_field: not for data.task=qa"),
+    ],
+)
+def test_a_question_set_is_refused_what_does_not_go_with_questions(values, said):
+    given = {
+        "task": "qa",
+        "format": "squad_json",
+        "columns": Columns("context", text_pair="question"),
+        **values,
+    }
+    with pytest.raises(ConfigError) as error:
+        DataConfig(**given)
+    assert said in str(error.value)

@@ -1,0 +1,311 @@
+"""Characters become tokens exactly: every mention is found, and every cut mention is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+from heron.base.errors import DataError
+from heron.config.schema import EncoderConfig
+from heron.data.examples import Example, Span
+from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
+from heron.data.markers import Markers, mark
+from heron.data.tokenization import build_features
+from heron.languages import HEBREW
+from heron.models.tokenizer import load_tokenizer
+
+HE = Markers(*HEBREW.event_markers)
+LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
+MARKED = FeatureOptions("marked", HE, max_length=128, label_order=LABELS)
+WINDOW = FeatureOptions("window", HE, max_length=128, label_order=LABELS)
+
+
+@pytest.fixture(scope="session")
+def word_pieces(tiny_encoder, session_cache):
+    """Keeps every character, unknown ones as [UNK]; knows the markers."""
+    return load_tokenizer(EncoderConfig(name=str(tiny_encoder)), HE, (), session_cache)
+
+
+@pytest.fixture(scope="session")
+def accent_stripper(word_pieces):
+    """Lower-cases and drops accents, niqqud and direction marks, as uncased BERT does."""
+    backend = Tokenizer.from_str(word_pieces.backend_tokenizer.to_str())
+    backend.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=True)
+    return _fast(backend)
+
+
+@pytest.fixture(scope="session")
+def unigram():
+    """SentencePiece-like, as XLM-R: spaces become ▁ and belong to the word behind them."""
+    backend = Tokenizer(models.Unigram())
+    backend.normalizer = normalizers.NFKC()
+    backend.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=80, special_tokens=["[CLS]", "[SEP]", "[UNK]"], unk_token="[UNK]"
+    )
+    texts = [HEBREW.alphabet, "אבגד הוזח טיכל", "abc ăîșț cab", "abcdefg"]
+    backend.train_from_iterator(texts, trainer)
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+    )
+    return _fast(backend)
+
+
+def _fast(backend: Tokenizer) -> PreTrainedTokenizerFast:
+    names = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **names)
+    tokenizer.add_tokens(list(HE), special_tokens=True)
+    return tokenizer
+
+
+@pytest.fixture(params=["word_pieces", "accent_stripper", "unigram"], scope="session")
+def tokenizer(request):
+    return request.getfixturevalue(request.param)
+
+
+# Letters, Hebrew points, emoji, invisible direction marks, punctuation: all inside of words.
+WORD = st.text(
+    "אבגשםץabcăîșțÎȘ'\"-.,׳״־ָׁ\u05b9\u200f\u200e\u202b😀👩🏽\u0301", min_size=1, max_size=6
+)
+MENTION = st.builds(str.__add__, st.sampled_from("אבגשabcăș"), WORD)
+
+
+@st.composite
+def texts_with_spans(draw):
+    """A text of words and the spans of two of its words, in either order."""
+    words = draw(st.lists(WORD, max_size=8))
+    places = []
+    for _ in range(2):
+        places.append(draw(st.integers(0, len(words))))
+        words.insert(places[-1], draw(MENTION))
+    if places[1] <= places[0]:
+        places[0] += 1
+    starts = [len(" ".join([*words[:place], ""])) for place in places]
+    spans = [
+        Span(start, start + len(words[place])) for start, place in zip(starts, places, strict=True)
+    ]
+    return " ".join(words), tuple(spans)
+
+
+def example(text, spans, guid="g", label="BEFORE"):
+    return Example(guid=guid, text=text, spans=tuple(Span(*span) for span in spans), label=label)
+
+
+def pieces_of(tokenizer, text, span):
+    """Ask the tokenizer, character by character, which piece each one is in."""
+    encoding = tokenizer(text).encodings[0]
+    found = [encoding.char_to_token(character) for character in range(*span)]
+    return [piece for piece in found if piece is not None]
+
+
+@given(case=texts_with_spans())
+def test_window_form_finds_the_pieces_of_every_mention_and_no_others(tokenizer, case):
+    text, spans = case
+    features = build_features([example(text, spans)], tokenizer, WINDOW)
+    expected = [pieces_of(tokenizer, text, span) for span in spans]
+    assert features.refused == []
+    assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
+    assert features.markers_R2.tolist() == [[-1, -1]]
+
+
+@given(case=texts_with_spans())
+def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
+    text, spans = case
+    features = build_features([example(text, spans)], tokenizer, MARKED)
+    marked = mark(text, spans, HE)
+    expected = [pieces_of(tokenizer, marked.text, span) for span in marked.spans]
+    assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
+    ids = features.tokens_T[features.markers_R2[0]].tolist()
+    assert tokenizer.convert_ids_to_tokens(ids) == [HE.start_1, HE.start_2]
+
+
+@given(case=texts_with_spans())
+def test_located_pieces_cover_the_mention_and_reach_beyond_it_by_no_whole_piece(word_pieces, case):
+    text, spans = case
+    features = build_features([example(text, spans)], word_pieces, WINDOW)
+    offsets = word_pieces(text, return_offsets_mapping=True)["offset_mapping"]
+    for span, (first, last) in zip(spans, features.spans_R4.reshape(2, 2), strict=True):
+        visible = [c for c in range(*span) if not text[c].isspace()]
+        assert offsets[first][0] <= visible[0]
+        assert offsets[last][1] > visible[-1]
+        assert offsets[first][1] > span.start
+        assert offsets[last][0] < span.end
+
+
+@given(case=texts_with_spans())
+def test_marked_form_is_the_tokenized_marked_text(tokenizer, case):
+    text, spans = case
+    features = build_features([example(text, spans)], tokenizer, MARKED)
+    assert features.tokens_T.tolist() == tokenizer(mark(text, spans, HE).text)["input_ids"]
+    assert features.offsets_S.tolist() == [0, len(features.tokens_T)]
+
+
+def test_a_marker_is_one_token_and_stays_outside_its_mention(tokenizer):
+    text = "שר נבחר אז עזב"
+    features = build_features([example(text, [(3, 7), (11, 14)])], tokenizer, MARKED)
+    tokens = tokenizer.convert_ids_to_tokens(features.tokens_T.tolist())
+    (first_1, last_1, first_2, last_2) = features.spans_R4[0]
+    assert [token for token in tokens if token in HE] == list(HE)
+    assert not set(HE) & {*tokens[first_1 : last_1 + 1], *tokens[first_2 : last_2 + 1]}
+    assert features.markers_R2[0].tolist() == [tokens.index(HE.start_1), tokens.index(HE.start_2)]
+
+
+def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
+    text = "נָבְחַר הַשָּׂרָֹ"
+    spans = [(0, 7), (8, len(text))]
+    features = build_features([example(text, spans)], accent_stripper, WINDOW)
+    assert features.refused == []
+    assert len(features) == 1
+
+
+WORDS = ["ועדה", "נבחר", "שר", "עזב", "אולם", "שב"]
+TEXT = " ".join(WORDS)
+PLACES = [Span(TEXT.index(word), TEXT.index(word) + len(word)) for word in WORDS]
+PAIRS = [(0, 1), (0, 2), (1, 2), (3, 1)]
+
+
+def pairs_of_two_windows():
+    """Rows of two texts, interleaved: pair by pair, once in each text."""
+    rows = []
+    for number, (one, two) in enumerate(PAIRS):
+        for window, text in enumerate((TEXT, f"{TEXT} . סוף")):
+            spans = (PLACES[one], PLACES[two])
+            rows.append(example(text, spans, f"w{window}.{number}", LABELS[number]))
+    return rows
+
+
+def test_window_form_gives_all_pairs_of_a_text_one_sequence(word_pieces):
+    rows = pairs_of_two_windows()
+    features = build_features(rows, word_pieces, WINDOW)
+    texts = {row.guid: row.text for row in rows}
+    assert len(features.lengths_S) == 2
+    assert features.sequences_R.tolist() == [0] * len(PAIRS) + [1] * len(PAIRS)
+    for guid, sequence in zip(features.guids, features.sequences_R, strict=True):
+        start, end = features.offsets_S[sequence : sequence + 2]
+        assert features.tokens_T[start:end].tolist() == word_pieces(texts[guid])["input_ids"]
+
+
+def test_both_forms_have_the_same_rows_with_the_same_labels(word_pieces):
+    rows = pairs_of_two_windows()
+    marked, window = (build_features(rows, word_pieces, form) for form in (MARKED, WINDOW))
+    labels = {row.guid: LABELS.index(row.label) for row in rows}
+    for features in (marked, window):
+        assert dict(zip(features.guids, features.labels_R.tolist(), strict=True)) == labels
+    assert len(marked.lengths_S) == len(rows)
+
+
+def test_an_unlabelled_row_is_marked_as_such(word_pieces):
+    row = example(TEXT, PLACES[:2], label=None)
+    assert build_features([row], word_pieces, WINDOW).labels_R.tolist() == [UNLABELLED]
+
+
+def test_a_label_outside_the_order_is_no_row(word_pieces):
+    with pytest.raises(KeyError):
+        build_features([example(TEXT, PLACES[:2], label="DURING")], word_pieces, WINDOW)
+
+
+@given(case=texts_with_spans(), form=st.sampled_from(["marked", "window"]), data=st.data())
+def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, data):
+    text, spans = case
+    whole = build_features(
+        [example(text, spans)], word_pieces, FeatureOptions(form, HE, 128, LABELS)
+    )
+    max_length = data.draw(st.integers(4, len(whole.tokens_T)))
+    short = build_features(
+        [example(text, spans)], word_pieces, FeatureOptions(form, HE, max_length, LABELS)
+    )
+    # The last position of a truncated sequence is [SEP]: content ends before it. In the marked
+    # form a closing marker, one token, follows the last mention.
+    last = whole.spans_R4.max() + (form == "marked")
+    if last < max_length - 1:
+        assert short.guids == ["g"]
+        assert short.refused == []
+        assert short.spans_R4.tolist() == whole.spans_R4.tolist()
+        assert short.markers_R2.tolist() == whole.markers_R2.tolist()
+    else:
+        assert short.guids == []
+        assert [problem.where for problem in short.refused] == ["g"]
+        assert f"first {max_length} tokens" in short.refused[0].what
+
+
+def test_a_closing_marker_is_never_cut_off_silently(word_pieces):
+    row = example(TEXT[: PLACES[1].end], PLACES[:2])
+    whole = build_features([row], word_pieces, MARKED)
+    short = FeatureOptions("marked", HE, len(whole.tokens_T) - 1, LABELS)
+    assert [p.where for p in build_features([row], word_pieces, short).refused] == ["g"]
+
+
+def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):
+    rows = [example(TEXT, (PLACES[i], PLACES[j]), f"{i}-{j}") for i, j in [(4, 5), (0, 1), (0, 5)]]
+    length = build_features(rows[1:2], word_pieces, WINDOW).spans_R4.max() + 2
+    short = FeatureOptions("window", HE, int(length), LABELS)
+    features = build_features(rows, word_pieces, short)
+    assert features.guids == ["0-1"]
+    assert [problem.where for problem in features.refused] == ["4-5", "0-5"]
+
+
+def test_a_sequence_whose_rows_are_all_refused_is_left_out(word_pieces):
+    far = example(f"{TEXT} " * 30, (PLACES[0], Span(25 * len(TEXT), 25 * len(TEXT) + 9)), "far")
+    near = example(TEXT, PLACES[:2], "near")
+    for form in (MARKED, WINDOW):
+        features = build_features([far, near], word_pieces, form)
+        assert [problem.where for problem in features.refused] == ["far"]
+        assert features.sequences_R.tolist() == [0]
+        assert features.lengths_S.tolist() == [len(features.tokens_T)]
+        assert features.guids == ["near"]
+
+
+def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_stripper):
+    text = "נבחר \u05b9\u05b8 שר"
+    features = build_features([example(text, [(0, 4), (5, 7)])], accent_stripper, WINDOW)
+    assert "no token of this tokenizer" in features.refused[0].what
+
+
+def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
+    rows = [example(TEXT, PLACES[:2], guid) for guid in ("a", "b")]
+    features = build_features(rows, word_pieces, FeatureOptions("window", HE, 4, LABELS))
+    with pytest.raises(DataError) as error:
+        require_none_refused(features, "train")
+    for words in ("train a:", "train b:", "encoder.max_length", "data.on_cut=drop"):
+        assert words in str(error.value)
+    require_none_refused(build_features(rows, word_pieces, WINDOW), "train")
+
+
+@pytest.mark.parametrize("form", [MARKED, WINDOW])
+def test_types_are_the_same_with_rows_and_without(word_pieces, form):
+    row = example(TEXT, PLACES[:2])
+    full = build_features([row], word_pieces, form)
+    cut = build_features([row], word_pieces, FeatureOptions(form.input, HE, 4, LABELS))
+    assert (len(full), len(cut)) == (1, 0)
+    for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "labels_R"):
+        assert getattr(full, name).dtype == (np.int64 if name == "offsets_S" else np.int32)
+        assert getattr(cut, name).dtype == getattr(full, name).dtype
+        assert getattr(cut, name).shape[1:] == getattr(full, name).shape[1:]
+
+
+@pytest.mark.parametrize("options", [MARKED, WINDOW])
+def test_texts_are_tokenized_a_few_at_a_time_to_the_same_features(
+    options, word_pieces, monkeypatch
+):
+    text = "אבג דהו זחט יכל"
+    spans = [(Span(0, 3), Span(4, 7)), (Span(8, 11), Span(12, 15)), (Span(4, 7), Span(0, 3))]
+    cut = Example("cut", "אבג " * 300 + text, None, (Span(0, 3), Span(1200, 1203)))
+    texts = [text, text[:-1] + "מ", text]
+    examples = [Example(f"{n}", texts[n % 3], None, spans[n % 3]) for n in range(7)]
+    examples.insert(3, cut)
+    whole, asked = build_features(examples, word_pieces, options), []
+
+    def tokenize(texts, **settings):
+        asked.append(len(texts))
+        return word_pieces(texts, **settings)
+
+    monkeypatch.setattr("heron.tasks.relation.features._CHUNK", 2)
+    parts = build_features(examples, tokenize, options)
+    assert max(asked) == 2
+    assert len(asked) > 1
+    assert (parts.guids, parts.refused) == (whole.guids, whole.refused)
+    assert [problem.where for problem in whole.refused] == ["cut"]
+    for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "truncated_R"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))

@@ -1,0 +1,109 @@
+"""Articles and summaries as token ids: cut, counted, padded, shared."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from heron.data.collate import IGNORED, Collator
+from heron.data.examples import Example
+from heron.data.feature_store import load_or_build
+from heron.data.features import UNLABELLED, FeatureOptions
+from heron.data.markers import Markers
+from heron.data.sharing import SharingCollator
+from heron.tasks.summarization.features import summary_features
+
+WORD = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם".split()  # noqa: SIM905
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_encoder):
+    return AutoTokenizer.from_pretrained(tiny_encoder)
+
+
+def options(**changes):
+    known = {"max_length": 16, "max_target": 8, "target_start": False}
+    return FeatureOptions(
+        "article", Markers("1", "2", "3", "4"), label_order=("summary",), **(known | changes)
+    )
+
+
+def example(number, words, summary):
+    text = " ".join(WORD[i % len(WORD)] for i in range(words))
+    target = None if summary is None else " ".join(WORD[-1 - i % len(WORD)] for i in range(summary))
+    label = None if summary is None else "summary"
+    return Example(str(number), text, label=label, target=target)
+
+
+def test_articles_and_summaries_are_cut_and_keep_their_end(tokenizer):
+    features = summary_features([example(0, 40, 40), example(1, 1, 1)], tokenizer, options())
+    first_T = features.tokens_T[: features.offsets_S[1]]
+    assert (len(first_T), first_T[-1]) == (16, tokenizer.sep_token_id)
+    target_T = features.targets_T[: features.target_offsets_R[1]]
+    assert (len(target_T), target_T[-1]) == (8, tokenizer.sep_token_id)
+    assert features.truncated_R.tolist() == [True, False]
+    assert features.target_cut_R.tolist() == [True, False]
+
+
+def test_the_token_before_a_text_stays_where_the_decoder_must_say_it(tokenizer):
+    rows = [example(0, 3, 2)]
+    without = summary_features(rows, tokenizer, options()).targets_T.tolist()
+    with_it = summary_features(rows, tokenizer, options(target_start=True)).targets_T.tolist()
+    assert with_it == [tokenizer.cls_token_id, *without]
+    assert tokenizer.decode(without, skip_special_tokens=True) == rows[0].target
+
+
+def test_a_row_without_a_summary_has_an_empty_target(tokenizer):
+    rows = [example(0, 3, 2), example(1, 3, None)]
+    features = summary_features(rows, tokenizer, options())
+    assert features.labels_R.tolist() == [0, UNLABELLED]
+    batch = Collator(features, 0)(np.array([1, 0]))
+    assert (batch.target_RM[0] == IGNORED).all()
+    assert (batch.target_RM[1] != IGNORED).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 12), st.none() | st.integers(1, 9)), min_size=1, max_size=9)
+)
+def test_a_batch_holds_each_row_s_article_and_target(tokenizer, sizes):
+    rows = [example(number, *size) for number, size in enumerate(sizes)]
+    features = summary_features(rows, tokenizer, options(max_length=64, max_target=64))
+    units_U = np.random.default_rng(0).permutation(len(rows))
+    batch = Collator(features, tokenizer.pad_token_id)(units_U)
+    for place, row in enumerate(units_U):
+        article = batch.tokens_BL[place][batch.mask_BL[place] == 1]
+        assert tokenizer.decode(article, skip_special_tokens=True) == rows[row].text
+        target = batch.target_RM[place]
+        shown = tokenizer.decode(target[target != IGNORED], skip_special_tokens=True)
+        assert shown == (rows[row].target or "")
+
+
+def test_every_share_knows_the_whole_batch_s_target_tokens(tokenizer):
+    rows = [example(number, 3, number + 1) for number in range(5)]
+    collate = Collator(summary_features(rows, tokenizer, options(max_target=64)), 0)
+    units_U = np.array([4, 0, 3])
+    whole = int((collate(units_U).target_RM != IGNORED).sum())
+    for rank in range(4):
+        batch = SharingCollator(collate, 1, rank, 4)(units_U)
+        assert batch.whole_targets == whole
+        assert batch.stands_in == (rank == 3)
+
+
+def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):
+    rows = [example(number, 9, number) for number in range(1, 5)]
+    built = summary_features(rows, tokenizer, options())
+    load_or_build(tmp_path, "0" * 64, lambda: built)
+    opened = load_or_build(tmp_path, "0" * 64, lambda: pytest.fail("built twice"))
+    for field in dataclasses.fields(built):
+        ours, theirs = getattr(opened, field.name), getattr(built, field.name)
+        if isinstance(theirs, np.ndarray):
+            np.testing.assert_array_equal(ours, theirs)
+        else:
+            assert ours == theirs
+    assert torch.equal(
+        Collator(opened, 0)(np.arange(4)).target_RM, Collator(built, 0)(np.arange(4)).target_RM
+    )

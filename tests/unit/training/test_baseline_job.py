@@ -1,0 +1,251 @@
+"""`train_baseline`: a baseline leaves the run folder of any other system, the same every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from heron.base.errors import ConfigError, DataError
+from heron.config.schema import Config
+from heron.training.baseline_job import baseline_sources, train_baseline
+from heron.training.run_folder import RunFolder
+from small_baselines import LABELS, compose, overrides, save_nli_model, train
+from small_runs import heron
+
+ComposeConfig = Callable[..., Config]
+ALL_SENTENCES = "+baseline.hypotheses={contradiction: a, entailment: b, neutral: c}"
+PROBABILITIES = [f"p/{label}" for label in LABELS]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def run(home: Path) -> RunFolder:
+    return train(home, "baseline=cbow_svm", job="svm")
+
+
+def scores(run: RunFolder, split: str = "test") -> dict[str, float]:
+    found: dict[str, float] = json.loads(run.scores.read_text())[split]
+    return found
+
+
+def read(run: RunFolder, split: str = "test") -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = pq.read_table(run.predictions(split)).to_pylist()
+    return rows
+
+
+def test_run_folder_holds_what_every_run_folder_holds(run: RunFolder) -> None:
+    assert set(json.loads(run.scores.read_text())) == {"validation", "test"}
+    rows = read(run)
+    assert len(rows) == 30
+    assert {"guid", "gold", "prediction", *PROBABILITIES, "text", "text_pair"} <= set(rows[0])
+    assert {"accuracy", "macro_f1", "macro_f1_low", "refused"} <= set(scores(run))
+    status = json.loads(run.status.read_text())
+    assert status["data"]["splits"]["train"] == {"rows": 96}
+    assert status["baseline"]["train_words"]["without_vector"] == 0
+    (warning,) = status["baseline"]["warnings"]
+    assert "trained on the train split, not fastText's published cc.ro.300" in warning
+    assert {"scikit-learn", "gensim"} == set(status["baseline"]["versions"])
+
+
+def test_predictions_are_the_most_probable_class_in_file_order(run: RunFolder) -> None:
+    rows = read(run)
+    assert [row["guid"] for row in rows] == [f"test-{index}" for index in range(30)]
+    probabilities_RC = np.array([[row[name] for name in PROBABILITIES] for row in rows])
+    np.testing.assert_allclose(probabilities_RC.sum(axis=1), 1, atol=1e-6)
+    assert [LABELS[p] for p in probabilities_RC.argmax(axis=1)] == [r["prediction"] for r in rows]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["baseline=cbow_svm", "baseline.C=10000"],
+        ["baseline=cbow_svm", "baseline.kernel=rbf", "baseline.C=10", "baseline.scale=standard"],
+        ["baseline=cbow_svm", "baseline.scale=standard"],
+        ["baseline=cbow_softmax", "baseline.C=100", "baseline.scale=minmax"],
+    ],
+)
+def test_shallow_systems_learn_what_the_words_give_away(words: list[str], home: Path) -> None:
+    assert scores(train(home, *words, job="learns"))["accuracy"] > 0.9
+
+
+def test_premise_alone_cannot_be_learnt_and_the_hypothesis_can(home: Path) -> None:
+    words = "baseline=cbow_svm", "baseline.scale=standard"
+    premise = train(home, *words, "baseline.input=premise", job="premise")
+    hypothesis = train(home, *words, "baseline.input=hypothesis", job="hypothesis")
+    assert scores(premise)["accuracy"] < 0.7 < 0.9 < scores(hypothesis)["accuracy"]
+
+
+def test_majority_is_the_most_frequent_class_of_train(home: Path) -> None:
+    run = train(home, "baseline=majority", job="majority")
+    (prediction,) = {row["prediction"] for row in read(run)}
+    assert scores(run)["accuracy"] == pytest.approx(1 / 3)
+    assert prediction in LABELS
+
+
+def test_majority_needs_no_pairs(chronicle_config: ComposeConfig, tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    train_baseline(chronicle_config("baseline=majority"), run)
+    assert set(read(run)[0]) >= {"guid", "gold", "prediction", "p/BEFORE", "text"}
+
+
+def test_rare_classes_may_count_more_than_once(home: Path) -> None:
+    words = "batching.oversample=multipliers", "+batching.multipliers={neutral: 50}"
+    run = train(home, "baseline=majority", *words, job="oversampled")
+    assert {row["prediction"] for row in read(run)} == {"neutral"}
+    assert {round(float(str(row["p/neutral"])), 2) for row in read(run)} == {0.96}
+
+
+def test_same_seed_same_predictions_even_without_the_cache(run: RunFolder, home: Path) -> None:
+    again = train(home, "baseline=cbow_svm", f"paths.cache={home / 'other_cache'}", job="svm_again")
+    assert read(again) == read(run)
+    other = train(home, "baseline=cbow_svm", "seed=1", job="svm_seed_1")
+    assert [r["p/neutral"] for r in read(other)] != [r["p/neutral"] for r in read(run)]
+
+
+def test_test_file_has_no_say_in_what_is_learnt(run: RunFolder, home: Path) -> None:
+    with (home / "test.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    path = home / "changed.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "premise": "Altceva.", "label": "neutral"} for row in rows)
+    other = train(
+        home,
+        "baseline=cbow_svm",
+        f"data.files.test.path={path}",
+        f"paths.cache={home / 'third_cache'}",
+        job="changed",
+    )
+    weights = "classifier.safetensors", "vectors.npy", "ngrams.npy", "words.json"
+    for name in weights:
+        assert (other.model / name).read_bytes() == (run.model / name).read_bytes(), name
+
+
+def test_grid_trains_vectors_and_features_once(
+    run: RunFolder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.models.baselines.vector_sources._train", None)  # would fail
+    monkeypatch.setattr("heron.models.baselines.cbow.mean_vectors", None)
+    for strength in (0.1, 1, 10):
+        train(home, "baseline=cbow_svm", f"baseline.C={strength}", job="grid")
+
+
+def test_kept_vectors_take_no_room_where_links_can_be_made(run: RunFolder) -> None:
+    assert (run.model / "vectors.npy").stat().st_nlink > 1
+
+
+def test_run_export_false_leaves_no_model(home: Path) -> None:
+    run = train(home, "baseline=cbow_svm", "run.export=false", job="unexported")
+    assert not run.model.exists()
+    assert run.scores.is_file()
+
+
+def test_stopping_early_is_a_warning_and_in_the_status(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "baseline.max_iter=1", "baseline.scale=standard", "baseline.C=1000"
+    run = train(home, "baseline=cbow_softmax", *words, job="hasty")
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "stopped" in line]
+    assert "LogisticRegression was stopped after 1 iterations" in line
+    assert json.loads(run.status.read_text())["baseline"]["warnings"]
+
+
+def test_train_split_of_one_class_is_explained(home: Path) -> None:
+    path = home / "one_class.csv"
+    path.write_text("premise,hypothesis,label\n" + "a,b,neutral\n" * 20, encoding="utf-8")
+    with pytest.raises(DataError, match="all 16 rows are of one class"):
+        train(home, "baseline=cbow_svm", f"data.files.train.path={path}", job="one_class")
+
+
+def test_zero_shot_scores_without_looking_at_train(
+    home: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    model = save_nli_model(tmp_path, tiny_encoder, LABELS)
+    words = f"baseline.model={model}", "baseline.zero_shot=direct"
+    run = train(home, "baseline=zero_shot", *words, job="zero_shot")
+    assert len(read(run)) == 30
+    assert json.loads(run.status.read_text())["baseline"]["model"] == str(model)
+    assert baseline_sources(compose(home, "baseline=zero_shot", *words)) == {
+        "model": model / "model.safetensors"
+    }
+
+
+def test_sources_name_a_file_of_vectors(home: Path) -> None:
+    config = compose(home, "baseline=cbow_svm", "baseline.vectors=some.vec")
+    assert baseline_sources(config) == {"vectors": Path("some.vec")}
+    assert baseline_sources(compose(home, "baseline=cbow_svm")) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["baseline.name=cbow"], r"baseline.name=cbow\. Did you mean 'cbow_svm'"),
+        (["baseline=cbow_svm", "baseline.kernel=linaer"], "Did you mean 'linear'"),
+        (["baseline=cbow_svm", "baseline.C=0"], r"baseline\.C=0\.0: must be above 0"),
+        (["baseline=cbow_svm", "baseline.tol=nan"], r"baseline\.tol=nan: must be above 0"),
+        (["baseline=cbow_svm", "baseline.max_iter=0"], r"baseline\.max_iter=0: must be at least 1"),
+        (["baseline=zero_shot"], "baseline.hypotheses has no sentence for contradiction: write"),
+        (
+            ["baseline=zero_shot", ALL_SENTENCES, "baseline.template=none"],
+            r"baseline\.template=none: must hold \{premise\} and \{hypothesis\}",
+        ),
+        (
+            ["baseline=zero_shot", "baseline.zero_shot=direct", "baseline.permutation=repo"],
+            "needs baseline.zero_shot=definitions",
+        ),
+        (
+            ["baseline=majority", "+batching.multipliers={netral: 2}"],
+            r"batching\.multipliers\.netral: no such class\. Did you mean 'neutral'",
+        ),
+    ],
+)
+def test_settings_that_cannot_work_are_explained(words: list[str], said: str, home: Path) -> None:
+    with pytest.raises(ConfigError, match=said):
+        compose(home, *words)
+
+
+@pytest.mark.parametrize("name", ["majority", "cbow_svm", "cbow_softmax"])
+def test_every_shallow_system_trains_on_the_built_in_corpus(
+    name: str, chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    run = RunFolder(tmp_path / "run")
+    small = "baseline.dim=8", "baseline.epochs=1", "baseline.buckets=200"
+    train_baseline(chronicle_config("data=chronicle_nli", f"baseline={name}", *small), run)
+    assert {"validation", "test"} == set(json.loads(run.scores.read_text()))
+
+
+def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) -> None:
+    with pytest.raises(ConfigError, match="baseline=cbow_svm reads pairs of texts"):
+        chronicle_config("baseline=cbow_svm")
+
+
+@pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
+def test_grid_is_one_command_that_skips_what_is_done_and_notices_changed_vectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
+    path = tmp_path / "mine.vec"
+    path.write_text("1 2\nAna 0 1\n", encoding="utf-8")
+    words = *overrides(tmp_path), "baseline=cbow_svm", f"baseline.vectors={path}"
+    assert heron("train", "-m", *words, "baseline.C=0.1,10") == 0
+    assert "Traceback" not in capsys.readouterr().err
+    assert len(list((tmp_path / "runs" / "own_nli-nli").glob("*/scores.json"))) == 2
+
+    assert heron("train", *words, "baseline.C=10") == 0
+    assert capsys.readouterr().out.count("done already") == 1
+
+    path.write_text("1 2\nAna 1 1\n", encoding="utf-8")
+    assert heron("train", *words, "baseline.C=10") == 2
+    assert "changed since this run began: vectors" in capsys.readouterr().err

@@ -1,0 +1,270 @@
+"""A run that was stopped, anywhere and however hard, ends as one that never was: bit for bit."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pytest
+import pytorch_lightning as pl
+import torch
+
+from heron.base.errors import ConfigError
+from heron.config.schema import Config
+from heron.training.checkpointing import (
+    _random_state,
+    _restore_random_state,
+    load_weights,
+    resume_from,
+)
+from heron.training.job import run_job
+from heron.training.run_folder import RunFolder
+from small_runs import TINY, compose, in_folder, train
+
+EPOCHS = 3
+SETTINGS = {
+    "ess": ("head=ess", "batching.tokens=600"),
+    "window": ("head=window", "batching.tokens=200"),
+    "accumulate": ("batching.tokens=600", "optim.accumulate=2", "trainer.monitor=loss"),
+}
+
+
+class Stopped(BaseException):
+    """Stands for a kill: no `except Exception` on the way may hold it."""
+
+
+class StopAt(pl.Callback):
+    """Stops the run when `hook` is called for the `count`-th time, counted from 1."""
+
+    def __init__(self, hook: str, count: int):
+        self.left = count
+        setattr(self, hook, self._called)
+
+    def _called(self, *_: Any) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise Stopped
+
+
+class Unbroken(NamedTuple):
+    """A configuration, and the run of it that was never stopped."""
+
+    config: Config
+    folder: RunFolder
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Unbroken]:
+    """Return a function that trains one of `SETTINGS` without a stop, once per setting."""
+    home, made = tmp_path_factory.mktemp("unbroken"), dict[str, Unbroken]()
+
+    def make(setting: str) -> Unbroken:
+        if setting not in made:
+            epochs = f"trainer.max_epochs={EPOCHS}"
+            config = compose(home, *SETTINGS[setting], epochs, "trainer.checkpoint_steps=3")
+            made[setting] = Unbroken(config, RunFolder(home / setting))
+            run_job(config, made[setting].folder)
+        return made[setting]
+
+    return make
+
+
+def run_until(hook: str, count: int, config: Config, folder: RunFolder) -> None:
+    """Start (or go on with) a run and stop it at the `count`-th call of a Lightning hook."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("heron.training.trainer.progress_bar", lambda wanted: [StopAt(hook, count)])
+        with pytest.raises(Stopped):
+            run_job(config, folder)
+
+
+def assert_same_run(folder: RunFolder, expected: RunFolder) -> None:
+    """Compare everything that a result is read from, byte by byte."""
+    names = ["scores.json", "metrics.csv", "model/model.safetensors", "model/head.safetensors"]
+    names += [str(path.relative_to(expected.path)) for path in expected.path.glob("*/*.parquet")]
+    differing = [
+        name
+        for name in names
+        if (folder.path / name).read_bytes() != (expected.path / name).read_bytes()
+    ]
+    assert differing == []
+    assert folder.state() == "done"
+
+
+# An epoch has 12 batches here, 8 or 9 of windows: call 17 of a batch hook is in the second.
+STOPS = {
+    "before anything was saved": ("on_train_batch_start", 2),
+    "early in the first epoch": ("on_train_batch_start", 5),
+    "in the second epoch": ("on_train_batch_start", 17),
+    "after an update, before its checkpoint": ("on_train_batch_end", 18),
+    "in the first validation": ("on_validation_batch_start", 1),
+    "after the second validation": ("on_validation_end", 2),
+    "between two epochs": ("on_train_epoch_start", 2),
+    "at the end of training": ("on_train_end", 1),
+    "while predicting": ("on_predict_batch_start", 1),
+}
+
+
+@pytest.mark.slow
+class TestResume:
+    @pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
+    def test_goes_on_from_any_place(
+        self, stop: tuple[str, int], unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        run_until(*stop, config, folder)
+        assert folder.state() == "interrupted"
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    @pytest.mark.parametrize("stop", ["in the second epoch", "in the first validation"])
+    @pytest.mark.parametrize("setting", ["window", "accumulate"])
+    def test_holds_for_windows_and_for_accumulated_gradients(
+        self, setting: str, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken(setting)
+        folder = RunFolder(tmp_path / "run")
+        run_until(*STOPS[stop], config, folder)
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_goes_on_without_a_status_and_through_a_link(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
+        disk.mkdir()
+        folder.path.mkdir()
+        folder.last.parent.symlink_to(disk)
+        run_until(*STOPS["in the second epoch"], config, folder)
+        folder.status.write_text("")
+        run_job(config, folder)
+        assert "status.json is missing or damaged: the run counts" in capsys.readouterr().err
+        assert_same_run(folder, expected)
+        assert (disk / "last.ckpt").is_file()
+
+    def test_holds_for_several_stops_of_one_run(
+        self, unbroken: Callable[[str], Unbroken], tmp_path: Path
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        for _ in range(3):
+            run_until("on_train_batch_end", 9, config, folder)
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_stop_during_a_save_leaves_the_checkpoint_before(
+        self, unbroken: Callable[[str], Unbroken], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        save, saves = torch.save, []
+
+        def save_half(checkpoint: dict[str, Any], file: IO[bytes]) -> None:
+            save(checkpoint, file)
+            saves.append(file)
+            if len(saves) == 5:
+                file.truncate(file.tell() // 2)
+                raise Stopped
+
+        with monkeypatch.context() as patch:
+            patch.setattr(torch, "save", save_half)
+            with pytest.raises(Stopped):
+                run_job(config, folder)
+        assert len(saves) == 5
+        torch.load(folder.last, weights_only=True)  # still whole
+        run_job(config, folder)
+        assert_same_run(folder, expected)
+
+    def test_a_damaged_best_checkpoint_is_never_scored(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        config, expected = unbroken("ess")
+        folder = RunFolder(tmp_path / "run")
+        shutil.copytree(expected.path, folder.path)
+        folder.scores.unlink()
+        folder.update_status(state="interrupted")
+        content = bytearray(folder.best.read_bytes())
+        for place in range(len(content) // 2, len(content) // 2 + 4):
+            content[place] ^= 0xFF
+        folder.best.write_bytes(content)
+        with pytest.raises(ConfigError, match=r"best\.ckpt is damaged .* the run starts over"):
+            load_weights(torch.nn.Linear(1, 1), folder.best)
+        run_job(config, folder)
+        assert "best.corrupt, starting over" in capsys.readouterr().err
+        assert_same_run(folder, expected)
+
+    def test_a_run_whose_best_checkpoint_is_gone_starts_over(
+        self,
+        unbroken: Callable[[str], Unbroken],
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        folder = RunFolder(tmp_path / "run")
+        shutil.copytree(unbroken("ess").folder.path, folder.path)
+        folder.best.unlink()
+        assert resume_from(folder) is None, "its last epochs may all be worse than the one chosen"
+        assert "best.ckpt is missing" in capsys.readouterr().err
+        assert not folder.last.exists()
+
+    def test_checkpoint_holds_no_pickled_code(self, unbroken: Callable[[str], Unbroken]) -> None:
+        for path in (unbroken("ess").folder.last, unbroken("ess").folder.best):
+            assert "state_dict" in torch.load(path, weights_only=True)
+
+
+@pytest.mark.real  # seconds; an interruption inside the process is tested above
+@pytest.mark.slow
+def test_killed_process_goes_on_with_the_same_command(tmp_path: Path) -> None:
+    overrides = (
+        "data.generator.size=700",
+        "batching.tokens=300",
+        "trainer.max_epochs=1",
+        "trainer.checkpoint_steps=5",
+    )
+    # Its own cache: nothing that an earlier process left may be needed for equal bytes.
+    whole = train(tmp_path / "whole", *overrides, job="run")
+    broken = RunFolder(tmp_path / "broken" / "runs" / "chronicle-relation" / "run")
+    words = [*TINY, *in_folder(tmp_path / "broken"), "run.job=run", *overrides]
+
+    command = [sys.executable, "-m", "heron", "train", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while not broken.last.is_file() and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not broken.dynamics(0).exists(), "the kill came after the epoch"
+    assert broken.state() == "running"
+
+    assert_same_run(train(tmp_path / "broken", *overrides, job="run"), whole)
+
+
+def test_random_states_of_a_machine_with_more_devices_can_be_restored_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored = torch.get_rng_state()
+    with monkeypatch.context() as patch:
+        patch.setattr("torch.cuda.is_available", lambda: True)
+        patch.setattr("torch.cuda.get_rng_state", lambda: stored)
+        state = _random_state()
+    assert len(state["cuda"]) == 1, "its own device's, however many there are"
+    drawn = torch.rand(3)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    _restore_random_state(state)
+    assert torch.equal(torch.rand(3), drawn)
+    restored: list[torch.Tensor] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.set_rng_state", restored.append)
+    _restore_random_state(state)
+    assert torch.equal(restored[0], stored)

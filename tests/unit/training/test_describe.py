@@ -1,0 +1,94 @@
+"""What a run says of data that little can be learnt from, with the key to change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from heron.base.notices import begin
+from heron.config.data import TRAIN
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.training.describe import describe_training
+
+
+@pytest.fixture
+def data(chronicle_config: Callable[..., Config]) -> DataModule:
+    begin()
+    return DataModule(chronicle_config("batching.tokens=500"))
+
+
+def with_train(data: DataModule, **arrays: object) -> DataModule:
+    data.features[TRAIN] = replace(data.features[TRAIN], **arrays)  # type: ignore[arg-type]
+    return data
+
+
+def test_data_that_can_be_learnt_from_is_left_without_a_warning(
+    data: DataModule, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = describe_training(data)
+    assert capsys.readouterr().err == ""
+    assert found["batch_tokens"] == 500
+    assert found["steps"] == data.steps_per_epoch()[0] > 3
+    assert found["unknown"] < 0.1
+
+
+def test_a_script_that_the_tokenizer_does_not_know_is_named_with_the_encoder(
+    data: DataModule, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens_T = np.array(data.features[TRAIN].tokens_T)
+    tokens_T[: int(0.56 * len(tokens_T))] = data.tokenizer.unk_token_id
+    assert describe_training(with_train(data, tokens_T=tokens_T))["unknown"] > 0.5
+    said = capsys.readouterr().err
+    assert "56% of the tokens are [UNK]" in said or "57% of the tokens are [UNK]" in said
+    assert "set encoder=" in said
+
+
+def test_one_class_in_train_is_named_with_the_keys_of_labels(
+    data: DataModule, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels_R = np.zeros_like(data.features[TRAIN].labels_R)
+    describe_training(with_train(data, labels_R=labels_R))
+    said = capsys.readouterr().err
+    assert "rows are of class BEFORE: nothing can be learnt; see data.columns.label" in said
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("batching.tokens=50000", "a batch holds up to 50000 tokens: lower batching.tokens,"),
+        ("batching=shuffle batching.size=500", "up to 500 sequences: lower batching.size,"),
+    ],
+)
+def test_an_epoch_of_few_steps_is_named_with_the_key_of_the_budget(
+    word: str,
+    said: str,
+    chronicle_config: Callable[..., Config],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begin()
+    describe_training(DataModule(chronicle_config(*word.split())))
+    error = capsys.readouterr().err
+    assert "1 optimizer step an epoch" in error or "2 optimizer steps an epoch" in error
+    assert said in error
+
+
+def test_two_rows_are_too_few(
+    chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin()
+    whole = DataModule(chronicle_config())
+    few = {split: rows[:2] for split, rows in whole.examples.items()}
+    describe_training(DataModule(chronicle_config(), few, whole.tokenizer))
+    assert "train: 2 rows are too few to learn from" in capsys.readouterr().err
+
+
+def test_small_data_gets_its_own_budget_which_is_written_down(
+    chronicle_config: Callable[..., Config],
+) -> None:
+    found = describe_training(DataModule(chronicle_config("batching.tokens=null")))
+    assert found["batch_tokens"] < 3072
+    assert found["steps"] >= 15

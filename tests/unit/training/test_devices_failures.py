@@ -1,0 +1,294 @@
+"""Processes of one job under pressure: none is left, the error is the right one, all goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import ConfigError
+from heron.base.files import read_json
+from heron.config.schema import Config
+from heron.sweeps.isolation import Job
+from heron.sweeps.queue import JobList
+from heron.sweeps.sweep import Sweep
+from heron.training.launch import RanksProcess, check_start, count_ranks, threads, was_left_alone
+from heron.training.run_folder import RunFolder
+from small_runs import TINY, compose, in_folder
+from small_sweeps import alive, wait_until
+from two_processes import files, furthest, weights
+
+WORDS = ("trainer.progress=false", "trainer.checkpoint_steps=3", "run.isolate=null")
+TWO = ("trainer.devices=2", *WORDS)
+
+
+def train_in_two(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start `heron train` on two devices, as a user would."""
+    command = [sys.executable, "-m", "heron", "train", *TINY, *in_folder(folder), "run.job=run"]
+    return subprocess.Popen(
+        [*command, *TWO, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def run_of(folder: Path) -> RunFolder:
+    return RunFolder(folder / "runs" / "chronicle-relation" / "run")
+
+
+def family(folder: Path) -> dict[str, int]:
+    """Name the processes of a run that trains: the launcher's and the two ranks' ids."""
+    run = run_of(folder)
+    first = int(
+        wait_until(lambda: run.last.is_file() and read_json(run.status))["heartbeat"]["pid"]
+    )
+    launcher = int(Path(f"/proc/{first}/stat").read_text().rpartition(")")[2].split()[1])
+    children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+    (second,) = [int(pid) for pid in children if int(pid) != first]
+    return {"launcher": launcher, "first": first, "second": second}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run in two processes, with dropout, that was never stopped."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    process = train_in_two(folder)
+    _, errors = process.communicate(timeout=170)
+    assert process.returncode == 0, errors
+    return run_of(folder)
+
+
+def assert_goes_on(folder: Path, unbroken: RunFolder) -> None:
+    """Give the same command again; its run equals the unbroken one, byte by byte."""
+    process = train_in_two(folder)
+    _, errors = process.communicate(timeout=170)
+    assert process.returncode == 0, errors
+    run = run_of(folder)
+    names = ["scores.json", "metrics.csv", "ledger.json", "model/model.safetensors"]
+    names += [str(path.relative_to(unbroken.path)) for path in unbroken.path.glob("*/*.parquet")]
+    for name in names:
+        assert (run.path / name).read_bytes() == (unbroken.path / name).read_bytes(), name
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("victim", ["first", "second", "launcher"])
+def test_a_killed_process_ends_the_others_and_the_same_command_goes_on(
+    victim: str, unbroken: RunFolder, tmp_path: Path
+) -> None:
+    process = train_in_two(tmp_path)
+    processes = family(tmp_path)
+    os.kill(processes[victim], signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode == 2
+    wait_until(lambda: not any(map(alive, processes.values())), 10)
+    status = read_json(run_of(tmp_path).status)
+    assert (status["state"], status["retry"]) == ("failed", True)
+    assert status["error"].startswith("Killed: by SIGKILL")
+    assert_goes_on(tmp_path, unbroken)
+
+
+@pytest.mark.real
+def test_a_killed_command_leaves_no_process_and_goes_on(
+    unbroken: RunFolder, tmp_path: Path
+) -> None:
+    process = train_in_two(tmp_path)
+    processes = family(tmp_path)
+    process.kill()
+    wait_until(lambda: not any(map(alive, processes.values())), 10)
+    process.communicate()
+    assert_goes_on(tmp_path, unbroken)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("victim", ["first", "second", "launcher", "command", "ctrl+c"])
+def test_a_signal_to_any_process_interrupts_all_and_the_same_command_goes_on(
+    victim: str, unbroken: RunFolder, tmp_path: Path
+) -> None:
+    process = train_in_two(tmp_path)
+    processes = family(tmp_path)
+    sent = signal.SIGINT if victim == "ctrl+c" else signal.SIGTERM
+    os.kill(processes.get(victim, process.pid), sent)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + sent
+    wait_until(lambda: not any(map(alive, processes.values())), 10)
+    status = read_json(run_of(tmp_path).status)
+    assert (status["state"], status["retry"]) == ("interrupted", True)
+    assert_goes_on(tmp_path, unbroken)
+
+
+@pytest.mark.real
+def test_a_run_begun_on_two_devices_goes_on_with_one(tmp_path: Path) -> None:
+    words = ("encoder.dropout=0", "head.dropout=0")
+    runs = [run_of(tmp_path / name) for name in ("two", "one")]
+    process = train_in_two(tmp_path / "two", *words)
+    processes = family(tmp_path / "two")
+    os.kill(processes["first"], signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 143
+    for name in ("two", "one"):
+        process = train_in_two(tmp_path / name, *words, "trainer.devices=1")
+        _, errors = process.communicate(timeout=170)
+        assert process.returncode == 0, errors
+    status = read_json(runs[0].status)
+    assert status["state"] == "done"
+    assert furthest(weights(runs[0]), weights(runs[1])) < 1e-5
+    assert set(files(runs[0])) - {"log.txt"} == set(files(runs[1]))
+
+
+@pytest.mark.real
+def test_an_error_in_any_process_is_the_jobs_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\n"
+        "if os.environ.get('RANK') == '1':\n"
+        "    from heron.training.checkpointing import OwnNumbers\n"
+        "    def fail(*_): raise ZeroDivisionError('only in the second process')\n"
+        "    OwnNumbers.on_train_start = fail\n"
+    )
+    paths = [str(tmp_path), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    started = time.monotonic()
+    process = train_in_two(tmp_path)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2
+    status = read_json(run_of(tmp_path).status)
+    assert status["state"] == "failed"
+    assert status["error"] == "ZeroDivisionError: only in the second process"
+    assert "only in the second process" in errors
+    assert time.monotonic() - started < 100
+
+
+@pytest.mark.real
+def test_jobs_of_a_sweep_have_their_devices_side_by_side(
+    unbroken: RunFolder, tmp_path: Path
+) -> None:
+    jobs = []
+    for seed in (0, 1):
+        config = compose(tmp_path, *TWO, f"seed={seed}")
+        folder = RunFolder(tmp_path / f"seed={seed}")
+        folder.path.mkdir()
+        jobs.append(Job(config, folder, []))
+    outcomes = Sweep(JobList(jobs), isolate=True, n_jobs=2).run()
+    assert [each.state for each in outcomes] == ["done", "done"]
+    scores = [job.folder.scores.read_bytes() for job in jobs]
+    assert scores[0] == unbroken.scores.read_bytes()
+    assert scores[0] != scores[1]
+
+
+@pytest.mark.real
+def test_torchrun_by_hand_trains_the_same_run(unbroken: RunFolder, tmp_path: Path) -> None:
+    done = by_hand(tmp_path, "trainer.devices=2")
+    assert done.returncode == 0, done.stderr
+    assert run_of(tmp_path).scores.read_bytes() == unbroken.scores.read_bytes()
+    assert done.stdout.count("epoch 1/2") == 1
+    assert done.stdout.count("report.html") == 1
+
+
+@pytest.mark.real
+def test_torchrun_with_another_number_of_processes_is_refused(tmp_path: Path) -> None:
+    done = by_hand(tmp_path, "trainer.devices=3")
+    assert done.returncode != 0
+    assert "torchrun has started 2 processes, but trainer.devices=3" in done.stderr
+
+
+def by_hand(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Train as somebody would who starts the processes without heron."""
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
+    command = [sys.executable, *launcher, "--nproc-per-node=2", "-m", "heron", "train", *TINY]
+    return subprocess.run(
+        [*command, *in_folder(folder), "run.job=run", *WORDS, *words],
+        capture_output=True,
+        text=True,
+        timeout=170,
+    )
+
+
+def test_processes_of_its_own_are_asked_for_and_machines_named(
+    chronicle_config: Callable[..., Config],
+) -> None:
+    config = chronicle_config("trainer.devices=2")
+    check_start(config, isolate=True)
+    with pytest.raises(ConfigError, match=r"run\.isolate=null"):
+        check_start(config, isolate=False)
+    config.trainer.num_nodes = 3
+    assert count_ranks(config) == 6
+    with pytest.raises(ConfigError, match="torchrun --nnodes=3 --nproc-per-node=2"):
+        check_start(config, isolate=True)
+    config.baseline.name = "majority"
+    assert count_ranks(config) == 1, "a baseline trains in one process"
+    check_start(config, isolate=False)
+
+
+def test_more_devices_than_the_machine_has_are_refused_unless_forced(
+    chronicle_config: Callable[..., Config],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("heron.training.launch.count_cores", lambda: 2)
+    check_start(chronicle_config("trainer.devices=2"), isolate=True)
+    with pytest.raises(ConfigError, match=r"devices=99: this machine has 2 processor cores.*at mo"):
+        check_start(chronicle_config("trainer.devices=99"), isolate=True)
+    check_start(chronicle_config("trainer.devices=99", "run.oversubscribe=true"), isolate=True)
+    # The workers' machine is another one.
+    check_start(chronicle_config("trainer.devices=99", "launcher=slurm"), isolate=True)
+
+
+def test_more_gpus_than_there_are_are_refused_even_if_forced(
+    chronicle_config: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    config = chronicle_config("trainer.devices=2", "run.oversubscribe=true")
+    config.trainer.accelerator = "auto"
+    with pytest.raises(ConfigError, match=r"devices=2: this machine has 1 GPU; set trainer\.dev"):
+        check_start(config, isolate=True)
+
+
+def test_cores_are_divided_between_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "16")
+    assert [threads(processes) for processes in (1, 2, 6, 40)] == [16, 8, 2, 1]
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert threads(1) == len(os.sched_getaffinity(0))
+
+
+def test_no_secret_is_on_a_command_line(
+    chronicle_config: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, seen = "hf_" + "a1B2" * 8, list[str]()
+
+    class Launched:
+        pid, returncode = os.getpid(), 0
+
+        def __init__(self, command: list[str], **_: object):
+            seen.extend(command)
+
+        def poll(self) -> int:
+            return 0
+
+        wait = poll
+
+    monkeypatch.setattr("heron.training.launch.subprocess.Popen", Launched)
+    config = chronicle_config("trainer.devices=2")
+    config.encoder.name = f"https://user:{secret}@example.org/model"
+    folder = RunFolder(tmp_path / "run")
+    folder.path.mkdir()
+    RanksProcess(Job(config, folder, [])).close()
+    assert seen
+    assert secret not in " ".join(seen)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ("RuntimeError: [third_party/gloo/gloo/transport/tcp/pair.cc:537] Read error", True),
+        ("DistBackendError: NCCL communicator was aborted on rank 1", True),
+        ("ConnectionError: connection refused by huggingface.co", False),
+        ("HeronError: the loss is nan at step 3", False),
+    ],
+)
+def test_what_a_lost_neighbour_causes_is_told_from_errors(error: str, expected: bool) -> None:
+    assert was_left_alone(error) == expected

@@ -1,0 +1,141 @@
+"""`open_trained`: a run's exported model gives what the run itself gave, whatever its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import ComposeConfig
+from heron.base.errors import ConfigError
+from heron.data.examples import Example, Span
+from heron.results.trained_on import read_splits
+from heron.training.inference import Trained, TrainedEncoder, _trainer, open_trained
+from heron.training.run_folder import RunFolder
+from small_baselines import train as train_baseline
+from small_runs import train
+
+SPANS = Span(4, 8), Span(17, 20)
+TEXT = "השר הגיע ואחר כך עזב"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return train(tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def trained(run: RunFolder) -> Trained:
+    return open_trained(run)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        ["baseline=majority"],
+        ["baseline=cbow_svm", "baseline.scale=standard"],
+        ["baseline=cbow_svm", "baseline.kernel=rbf"],
+        ["baseline=cbow_softmax", "baseline.input=hypothesis"],
+    ],
+    ids=lambda words: words[-1],
+)
+def baseline_run(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> RunFolder:
+    return train_baseline(tmp_path_factory.mktemp("baseline"), *request.param)
+
+
+def test_a_run_trained_on_a_gpu_predicts_where_there_is_none(
+    chronicle_config: ComposeConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "heron.training.inference.has_accelerator", lambda name: name in ("auto", "cpu")
+    )
+    config = chronicle_config("trainer.accelerator=cuda")
+    assert _trainer(config).strategy.root_device.type in ("cpu", "cuda")  # no complaint
+
+
+def check_same(run: RunFolder, trained: Trained) -> None:
+    """Compare what an opened run predicts on its own splits with what the run has written."""
+    splits = read_splits(trained)
+    for split in ("validation", "test"):
+        table = pq.read_table(run.predictions(split))
+        predictions, refused = trained.predict(splits[split])
+        assert predictions.guids == table["guid"].to_pylist()
+        names = [name for name in table.column_names if name.startswith("p/")]
+        expected_RC = np.column_stack([table[name] for name in names])
+        np.testing.assert_allclose(predictions.probabilities_RC, expected_RC, atol=1e-6)
+        assert refused == []
+
+
+def test_predicts_its_own_splits_with_equal_probabilities(run: RunFolder, trained: Trained) -> None:
+    check_same(run, trained)
+
+
+def test_baseline_predicts_its_own_splits_with_equal_probabilities(
+    baseline_run: RunFolder, tmp_path: Path
+) -> None:
+    check_same(baseline_run, open_trained(baseline_run))
+    check_same(baseline_run, open_trained(baseline_run, {"cache": str(tmp_path)}))
+
+
+def test_predicting_leaves_the_model_without_dropout_and_unchanged(trained: Trained) -> None:
+    assert isinstance(trained, TrainedEncoder)
+    examples = read_splits(trained)["test"]
+    first, second = (trained.predict(examples)[0].probabilities_RC for _ in range(2))
+    assert not trained.module.training
+    np.testing.assert_array_equal(first, second)
+
+
+def test_takes_examples_made_in_code(trained: Trained) -> None:
+    predictions, _ = trained.predict([Example("mine", TEXT, spans=SPANS)])
+    assert predictions.guids == ["mine"]
+    assert predictions.probabilities_RC.sum() == pytest.approx(1)
+
+
+def test_no_examples_no_predictions(baseline_run: RunFolder) -> None:
+    predictions, refused = open_trained(baseline_run).predict([])
+    assert (predictions.guids, refused) == ([], [])
+
+
+def test_example_over_the_limit_is_refused_by_guid_and_the_rest_predicted(
+    trained: Trained,
+) -> None:
+    prefix = "מלה " * 500
+    late = tuple(Span(start + len(prefix), end + len(prefix)) for start, end in SPANS)
+    examples = [Example("short", TEXT, spans=SPANS), Example("long", prefix + TEXT, spans=late)]
+    predictions, refused = trained.predict(examples)
+    assert predictions.guids == ["short"]
+    assert [problem.where for problem in refused] == ["long"]
+
+
+def test_paths_of_the_run_may_be_replaced(run: RunFolder, tmp_path: Path) -> None:
+    trained = open_trained(run, {"cache": str(tmp_path / "other")})
+    trained.predict([Example("mine", TEXT, spans=SPANS)])
+    assert (tmp_path / "other" / "features").is_dir()
+
+
+def test_baseline_that_was_not_exported_says_why(tmp_path: Path) -> None:
+    run = train_baseline(tmp_path, "baseline=majority", "run.export=false")
+    with pytest.raises(ConfigError, match=r"holds no exported model: run\.export was false"):
+        open_trained(run)
+
+
+def test_a_damaged_baseline_is_named_with_what_to_do(tmp_path: Path) -> None:
+    run = train_baseline(tmp_path, "baseline=majority")
+    (file,) = run.model.glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    with pytest.raises(ConfigError, match=f"{file.name}: damaged, .* copy the folder again"):
+        open_trained(run)
+
+
+def test_baseline_whose_vectors_are_gone_says_which(tmp_path: Path) -> None:
+    path = tmp_path / "mine.vec"
+    path.write_text("2 2\nAna 0 1\nnu 1 0\n", encoding="utf-8")
+    run = train_baseline(tmp_path, "baseline=cbow_svm", f"baseline.vectors={path}")
+    check_same(run, open_trained(run))
+    path.unlink()
+    with pytest.raises(ConfigError, match=r"mine\.vec: no such file"):
+        open_trained(run)

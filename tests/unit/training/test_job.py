@@ -1,0 +1,164 @@
+"""`run_job`: one run at a time in a folder, an honest status, and what the Trainer is told."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from heron.base.errors import ConfigError
+from heron.base.files import locked
+from heron.base.libraries import precision
+from heron.base.signals import interruptible
+from heron.config.schema import Config
+from heron.data.datamodule import DataModule
+from heron.training.build import build_module
+from heron.training.evaluation import predict_split
+from heron.training.history import History
+from heron.training.job import run_job
+from heron.training.run_folder import RunFolder
+from heron.training.trainer import build_trainer
+
+ComposeConfig = Callable[..., Config]
+
+
+def test_folder_in_use_by_another_process_is_refused(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    with (
+        locked(folder.lock),
+        pytest.raises(ConfigError, match="another process is working on this run"),
+    ):
+        run_job(chronicle_config(), folder)
+
+
+def test_failure_is_kept_in_the_status_and_forgotten_when_the_run_is_done(
+    chronicle_config: ComposeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def out_of_disk(*_: object) -> None:
+        raise OSError("no space left")
+
+    config, folder = chronicle_config(), RunFolder(tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.training.job.write_table", out_of_disk)
+        with pytest.raises(OSError, match="no space"):
+            run_job(config, folder)
+    failed = json.loads(folder.status.read_text())
+    assert failed["state"] == "failed"
+    assert failed["error"] == "OSError: no space left"
+    assert any("out_of_disk" in line for line in failed["traceback"])
+
+    run_job(config, folder)
+    done = json.loads(folder.status.read_text())
+    assert (done["state"], done["error"], done["traceback"]) == ("done", None, None)
+    assert done["seconds"] >= failed["seconds"], "time spent before the failure counts"
+
+
+def test_selecting_the_last_epoch_keeps_no_best_one(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config("trainer.select=last")
+    folder = RunFolder(tmp_path / "run")
+    scores = run_job(config, folder)
+    assert set(scores) == {"validation", "test"}
+    assert not folder.best.exists()
+
+
+def test_best_epoch_is_the_one_that_is_scored(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config("trainer.max_epochs=3", "optim.lr=3e-3")
+    folder = RunFolder(tmp_path / "run")
+    run_job(config, folder)
+    best = torch.load(folder.best, weights_only=True)["state_dict"]
+    data = DataModule(config)
+    module = build_module(config, data)
+    module.load_state_dict(best)
+    trainer = build_trainer(config, folder, data, History(tmp_path / "again.csv"))
+    again = predict_split(trainer, module, data, "test").scores(config)
+    scores = json.loads(folder.scores.read_text())["test"]
+    assert again["macro_f1"] == scores["macro_f1"]
+
+
+def test_early_stop_ends_the_run_before_its_last_epoch(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config("trainer.max_epochs=6", "trainer.patience=1", "optim.lr=1e-12")
+    folder = RunFolder(tmp_path / "run")
+    run_job(config, folder)
+    assert folder.dynamics(1).is_file()
+    assert not folder.dynamics(2).exists()
+    assert folder.state() == "done"
+
+
+def test_a_monitored_loss_is_minimised_by_the_choice_of_the_epoch_and_the_early_stop(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config(
+        "trainer.monitor=loss", "trainer.max_epochs=8", "trainer.patience=1", "optim.lr=2e-2"
+    )
+    folder = RunFolder(tmp_path / "run")
+    scores = run_job(config, folder)
+    with open(folder.metrics, encoding="utf-8", newline="") as file:
+        logged = [row["validation/loss"] for row in csv.DictReader(file)]
+    losses = [float(value) for value in logged if value]
+    best = losses.index(min(losses))
+    assert best > 0, "a run whose loss never falls shows nothing"
+    assert len(losses) == best + 2 < 8, "it stops after one epoch without a lower loss"
+    assert torch.load(folder.best, weights_only=True)["epoch"] == best
+    assert scores["validation"]["loss"] == losses[best]
+    assert "loss" not in scores["test"]
+
+
+def test_trainer_leaves_batches_to_heron_and_counts_optimizer_steps(
+    chronicle_config: ComposeConfig, tmp_path: Path
+) -> None:
+    config = chronicle_config("optim.accumulate=3", "trainer.max_epochs=2")
+    data = DataModule(config)
+    folder = RunFolder(tmp_path / "run")
+    trainer = build_trainer(config, folder, data, History(folder.metrics))
+    trainer.fit(build_module(config, data), datamodule=data)
+    assert trainer.global_step == sum(data.steps_per_epoch())
+
+
+@pytest.mark.parametrize("name", ["32-true", "bf16-mixed", "16-mixed"])
+def test_named_precision_is_taken_as_it_is(name: str) -> None:
+    assert precision(name) == name
+
+
+def test_automatic_precision_is_bf16_only_where_the_processor_computes_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+    for has_bf16, expected in ((True, "bf16-mixed"), (False, "32-true")):
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda has=has_bf16: has)
+        assert precision("auto") == expected
+
+
+def exit_as_lightning_does() -> None:
+    """Turn Ctrl+C into an exit, and be deaf to the next one."""
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.exit(1)
+
+
+def test_exit_that_stands_for_ctrl_c_is_an_interrupt_again() -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        exit_as_lightning_does()
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_any_other_exit_stays_one() -> None:
+    with pytest.raises(SystemExit), interruptible():
+        raise SystemExit(3)

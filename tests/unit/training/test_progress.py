@@ -1,0 +1,79 @@
+"""The line of an epoch says what the whole epoch was like, though its process saw half of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from heron.base.files import read_json
+from heron.training.progress import EpochLines, StepCount, progress_bar
+from heron.training.run_folder import RunFolder
+
+
+def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    trainer = SimpleNamespace(
+        is_global_zero=True, callback_metrics={}, current_epoch=0, max_epochs=2
+    )
+    before = EpochLines("macro_f1")
+    for loss in (1.0, 2.0):
+        feed(before, trainer, loss)
+    after = EpochLines("macro_f1")
+    after.load_state_dict(before.state_dict())
+    feed(after, trainer, 6.0)
+    after.on_train_epoch_end(trainer, None)
+    feed(after, trainer, 0.5)
+    after.on_train_epoch_end(trainer, None)
+    losses = [
+        line.split("train loss ")[1].split()[0]
+        for line in capsys.readouterr().out.split("\n")
+        if line
+    ]
+    assert losses == ["3.000", "0.500"]
+
+
+def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float) -> None:
+    module = SimpleNamespace(latest=SimpleNamespace(loss=torch.tensor(loss)))
+    lines.on_train_batch_end(trainer, module, None, None, 0)
+
+
+def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    known = {"rouge1": 0.25, "lead3_rouge1": 0.128, "oracle_rouge1": 0.234, "rouge2": 0.1}
+    metrics = {f"validation/{name}": torch.tensor(value) for name, value in known.items()}
+    trainer = SimpleNamespace(
+        is_global_zero=True, callback_metrics=metrics, current_epoch=0, max_epochs=2
+    )
+    EpochLines("rouge1").on_train_epoch_end(trainer, None)
+    expected = "rouge1 0.250  validation lead3_rouge1 0.128  validation oracle_rouge1 0.234  "
+    assert f"validation {expected}" in capsys.readouterr().out
+
+
+def test_the_bar_counts_epochs_as_the_lines_do() -> None:
+    (bar,) = progress_bar(True)
+    bar._trainer = SimpleNamespace(max_epochs=8, sanity_checking=False)
+    assert bar._get_train_description(0).strip() == "epoch 1/8"
+
+
+def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = SimpleNamespace(
+        is_global_zero=True,
+        global_step=12,
+        current_epoch=0,
+        max_epochs=2,
+        progress_bar_callback=None,
+    )
+    clock = iter([0.0, 1.0, 6.0, 31.0])
+    monkeypatch.setattr("heron.training.progress.time.monotonic", lambda: next(clock))
+    count = StepCount(RunFolder(tmp_path))
+    module = SimpleNamespace(total_steps=40)
+    for expected in (None, {"done": 12, "of": 40}, {"done": 12, "of": 40}):
+        count.on_train_batch_end(trainer, module, None, None, 0)
+        status = RunFolder(tmp_path).status
+        assert (read_json(status)["steps"] if status.is_file() else None) == expected
+    assert capsys.readouterr().out == "epoch 1/2  step 12/40\n"

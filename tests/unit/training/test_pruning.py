@@ -1,0 +1,166 @@
+"""A training is ended when its trial has no prospects, and only then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import optuna
+import pytest
+import torch
+
+from heron.base.errors import ConfigError
+from heron.commands.repeat import configure
+from heron.config.checks import from_yaml, resolve_stages, to_yaml
+from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
+from heron.sweeps.study import open_study, trial_of
+from heron.training.curriculum import without_curriculum
+from heron.training.pruning import Pruning, pruned, pruning
+from heron.training.run_folder import RunFolder
+
+
+@pytest.fixture
+def config(chronicle_config: Any) -> Config:
+    """Make a trial's configuration: number 3 of a study whose other trials scored 0.5."""
+    found: Config = chronicle_config("trainer.max_epochs=4")
+    found.sweeper = SweeperConfig(
+        name="optuna", pruner="median", startup_trials=3, study="s", trial=3
+    )
+    return found
+
+
+@pytest.fixture
+def study(config: Config, tmp_path: Path) -> optuna.Study:
+    """Begin the study."""
+    return begin(config, tmp_path)
+
+
+def begin(config: Config, tmp_path: Path) -> optuna.Study:
+    """Begin the study: three trials that scored 0.5 after every epoch, and one that runs."""
+    study = open_study(tmp_path, "s", config.sweeper, 4, config.trainer.monitor)
+    for _ in range(3):
+        trial = study.ask()
+        for epoch in range(1, 5):
+            trial.report(0.5, epoch)
+        study.tell(trial, 0.5)
+    study.ask()
+    return study
+
+
+def after(callback: Pruning, scores: list[float], stopped_by_another: bool = False) -> Any:
+    """Let a training go through epochs with these scores, until it is stopped."""
+    strategy = SimpleNamespace(broadcast=lambda value: value)
+    trainer: Any = SimpleNamespace(
+        callbacks=[callback], is_global_zero=True, strategy=strategy,
+        should_stop=stopped_by_another, max_epochs=4, current_epoch=0,
+    )  # fmt: skip
+    for epoch, score in enumerate(scores):
+        trainer.current_epoch = epoch
+        trainer.callback_metrics = {callback.monitor: torch.tensor(score)}
+        callback.on_train_epoch_end(trainer, None)  # type: ignore[arg-type]
+        if trainer.should_stop:
+            break
+    return trainer
+
+
+def make(config: Config, tmp_path: Path, curriculum: Any = None) -> Pruning:
+    data: Any = SimpleNamespace(curriculum=curriculum, batches_per_epoch=lambda: [1] * 4)
+    (callback,) = pruning(config, RunFolder(tmp_path / "job"), data)
+    assert isinstance(callback, Pruning)
+    return callback
+
+
+def test_a_training_below_the_median_is_ended_and_one_above_is_not(
+    config: Config, study: optuna.Study, tmp_path: Path
+) -> None:
+    trainer = after(make(config, tmp_path), [0.6, 0.6, 0.6, 0.6])
+    assert pruned(trainer) is None
+    assert trial_of(study, 3).storage.get_trial(3).intermediate_values == pytest.approx(
+        {1: 0.6, 2: 0.6, 3: 0.6, 4: 0.6}
+    )
+
+
+def test_it_is_ended_after_the_first_epoch_that_may_end_it(
+    config: Config, study: optuna.Study, tmp_path: Path
+) -> None:
+    trainer = after(make(config, tmp_path), [0.25, 0.25])
+    assert pruned(trainer) == {"epochs": 1, "score": 0.25}
+    assert trainer.should_stop
+
+
+@pytest.mark.parametrize(("loss", "epochs"), [(0.25, None), (0.6, 1)])
+def test_of_a_monitored_loss_the_training_above_the_median_is_ended(
+    config: Config, tmp_path: Path, loss: float, epochs: int | None
+) -> None:
+    config.trainer.monitor = "loss"
+    begin(config, tmp_path)
+    found = pruned(after(make(config, tmp_path), [loss] * 4))
+    assert (found or {}).get("epochs") == epochs
+
+
+@pytest.mark.usefixtures("study")
+def test_every_training_gets_its_startup_epochs(config: Config, tmp_path: Path) -> None:
+    config.sweeper.startup_epochs = 3
+    assert pruned(after(make(config, tmp_path), [0.1] * 4)) == {
+        "epochs": 3, "score": pytest.approx(0.1),
+    }  # fmt: skip
+
+
+@pytest.mark.usefixtures("study")
+def test_a_training_that_is_over_is_not_pruned(config: Config, tmp_path: Path) -> None:
+    config.sweeper.startup_epochs = 4
+    assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
+    assert pruned(after(make(config, tmp_path), [0.1], stopped_by_another=True)) is None
+
+
+def test_a_trial_that_has_failed_and_is_tried_again_is_trained_to_its_end(
+    config: Config, study: optuna.Study, tmp_path: Path
+) -> None:
+    study.tell(3, state=optuna.trial.TrialState.FAIL)
+    assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
+
+
+@pytest.mark.usefixtures("study")
+def test_nothing_is_pruned_while_a_curriculum_holds_examples_back(
+    config: Config, tmp_path: Path
+) -> None:
+    curriculum = SimpleNamespace(has_unlocked_all=lambda epoch: epoch >= 2)
+    trainer = after(make(config, tmp_path, curriculum), [0.1] * 4)
+    assert (pruned(trainer) or {})["epochs"] == 3
+
+
+def test_only_trials_of_a_search_with_a_pruner_are_asked_about(
+    config: Config, tmp_path: Path
+) -> None:
+    data: Any = SimpleNamespace(curriculum=None)
+    config.sweeper.pruner = "none"
+    assert pruning(config, RunFolder(tmp_path), data) == []
+    config.sweeper = SweeperConfig(pruner="median")
+    assert pruning(config, RunFolder(tmp_path), data) == []
+
+
+def test_a_run_that_is_repeated_and_one_that_a_curriculum_learns_from_are_no_trials(
+    config: Config, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "runs" / "sweep" / "job")
+    folder.path.mkdir(parents=True)
+    folder.config.write_text(to_yaml(config), encoding="utf-8")
+    assert configure(folder, []).sweeper == SweeperConfig()
+    config.curriculum = CurriculumConfig(name="cart_cl")
+    assert without_curriculum(config).sweeper == SweeperConfig()
+
+
+def test_a_pruner_with_stages_and_a_search_without_validation_are_refused(config: Config) -> None:
+    config.stages = ["chronicle"]
+    assert resolve_stages(config)
+    with pytest.raises(ConfigError, match=r"set sweeper\.pruner=none"):
+        from_yaml(to_yaml(config))
+    config.stages, config.trainer.select = [], "last"
+    config.trainer.monitor = "loss"
+    with pytest.raises(ConfigError, match=r"baseline=majority has none: set trainer\.monitor=mac"):
+        from_yaml(to_yaml(replace(config, baseline=BaselineConfig("majority"))))
+    config.data.generator, config.data.validation.fraction = None, 0.0
+    with pytest.raises(ConfigError, match="sweeper=optuna chooses by scores on validation"):
+        from_yaml(to_yaml(config))

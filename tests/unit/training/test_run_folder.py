@@ -1,0 +1,202 @@
+"""`RunFolder`: names of files, state, and how a run folder is opened, cleared and refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import ConfigError
+from heron.config.schema import Config
+from heron.training.claim import claim
+from heron.training.run_folder import RunFolder, config_key, open_run, run_path
+
+
+def test_names_are_those_of_the_contract(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    paths = [
+        folder.config,
+        folder.status,
+        folder.scores,
+        folder.metrics,
+        folder.predictions("test"),
+        folder.dynamics(3),
+        folder.best,
+        folder.last,
+        folder.model,
+    ]
+    assert [str(path.relative_to(tmp_path)) for path in paths] == [
+        "config.yaml",
+        "status.json",
+        "scores.json",
+        "metrics.csv",
+        "predictions/test.parquet",
+        "dynamics/epoch=3.parquet",
+        "checkpoints/best.ckpt",
+        "checkpoints/last.ckpt",
+        "model",
+    ]
+    assert list(tmp_path.iterdir()) == [], "naming a file touches nothing"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["job=../../evil", "job=/evil", "job=a/b", "job=.", "job=..", "sweep=../evil", "sweep=/evil"],
+)
+def test_names_that_lead_out_of_the_runs_folder_are_refused(
+    word: str, chronicle_config: Callable[..., Config]
+) -> None:
+    key, _, name = word.partition("=")
+    config = chronicle_config()
+    setattr(config.run, key, name)
+    with pytest.raises(ConfigError, match=f"run.{key}={re.escape(name)}: "):
+        run_path(config, [])
+
+
+def test_a_sweep_may_lie_deeper_inside_the_runs_folder(
+    chronicle_config: Callable[..., Config],
+) -> None:
+    config = chronicle_config("run.sweep=paper/table4", "run.job=a")
+    assert run_path(config, []) == Path(config.paths.runs) / "paper" / "table4" / "a"
+
+
+def test_state_is_absent_until_a_status_says_otherwise(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    assert folder.state() == "absent"
+    folder.update_status(state="running", seed=3)
+    folder.update_status(state="done")
+    assert folder.state() == "done"
+    assert json.loads(folder.status.read_text()) == {"state": "done", "seed": 3}
+
+
+def test_clear_removes_what_a_run_left_and_nothing_else(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    own = [
+        folder.config,
+        folder.status,
+        folder.scores,
+        folder.metrics,
+        folder.model / "config.json",
+    ]
+    own += [folder.predictions("test"), folder.dynamics(0), folder.best, folder.last]
+    for path in [*own, tmp_path / "notes.md", tmp_path / "figures" / "mine.png"]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    folder.clear()
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
+    assert left == ["figures", "figures/mine.png", "notes.md"]
+    folder.clear()  # a second time there is nothing to do
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "\udc80"])
+def test_a_damaged_status_is_none_and_is_written_again(text: str, tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.status.write_text(text, "utf-8", errors="surrogateescape")
+    assert (folder.state(), folder.read_status()) == ("absent", {})
+    folder.update_status(state="running")
+    assert folder.read_status() == {"state": "running"}
+
+
+def test_a_folder_with_a_damaged_status_can_be_discarded(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "sweep" / "run")
+    folder.path.mkdir(parents=True)
+    folder.status.write_text("{")
+    folder.discard()
+    assert not folder.path.parent.exists()
+
+
+def test_starting_over_removes_a_runs_own_files_alone_behind_a_link(tmp_path: Path) -> None:
+    folder, disk = RunFolder(tmp_path / "run"), tmp_path / "disk"
+    disk.mkdir()
+    folder.path.mkdir()
+    folder.last.parent.symlink_to(disk)
+    folder.last.write_text("of another configuration")
+    (disk / "thesis.tex").write_text("not the run's")
+    (disk / "inside").mkdir()
+    folder.clear()
+    assert folder.last.parent.is_symlink()
+    assert sorted(path.name for path in disk.iterdir()) == ["inside", "thesis.tex"]
+
+
+def test_an_empty_configuration_is_written_again_where_the_name_says_whose_it_is(
+    tmp_path: Path, chronicle_config: Callable[..., Config], capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = chronicle_config()
+    own, other = (RunFolder(tmp_path / name) for name in (f"x-{config_key(config)}", "named"))
+    for folder in (own, other):
+        claim(config, folder)
+        whole = folder.config.read_text("utf-8")
+        folder.config.write_text("")
+    claim(config, own)
+    assert own.config.read_text("utf-8") == whole
+    assert "config.yaml was empty; written again" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match=r"is empty.*remove the file; run\.resume=false"):
+        claim(config, other)
+    other.config.unlink()
+    claim(config, other)
+    assert other.config.read_text("utf-8") == whole
+
+
+def test_the_number_of_devices_is_no_other_run(chronicle_config: Callable[..., Config]) -> None:
+    one = config_key(chronicle_config())
+    assert (
+        config_key(
+            chronicle_config(
+                "trainer.devices=2", "trainer.strategy=ddp_find_unused_parameters_true"
+            )
+        )
+        == one
+    )
+    assert config_key(chronicle_config("trainer.patience=2")) != one
+
+
+def test_an_unknown_score_is_answered_with_all_that_there_are(
+    tmp_path: Path, chronicle_config: Callable[..., Config]
+) -> None:
+    config = chronicle_config("trainer.monitor=f9")
+    with pytest.raises(ConfigError, match=r"f9: no such score\. Allowed: accuracy, .*weighted_f1"):
+        claim(config, RunFolder(tmp_path))
+
+
+def test_folder_without_a_configuration_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"is not a run folder: it has no config\.yaml"):
+        open_run(tmp_path)
+
+
+def test_sweep_folder_is_answered_with_its_runs(tmp_path: Path) -> None:
+    for job in ("seed=1", "seed=0"):
+        RunFolder(tmp_path / job).update_status(state="done")
+        RunFolder(tmp_path / job).config.write_text("seed: 0")
+    with pytest.raises(ConfigError, match="name one of its runs: seed=0, seed=1"):
+        open_run(tmp_path)
+
+
+def test_missing_model_names_the_state_of_the_run(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.update_status(state="failed")
+    with pytest.raises(ConfigError, match=r"not finished \(it is failed\); the same heron train"):
+        folder.require_model()
+    folder.update_status(state="done")
+    with pytest.raises(ConfigError, match=r"run\.export was false.*run\.resume=false") as told:
+        folder.require_model()
+    assert "not finished" not in str(told.value)
+    folder.model.mkdir()
+    (folder.model / "head.safetensors").touch()
+    folder.require_model()
+
+
+def test_a_run_begun_under_the_old_default_budget_goes_on_with_it(
+    tmp_path: Path, chronicle_config: Callable[..., Config]
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    claim(chronicle_config("batching.tokens=3072"), folder)
+    config = chronicle_config("batching.tokens=null")
+    claim(config, folder)
+    assert config.batching.tokens == 3072
+    folder = RunFolder(tmp_path / "other")
+    claim(chronicle_config("batching.tokens=900"), folder)
+    with pytest.raises(ConfigError, match=r"batching\.tokens was 900, now None"):
+        claim(chronicle_config("batching.tokens=null"), folder)

@@ -1,0 +1,329 @@
+"""Weights & Biases without an account: one W&B run per job, no secret, no harm to a training."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import wandb
+
+from heron.base import notices
+from heron.base.files import read_json, write_json
+from heron.training import wandb_logger
+from heron.training.run_folder import RunFolder
+from heron.training.wandb_record import identity
+from small_runs import TINY, compose, heron, in_folder
+from wandb_files import Recorded, read_recorded, recorded_runs
+
+SECRET = "0123456789abcdef" * 2 + "01234567"
+PASSWORD = "hunter2hunter2"
+ADDRESS = f"https://dana:{PASSWORD}@example.org"
+
+
+@pytest.fixture(autouse=True)
+def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
+    monkeypatch.setattr("heron.reports.figures.sweep_figure", lambda *inputs: b"")
+    monkeypatch.setenv("WANDB_API_KEY", SECRET)
+    monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
+    monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))
+    notices.begin()
+    wandb.teardown()  # W&B keeps the address of the test before
+    _BreaksLater.received.clear()
+
+
+def train(folder: Path, *overrides: str) -> int:
+    """Train with W&B beside `metrics.csv`; returns the exit code."""
+    words = (*TINY, *in_folder(folder), "trainer.max_epochs=1", "logger=wandb", "run.sweep=grid")
+    # More than ten steps: every tenth is logged.
+    return heron("train", *words, "batching.tokens=400", *overrides)
+
+
+def fast_job(folder: Path, *overrides: str) -> int:
+    """Fit a baseline with W&B; takes a second."""
+    words = (*in_folder(folder), "data.generator.size=160", "task.bootstrap=20", "run.sweep=grid")
+    words += ("run.isolate=false",)  # what tests set would not reach a process of its own
+    return heron("train", *words, "baseline=majority", "logger=wandb", *overrides)
+
+
+@pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
+def test_each_job_of_a_sweep_has_a_wandb_run_with_its_names_scores_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["init", "-q"], ["remote", "add", "origin", f"{ADDRESS}/repo.git"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    monkeypatch.setattr(sys, "argv", ["heron", "train", planted])
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    runs = recorded_runs(tmp_path / "runs")
+    assert len({run.id for run in runs}) == len(runs) == 2
+    for run in runs:
+        _check_run(run, RunFolder(tmp_path / "runs" / "grid" / run.name))
+    secrets = (SECRET, SECRET[::-1], PASSWORD)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and ".git" not in path.parts]
+    found = [p for p in files for s in secrets if s.encode() in p.read_bytes() or s in str(p)]
+    assert found == []
+    said = capfd.readouterr()
+    assert not any(secret in said.out + said.err for secret in secrets)
+    # The same command again: masked on disk and whole on the command line is the same run.
+    assert train(tmp_path, "-m", "seed=0,1", planted, "logger.artifacts=true") == 0
+    assert len(recorded_runs(tmp_path / "runs")) == 2
+
+
+def _check_run(run: Recorded, folder: RunFolder) -> None:
+    assert (run.project, run.group, run.kind, run.exit_code) == ("heron", "grid", "train", 0)
+    tags = {"task:relation", "language:he", "encoder:scratch", "head:ess", "curriculum:none"}
+    assert tags <= set(run.tags)
+    assert read_json(folder.last.parent / "wandb.json")["id"] == run.id
+    status, scores = read_json(folder.status), read_json(folder.scores)
+    assert run.config["optim"]["lr"] == 1e-3
+    assert run.config["provenance"]["git"] == status["git"]
+    assert run.config["provenance"]["sources"] == status["sources"]
+    logged = [row["validation/macro_f1"] for row in run.rows if "validation/macro_f1" in row]
+    assert run.summary["validation/macro_f1"] == {"max": max(logged)}
+    assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
+    assert run.summary["scores/validation/accuracy"] == scores["validation"]["accuracy"]
+    assert run.summary["ledger/steps"] == read_json(folder.ledger)["total"]["steps"]
+    assert any("train/loss" in row for row in run.rows)
+    assert run.artifacts == {
+        f"predictions-{run.id}": ["test.table.json", "validation.table.json"],
+        f"data-map-{run.id}": ["map.png"],
+    }
+
+
+@pytest.mark.slow
+def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise RuntimeError("a full disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("heron.training.job.write_table", fail)
+        assert train(tmp_path) == 2
+    assert wandb.run is None
+    assert train(tmp_path) == 0
+    failed, done = recorded_runs(tmp_path / "runs")
+    assert (failed.exit_code, done.exit_code) == (1, 0)
+    assert failed.id == done.id
+    assert "scores/test/macro_f1" in done.summary
+
+
+@pytest.fixture(params=["refuses", pytest.param("answers 500", marks=pytest.mark.real)])
+def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run a W&B server that is of no use; gives its address."""
+    if request.param == "refuses":
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = unused.getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+        return
+    with HTTPServer(("127.0.0.1", 0), _Broken) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _Broken(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.send_error(500)
+
+    do_GET = do_POST
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.slow
+def test_jobs_are_done_and_recorded_on_disk_where_the_server_is_of_no_use(
+    endpoint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("WANDB_BASE_URL", endpoint)
+    monkeypatch.setattr(wandb_logger, "INIT_SECONDS", 2.0)
+    init, modes = wandb.init, list[str]()
+
+    def note(*, mode: str, **words: Any) -> Any:
+        modes.append(mode)
+        return init(mode=mode, **words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(wandb, "init", note)
+    # In one process: what is replaced here would not reach others.
+    assert fast_job(tmp_path, "logger.mode=online", "-m", "seed=0,1") == 0
+    assert modes == ["online", "offline", "offline"], "the second job does not try again"
+    said = capfd.readouterr().err
+    assert said.count("W&B cannot be reached") == 1
+    assert "wandb sync" in said
+    assert SECRET not in said
+    runs = recorded_runs(tmp_path / "runs")
+    assert [run.kind for run in runs] == ["baseline", "baseline"]
+    for run in runs:
+        folder = RunFolder(tmp_path / "runs" / "grid" / run.name)
+        assert folder.state() == "done"
+        scores = read_json(folder.scores)
+        assert run.summary["scores/test/macro_f1"] == scores["test"]["macro_f1"]
+        assert "baseline:majority" in run.tags
+
+
+@pytest.mark.slow
+@pytest.mark.real  # the first job waits for `INIT_SECONDS`
+def test_a_sweep_of_isolated_jobs_waits_once_for_a_server_that_is_not_there(tmp_path: Path) -> None:
+    words = (
+        *in_folder(tmp_path),
+        "data.generator.size=160",
+        "task.bootstrap=0",
+        "baseline=majority",
+    )
+    words += ("logger=wandb", "logger.mode=online", "run.isolate=true", "-m", "seed=0,1,2")
+    # Another process: the server that jobs are forked from keeps the environment it began with.
+    ran = subprocess.run(
+        [sys.executable, "-m", "heron", "train", *words],
+        env={**os.environ, "WANDB_BASE_URL": "http://127.0.0.1:9"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert ran.stdout.count("W&B cannot be reached") == 1
+    first, *others = (float(seconds) for seconds in re.findall(r"done in ([\d.]+) s", ran.stdout))
+    assert first > wandb_logger.INIT_SECONDS > max(others)
+    assert len(recorded_runs(tmp_path / "runs")) == 3
+
+
+class _BreaksLater(BaseHTTPRequestHandler):
+    """Opens runs as W&B does, keeps what it is sent, and takes none of it."""
+
+    received: ClassVar[list[bytes]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.received.append(body)
+        if b"UpsertBucket" not in body and b"RunResumeStatus" not in body:
+            self.send_error(500)
+            return
+        name = json.loads(body)["variables"]["name"]
+        project = {"id": "cA==", "name": "heron", "entity": {"id": "ZQ==", "name": "me"}}
+        bucket = {"id": "aWQ=", "name": name, "displayName": name, "project": project}
+        data: dict[str, Any] = {"upsertBucket": {"bucket": bucket, "inserted": True}}
+        answer = json.dumps({"data": data if b"UpsertBucket" in body else {"model": None}})
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer.encode())
+
+    do_GET = do_POST
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.slow
+@pytest.mark.real  # takes too long for every change
+def test_a_server_that_breaks_after_the_start_costs_its_time_limit_and_one_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(wandb_logger, "FINISH_SECONDS", 2.0)
+    planted = f"data.homepage='{ADDRESS}/?token={SECRET[::-1]}'"
+    with HTTPServer(("127.0.0.1", 0), _BreaksLater) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("WANDB_BASE_URL", f"http://127.0.0.1:{server.server_port}")
+        assert fast_job(tmp_path, "logger.mode=online", planted, "-m", "seed=0,1") == 0
+        server.shutdown()
+    said = capfd.readouterr().err
+    assert said.count("W&B lacks what is not uploaded yet (`wandb sync") == 1
+    folders = [RunFolder(path.parent) for path in tmp_path.rglob("status.json")]
+    assert [folder.state() for folder in folders] == ["done", "done"]
+    sent = b"".join(_BreaksLater.received)
+    assert b"baseline:majority" in sent
+    assert not any(secret.encode() in sent for secret in (SECRET, SECRET[::-1], PASSWORD))
+    for folder in folders:
+        kept = next(folder.path.glob("wandb/run-*/run-*.wandb"))
+        assert "scores/test/macro_f1" in read_recorded(kept).summary
+
+
+def test_a_wandb_that_breaks_later_stops_nothing_and_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise BrokenPipeError("the service has ended")
+
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    finish = wandb.finish
+    with wandb_logger.wandb_run(config, folder):
+        logger = wandb_logger.wandb_logger(config, folder)
+        assert logger is not None
+        logger.log_metrics({"train/loss": 1.0}, 1)
+        monkeypatch.setattr(logger.experiment, "log", broken)
+        monkeypatch.setattr(wandb, "finish", broken)
+        logger.log_metrics({"train/loss": 1.0}, 2)
+        logger.log_metrics({"train/loss": 1.0}, 3)
+    finish()
+    lines = capsys.readouterr().err.splitlines()
+    assert len([line for line in lines if "W&B lacks some metrics" in line]) == 1
+    assert len([line for line in lines if "W&B lacks what is not uploaded" in line]) == 1
+
+
+def test_the_summary_has_the_lowest_of_a_monitored_loss(tmp_path: Path) -> None:
+    config = compose(tmp_path, "logger=wandb", "trainer.monitor=loss")
+    folder = RunFolder(tmp_path / "runs" / "a" / "b")
+    with wandb_logger.wandb_run(config, folder):
+        logger = wandb_logger.wandb_logger(config, folder)
+        assert logger is not None
+        for step, loss in enumerate((0.9, 0.5, 0.7)):
+            logger.log_metrics({"validation/loss": loss}, step)
+    (run,) = recorded_runs(tmp_path / "runs")
+    assert run.summary["validation/loss"] == {"min": 0.5}
+
+
+def test_starting_over_or_in_another_project_is_another_wandb_run(tmp_path: Path) -> None:
+    config, folder = compose(tmp_path, "logger=wandb"), RunFolder(tmp_path / "runs" / "a" / "b")
+    first = wandb_logger._run_id(config, folder)
+    assert wandb_logger._run_id(config, folder) == first
+    config.logger.project = "another"
+    second = wandb_logger._run_id(config, folder)
+    folder.clear()
+    assert len({first, second, wandb_logger._run_id(config, folder)}) == 3
+
+
+def test_runs_are_named_by_what_they_are_for(tmp_path: Path) -> None:
+    job = tmp_path / "grid" / "head=ess"
+    plain = compose(tmp_path)
+    assert identity(plain, RunFolder(job))["job_type"] == "train"
+    assert identity(plain, RunFolder(job), first_run=True)["job_type"] == "first-run"
+    stage = identity(plain, RunFolder(job / "stages" / "1-chronicle"))
+    assert (stage["group"], stage["name"], stage["job_type"]) == (
+        "grid",
+        "head=ess/1-chronicle",
+        "stage",
+    )
+    baseline = identity(compose(tmp_path, "baseline=majority"), RunFolder(job))
+    assert baseline["job_type"] == "baseline"
+    assert "baseline:majority" in baseline["tags"]
+    assert not any(tag.startswith("encoder:") for tag in baseline["tags"])
+
+
+def test_the_run_that_a_curriculum_learns_from_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = compose(tmp_path, "logger=wandb")
+    outer, inner = (RunFolder(tmp_path / "runs" / "grid" / name) for name in ("cart", "first"))
+    for folder in (outer, inner):
+        write_json(folder.scores, {"test": {"macro_f1": 0.5}})
+    with wandb_logger.wandb_run(config, outer), wandb_logger.wandb_run(config, inner):
+        pass
+    kinds = {run.name: run.kind for run in recorded_runs(tmp_path / "runs")}
+    assert kinds == {"cart": "train", "first": "first-run"}
