@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from itertools import count, islice
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 from chronicle.answering import ASKERS, COUNTED, MORE, Selection, asked
 from chronicle.entailment import Inference, inferences
@@ -20,22 +20,30 @@ from chronicle.settings import NLI, QA, SUMMARIZATION, TELLERS, ChronicleConfig
 from chronicle.summarising import SUMMARISERS
 from chronicle.summary import summarise
 from chronicle.telling import Told
-from heron.base.files import atomic_open
 
 _Row = tuple[dict[str, Any], Mapping[str, Any]]  # what every row holds, and what only some do
 
 __all__ = ["TELLERS", "ChronicleConfig", "document", "write"]
 
 
-def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
+def _open(path: Path) -> IO[str]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("w", encoding="utf-8", newline="")
+
+
+def write(
+    config: ChronicleConfig,
+    folder: Path,
+    open_file: Callable[[Path], AbstractContextManager[IO[str]]] = _open,
+) -> dict[str, Path]:
     """Write train.jsonl, validation.jsonl and test.jsonl (70, 10 and 20 percent of the rows).
 
-    A document is in one split only; noise is in train only. The files
-    appear together, once all rows are written.
+    A document is in one split only; noise is in train only.
 
     Args:
         config: what to generate.
-        folder: where to; created if absent, files of these names are replaced.
+        folder: where to; files of these names are replaced.
+        open_file: opens one file for writing UTF-8 text; the default creates its folder.
 
     Returns:
         The path of each split's file. A row holds `guid`, the text (`text` with markers, or
@@ -58,7 +66,7 @@ def write(config: ChronicleConfig, folder: Path) -> dict[str, Path]:
     documents = count()
     with ExitStack() as stack:
         for split, size in sizes.items():
-            file = stack.enter_context(atomic_open(paths[split]))
+            file = stack.enter_context(open_file(paths[split]))
             for number, row in enumerate(islice(_rows(config, documents), size)):
                 if split == "train" and number in flips:
                     other = (labels.index(row["label"]) + flips[number]) % len(labels)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from chronicle.claims import THREE
@@ -13,7 +14,6 @@ from chronicle.linking import FOUR
 from chronicle.romanian import Romanian
 from chronicle.telling import Teller
 from chronicle.world import LABELS
-from heron.base.errors import ConfigError, nearest
 
 RELATION, NLI, QA, SUMMARIZATION = TASKS = ("relation", "nli", "qa", "summarization")
 ANSWER, NO_ANSWER = "answer", "no_answer"
@@ -23,6 +23,10 @@ _SMALLEST, _LARGEST = 100, 1_000_000
 _LONGEST = 1_000  # sentences of a premise
 # Sentences of one story: so many that they can be summed up, and no more than can be marked.
 _SHORTEST_ARTICLE, _LONGEST_ARTICLE = 8, 80
+
+
+class SettingsError(ValueError):
+    """Settings that cannot be generated; the message names each with what is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class ChronicleConfig:
             answer's type, so that only the event decides; kept as far as contexts allow.
 
     Raises:
-        ConfigError: an unknown task, label set or language, or a value out of range; names all of
+        SettingsError: an unknown task, label set or language, or a value out of range; names all of
             them.
     """
 
@@ -71,7 +75,7 @@ class ChronicleConfig:
     def __post_init__(self) -> None:
         problems = [message for message in self._problems() if message]
         if problems:
-            raise ConfigError("chronicle: " + "; ".join(problems))
+            raise SettingsError("chronicle: " + "; ".join(problems))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -87,7 +91,7 @@ class ChronicleConfig:
         unknown = {key: named for key, named in choices.items() if getattr(self, key) not in named}
         for key, named in unknown.items():
             value = getattr(self, key)
-            yield f"{key}='{value}' does not exist.{nearest(value, named)}"
+            yield f"{key}='{value}' does not exist.{_nearest(value, named)}"
         if not _SMALLEST <= self.size <= _LARGEST:
             yield f"size={self.size} is not between {_SMALLEST} and {_LARGEST} rows"
         for key in ("label_noise", "unanswerable", "rivals"):
@@ -134,6 +138,11 @@ class ChronicleConfig:
             f"class_weights={tuple(weights)} are not {len(labels)} numbers, none negative and "
             f"one above 0, for {', '.join(labels)}"
         )
+
+
+def _nearest(value: str, choices: Iterable[str]) -> str:
+    close = difflib.get_close_matches(value, choices, n=1)
+    return f" Did you mean '{close[0]}'?" if close else f" Allowed: {', '.join(sorted(choices))}."
 
 
 def _is_weight(weight: float) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import damaged_files, fingerprint, locked, seal, sha256_file
+from heron.base.files import atomic_open, damaged_files, fingerprint, locked, seal, sha256_file
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
 from heron.tasks.summarization.options import SUMMARY
@@ -241,15 +241,18 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
         "class_weights": None,
         "premise_sentences": tuple(config.generator.premise_sentences),
     }
-    settings = chronicle.ChronicleConfig(**options)
-    settings = replace(settings, class_weights=_weights(config, settings.labels))
+    try:
+        settings = chronicle.ChronicleConfig(**options)
+        settings = replace(settings, class_weights=_weights(config, settings.labels))
+    except chronicle.SettingsError as error:
+        raise ConfigError(str(error)) from None
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
     paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
     with locked(folder / ".lock"):
         if damaged_files(folder) != []:
-            chronicle.write(settings, folder)
+            chronicle.write(settings, folder, atomic_open)
             seal(folder)
     return paths
 

@@ -16,6 +16,7 @@ import transformers.models.auto.tokenization_auto
 import transformers.models.bert.modeling_bert  # noqa: F401
 from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
+import chronicle  # noqa: F401
 import heron.training.job  # noqa: F401
 
 get_checkpoint_conversion_mapping("bert")  # makes a table of all architectures, for every export

@@ -17,10 +17,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
-from chronicle import LABELS, ChronicleConfig, write
+from chronicle import LABELS, ChronicleConfig, SettingsError, write
 from chronicle.corpus import document
 from chronicle.relation import pairs
-from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
 
 LANGUAGES = ("he", "ro", "en")
@@ -240,10 +239,10 @@ def test_files_are_named_and_hold_the_promised_columns(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_values_are_named_with_what_is_allowed(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(named)):
+    with pytest.raises(SettingsError, match=re.escape(named)):
         ChronicleConfig(**options)
 
 
 def test_all_wrong_values_are_reported_at_once() -> None:
-    with pytest.raises(ConfigError, match=r"task=.*language=.*size="):
+    with pytest.raises(SettingsError, match=r"task=.*language=.*size="):
         ChronicleConfig(task="tagging", language="fr", size=1)

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from chronicle import ChronicleConfig, write
+from chronicle import ChronicleConfig, SettingsError, write
 from chronicle.settings import LABEL_SETS
 from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
@@ -332,7 +332,7 @@ def test_premises_have_the_wanted_length(tmp_path: Path, sentences: tuple[int, i
     ],
 )
 def test_wrong_values_are_named_with_what_is_allowed(options: Row, named: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(named)):
+    with pytest.raises(SettingsError, match=re.escape(named)):
         ChronicleConfig(task="nli", **options)
 
 

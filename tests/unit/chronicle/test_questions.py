@@ -20,7 +20,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chronicle import ChronicleConfig, english_words, hebrew_words, romanian_words, world
+from chronicle import (
+    ChronicleConfig,
+    SettingsError,
+    english_words,
+    hebrew_words,
+    romanian_words,
+    world,
+)
 from chronicle import write as write_corpus
 from chronicle.answering import ASKERS, COUNTED, MORE
 from chronicle.asking import ask
@@ -366,7 +373,7 @@ def test_sizes_are_exact_and_equal_settings_give_equal_bytes(
     ],
 )
 def test_wrong_values_are_named(options: Row, named: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(named)):
+    with pytest.raises(SettingsError, match=re.escape(named)):
         ChronicleConfig(task="qa", **options)
 
 

@@ -15,14 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chronicle import ChronicleConfig, world, write
+from chronicle import ChronicleConfig, SettingsError, world, write
 from chronicle.plot import Story, draw_story
 from chronicle.pointing import unmark
 from chronicle.premise import Fact, facts_of, gather
 from chronicle.summarising import SUMMARISERS
 from chronicle.summary import POINTS, Digest, has_noun, summarise
 from chronicle.world import AGENTS, Entity, Event
-from heron.base.errors import ConfigError
 from heron.base.files import sha256_file
 
 LANGUAGES = tuple(SUMMARISERS)
@@ -231,5 +230,5 @@ def test_stories_too_short_to_sum_up_are_left_out() -> None:
 )
 def test_wrong_values_are_named(options: Row, named: str) -> None:
     options = {"premise_sentences": (8, 20), **options}
-    with pytest.raises(ConfigError, match=re.escape(named)):
+    with pytest.raises(SettingsError, match=re.escape(named)):
         ChronicleConfig(task="summarization", **options)
