@@ -10,9 +10,9 @@ from pathlib import Path
 
 from omegaconf import DictConfig, OmegaConf
 
+from heron.base.folders import conf_dir
 from heron.config.checks import resolve
 from heron.config.compose import compose_and_run
-from heron.config.folders import conf_dir
 from heron.config.schema import Config
 from heron.training.baseline_job import train_baseline
 from heron.training.claim import source_hashes

@@ -15,6 +15,7 @@ from omegaconf import OmegaConf
 
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
+from heron.base.folders import conf_dir, conf_dirs
 from heron.config.baseline import EXTRACTIVE
 from heron.config.checks import (
     _TASK_FORMS,
@@ -26,7 +27,6 @@ from heron.config.checks import (
 )
 from heron.config.compose import _HEADS, compose_and_run, data_task, follow_the_data
 from heron.config.data import read_config
-from heron.config.folders import conf_dir, conf_dirs
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
 from heron.training.run_folder import run_path
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from heron.base.folders import conf_dir
 from heron.base.tables import read_table, write_table
 from heron.config import compose as composition
 from heron.config.data import ValidationConfig
-from heron.config.folders import conf_dir
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.folders import conf_dir
 from heron.config.data import DataConfig, PhrasesConfig, read_config
-from heron.config.folders import conf_dir
 from heron.data.duplicates import text_key
 from heron.data.readers import load, load_with_report, read_rows
 from heron.data.sources import State, inspect

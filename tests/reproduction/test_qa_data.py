@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.folders import conf_dir
 from heron.config.data import DataConfig, read_config
-from heron.config.folders import conf_dir
 from heron.data.features import FITS, FeatureOptions
 from heron.data.readers import load, read_rows
 from heron.data.sources import State, inspect

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from heron.base.folders import conf_dir
 from heron.base.tables import read_table
 from heron.config.data import SampleConfig, read_config
-from heron.config.folders import conf_dir
 from heron.data.markers import mark, parse_marked
 from heron.data.readers import load
 from heron.data.sources import State, inspect

@@ -21,8 +21,8 @@ from benchmarks import frozen_cache, long_premises, processes
 from benchmarks.frozen_cache import Timed, scale, shares
 from benchmarks.long_premises import BASELINE, VARIANTS, build_longformer, padded_tokens
 from heron.base.errors import ConfigError, HeronError
+from heron.base.folders import conf_dir
 from heron.config.compose import compose
-from heron.config.folders import conf_dir
 from heron.config.schema import Config
 from heron.data.features import Units
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.config.folders import conf_dir
+from heron.base.folders import conf_dir
 
 ROOT = conf_dir().parent
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -78,7 +78,7 @@ def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_dir
     fork.parent.mkdir(parents=True)
     fork.write_text("")
     code = (
-        "from heron.config.folders import conf_dir, data_sets; print(conf_dir());"
+        "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
         "from heron.reports.papers import find_published; print(find_published('trc/table4'));"
         "print(*data_sets())"
     )

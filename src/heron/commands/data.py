@@ -11,8 +11,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from heron.base.errors import ConfigError, DataError
+from heron.base.folders import data_sets
 from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
-from heron.config.folders import data_sets
 from heron.config.options import parse_options
 from heron.data.examples import Example
 from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect

@@ -22,11 +22,11 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.folders import conf_dir, conf_dirs, data_sets
 from heron.base.yaml_files import read_yaml
 from heron.config.checks import resolve, resolve_stages
 from heron.config.data import read_config
 from heron.config.data_words import stands_for
-from heron.config.folders import conf_dir, conf_dirs, data_sets
 from heron.config.override_errors import explain
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, dimension, draws, grid

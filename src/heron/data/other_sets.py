@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError
+from heron.base.folders import data_set_file
 from heron.config.data import TEST, VALIDATION, DataConfig, read_config
-from heron.config.folders import data_set_file
 from heron.config.schema import Config
 from heron.data.readers import Loaded, load_with_report
 

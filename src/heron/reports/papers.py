@@ -12,8 +12,8 @@ from typing import Any
 
 from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
+from heron.base.folders import experiment_roots
 from heron.base.yaml_files import read_yaml
-from heron.config.folders import experiment_roots
 from heron.metrics.names import signed
 from heron.reports.choosing import Rule, choose, chosen_table
 from heron.reports.tables import Group, group_runs, vector_notes, vectors_of

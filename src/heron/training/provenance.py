@@ -13,7 +13,7 @@ from typing import Any
 
 import heron
 from heron.base.files import fingerprint
-from heron.config.folders import conf_dir
+from heron.base.folders import conf_dir
 
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 

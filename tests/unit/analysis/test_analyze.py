@@ -141,7 +141,7 @@ def test_a_further_data_set_is_read_by_its_own_configuration(make_run, tmp_path,
     write_table(tmp_path / "data" / "further.jsonl", rows)
     (tmp_path / "further.yaml").write_text(FURTHER)
     sets = {"further": tmp_path / "further.yaml"}
-    monkeypatch.setattr("heron.config.folders.data_sets", lambda: sets)
+    monkeypatch.setattr("heron.base.folders.data_sets", lambda: sets)
     answers = {"guid": ["y", "x"], "gold": ["neutral", "entailment"], "prediction": ["neutral"] * 2}
     write_table(run / "predictions" / "further.test.parquet", answers)
     assert analyze(f"run={run}", "split=further.test", "by=length") == 0

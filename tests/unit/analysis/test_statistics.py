@@ -7,8 +7,8 @@ import pytest
 
 from heron.analysis.statistics import OVERALL, split_statistics
 from heron.base.files import read_json
+from heron.base.folders import conf_dir
 from heron.config.data_words import configure
-from heron.config.folders import conf_dir
 from heron.data.examples import Example
 from heron.languages import ROMANIAN
 from heron.languages.morphology import load_morphology

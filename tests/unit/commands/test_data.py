@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from heron.base.folders import conf_dir
 from heron.cli import main
 from heron.commands import data as listing
 from heron.config.data import (
@@ -15,7 +16,6 @@ from heron.config.data import (
     HoldoutConfig,
     ValidationConfig,
 )
-from heron.config.folders import conf_dir
 from heron.tasks.qa.options import QaConfig
 
 TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (

@@ -4,6 +4,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
+from heron.base.folders import conf_dir
 from heron.config.data import (
     Columns,
     DataConfig,
@@ -14,7 +15,6 @@ from heron.config.data import (
     ValidationConfig,
     read_config,
 )
-from heron.config.folders import conf_dir
 
 
 @pytest.mark.parametrize("path", sorted((conf_dir() / "data").glob("*.yaml")), ids=lambda p: p.stem)

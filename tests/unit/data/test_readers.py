@@ -5,6 +5,7 @@ import json
 import pytest
 
 from heron.base.errors import ConfigError, DataError
+from heron.base.folders import conf_dir
 from heron.config.data import (
     Columns,
     DataConfig,
@@ -14,7 +15,6 @@ from heron.config.data import (
     SampleConfig,
     read_config,
 )
-from heron.config.folders import conf_dir
 from heron.data.readers import load, read_rows
 
 A = "it [E1] began [/E1] before it [E2] ended [/E2]"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
-from heron.config.folders import conf_dir
+from heron.base.folders import conf_dir
 from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_epoch
 from heron.data.features import Units

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from heron.base.errors import ConfigError, DataError
+from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
 from heron.config.curriculum import LEARNT
-from heron.config.folders import conf_dir
 from heron.config.schema import CurriculumConfig
 from heron.data.features import Features
 from heron.dynamics.cartography import difficulty, statistics

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+from heron.base.folders import conf_dir
 from heron.config.curriculum import GROWING
-from heron.config.folders import conf_dir
 from heron.config.schema import CurriculumConfig
 from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
 

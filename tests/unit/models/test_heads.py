@@ -7,8 +7,8 @@ import torch
 import yaml
 from torch import nn
 
+from heron.base.folders import conf_dir
 from heron.config.compose import compose
-from heron.config.folders import conf_dir
 from heron.config.schema import HeadConfig
 from heron.models.heads import (
     Head,

@@ -19,8 +19,8 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.files import locked, write_json
+from heron.base.folders import conf_dir
 from heron.commands.train import run as train
-from heron.config.folders import conf_dir
 from heron.config.schema import LauncherConfig
 from heron.sweeps import launchers
 from heron.sweeps.launchers.on_ray import _look_for

@@ -15,10 +15,10 @@ from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
+from heron.base.folders import conf_dir
 from heron.config.checks import select
 from heron.config.curriculum import needs_dynamics
 from heron.config.data import TRAIN
-from heron.config.folders import conf_dir
 from heron.config.schema import CurriculumConfig
 from heron.data.datamodule import DataModule
 from heron.dynamics.files import read_dynamics, read_logits

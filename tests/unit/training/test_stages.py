@@ -56,7 +56,7 @@ def village(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     found = {path.stem: path for path in folder.glob("*.yaml")}
-    monkeypatch.setattr("heron.config.folders.data_sets", lambda: found)
+    monkeypatch.setattr("heron.base.folders.data_sets", lambda: found)
     return found
 
 

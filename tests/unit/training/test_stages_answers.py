@@ -78,7 +78,7 @@ def sets(tmp_path, monkeypatch):
         )
         (conf / f"{name}.yaml").write_text(text, encoding="utf-8")
     found = {path.stem: path for path in conf.glob("*.yaml")}
-    monkeypatch.setattr("heron.config.folders.data_sets", lambda: found)
+    monkeypatch.setattr("heron.base.folders.data_sets", lambda: found)
     return found
 
 

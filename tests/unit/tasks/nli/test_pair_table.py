@@ -5,6 +5,7 @@ import json
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.config.data import (
     Columns,
@@ -14,7 +15,6 @@ from heron.config.data import (
     PhrasesConfig,
     read_config,
 )
-from heron.config.folders import conf_dir
 from heron.data.readers import load, load_with_report, read_rows
 
 PREMISE, HYPOTHESIS = "The strike ended on Monday.", "The strike is over."

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.folders import conf_dir
 from heron.config.data import FileConfig, read_config
-from heron.config.folders import conf_dir
 from heron.data.datamodule import DataModule
 from heron.data.features import FITS
 from heron.training.describe import describe

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from heron.base.errors import DataError
+from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.config.data import read_config
-from heron.config.folders import conf_dir
 from heron.data.readers import read_rows
 from heron.tasks.qa.options import QaConfig
 

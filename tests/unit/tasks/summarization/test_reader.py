@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError, DataError
+from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.config.data import Columns, FileConfig, read_config
-from heron.config.folders import conf_dir
 from heron.data.readers import load_with_report, read_rows
 from heron.languages import HEBREW, ROMANIAN
 from heron.tasks.summarization.options import SummariesConfig

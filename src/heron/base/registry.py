@@ -1,0 +1,71 @@
+"""Registries: what a configuration names, heron's own and what forks add.
+
+heron's own entries are written as `module:attribute` and imported when they are asked for, so that
+a run loads only what it uses, and a lower layer needs no import of a higher one. A fork registers
+its entries when it is imported (see `heron.base.forks`), which happens at the first name that heron
+itself does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Generic, TypeVar, cast
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.forks import load_forks
+
+Entry = TypeVar("Entry")
+
+
+class Registry(Generic[Entry]):
+    """Entries of one kind by name.
+
+    Args:
+        kind: what an entry is, in singular, for messages: `pooling`, `language`.
+        builtin: heron's own entries, as `module:attribute`, by name.
+    """
+
+    def __init__(self, kind: str, builtin: Mapping[str, str]):
+        self.kind = kind
+        self._builtin = dict(builtin)
+        self._added: dict[str, Entry] = {}
+
+    def register(self, name: str, entry: Entry) -> Entry:
+        """Add an entry; returns it.
+
+        Raises:
+            ConfigError: there is another one of this name.
+        """
+        if name in self._builtin or self._added.get(name, entry) is not entry:
+            raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
+        self._added[name] = entry
+        return entry
+
+    def registered(self, name: str) -> Callable[[Entry], Entry]:
+        """Decorate a function or class to add it under `name`."""
+        return lambda entry: self.register(name, entry)
+
+    def __getitem__(self, name: str) -> Entry:
+        """Look an entry up, forks' included.
+
+        Raises:
+            ConfigError: there is none of this name; names the nearest ones.
+        """
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].partition(":")
+            return cast(Entry, getattr(import_module(module), attribute))
+        if name not in self._added:
+            load_forks()
+        if name not in self._added:
+            raise ConfigError(f"no {self.kind} '{name}'.{nearest(name, self)}")
+        return self._added[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an entry of this name, forks' included."""
+        return name in self._builtin or name in self._added or name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        """List all names: heron's own in their order, then forks'."""
+        load_forks()
+        return iter([*self._builtin, *self._added])
