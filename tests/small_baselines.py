@@ -11,13 +11,13 @@ from pathlib import Path
 from omegaconf import DictConfig, OmegaConf
 
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
 from heron.config.checks import resolve
 from heron.config.compose import compose_and_run
 from heron.config.schema import Config
 from heron.training.baseline_job import train_baseline
 from heron.training.claim import source_hashes
 from heron.training.job import claim
-from heron.training.run_folder import RunFolder
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from heron.base.run_folder import RunFolder
 from heron.cli import main
 from heron.config import compose as composition
 from heron.config.schema import Config
-from heron.training.run_folder import RunFolder
 
 TINY = (
     "data.generator.size=160",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from heron.base.files import read_json
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 NO_REPORT = "heron.commands.report.write_report"

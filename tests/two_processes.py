@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import torch
 
 from heron.base import ranks
+from heron.base.run_folder import RunFolder
 from heron.config.checks import from_yaml, to_yaml
 from heron.config.schema import Config
-from heron.training.run_folder import RunFolder
 
 TESTS = Path(__file__).parent
 RUNS = "HERON_TEST_RUNS"

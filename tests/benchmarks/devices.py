@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from heron.base.files import read_json, write_json
+from heron.base.run_folder import RunFolder
 from heron.config.options import parse_options
-from heron.training.run_folder import RunFolder
 
 from .processes import ROOT, environment, wide_console
 

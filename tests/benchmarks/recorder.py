@@ -22,13 +22,13 @@ from rich.table import Table
 from heron.base.errors import HeronError
 from heron.base.files import write_json
 from heron.base.libraries import precision
+from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
 from heron.config.options import parse_options
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
 from heron.training.build import build_module
 from heron.training.recorder import Recorder
-from heron.training.run_folder import RunFolder
 
 from .processes import wide_console
 

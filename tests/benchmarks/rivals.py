@@ -35,6 +35,7 @@ from transformers import (
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
 from heron.base.libraries import quiet
+from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
 from heron.config.data import TRAIN
 from heron.config.options import parse_options
@@ -43,7 +44,6 @@ from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.training.build import build_module
 from heron.training.history import History
-from heron.training.run_folder import RunFolder
 from heron.training.trainer import build_trainer
 
 from .epoch import Measurement, choose_batches, estimate

@@ -27,8 +27,8 @@ from heron.config.checks import (
 )
 from heron.config.compose import _HEADS, compose_and_run, data_task, follow_the_data
 from heron.config.data import read_config
+from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
-from heron.training.run_folder import run_path
 
 CONF = conf_dir()
 FORKS = conf_dirs()[1:]

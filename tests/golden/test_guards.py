@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.config import compose as composition
 from heron.config.data import ValidationConfig
+from heron.config.run_names import run_path
 from heron.data.examples import Example
 from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics
-from heron.training.run_folder import RunFolder, run_path
 from small_runs import TINY, compose, heron, in_folder, train
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.training.run_folder import RunFolder
 from small_runs import heron, in_folder, train
 
 

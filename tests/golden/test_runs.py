@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.checks import from_yaml
 from heron.data.readers import load
@@ -21,7 +22,6 @@ from heron.metrics import score_task
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder, train
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

@@ -27,12 +27,12 @@ import pytest
 import torch
 
 from heron.base.files import read_json, write_json
+from heron.base.run_folder import RunFolder
 from heron.config.checks import read_own
 from heron.data.markers import mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics
 from heron.sweeps.isolation import _no_main, print_to
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, in_folder
 from small_sweeps import alive
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import heron
 
 DATA, ENCODER = os.environ.get("HERON_DATA"), os.environ.get("HERON_ENCODER")

@@ -14,8 +14,8 @@ import pytorch_lightning as pl
 import torch
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import read_yaml
-from heron.training.run_folder import RunFolder
 from small_runs import heron
 from small_sweeps import wait_until
 

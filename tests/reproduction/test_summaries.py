@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.training.job import run_job
-from heron.training.run_folder import RunFolder
 from small_runs import compose, heron, in_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import heron
 
 DATA, ENCODER = os.environ.get("HERON_DATA"), os.environ.get("HERON_ENCODER")

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from heron.base.run_folder import RunFolder
 from heron.cli import COMMANDS
 from heron.config.checks import CHOICES, all_keys
-from heron.training.run_folder import RunFolder
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "heron"

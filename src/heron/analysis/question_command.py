@@ -66,9 +66,9 @@ def _read(
     options: AnalyzeOptions, overrides: Sequence[str], config: Config, folder: Path, name: str
 ) -> AnsweredSplit:
     from heron.analysis.answered import read_answered
+    from heron.base.run_folder import RunFolder
     from heron.config.settings import override
     from heron.results.reading import data_of
-    from heron.training.run_folder import RunFolder
 
     data, inner = data_of(config, name)
     return read_answered(

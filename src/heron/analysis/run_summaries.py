@@ -41,12 +41,12 @@ def analyze_summaries(
     from heron.analysis.summary_checks import check_slices, open_tools
     from heron.analysis.summary_command import STATISTICS, run_statistics
     from heron.analysis.summary_slices import BY, summary_breakdown
+    from heron.base.run_folder import RunFolder
     from heron.base.terminal import print_tables
     from heron.config.settings import override
     from heron.reports.tables import SYNTHETIC
     from heron.results.reading import data_of
     from heron.results.systems import find_systems
-    from heron.training.run_folder import RunFolder
 
     refuse_others(options, _OTHER_TASKS, "not for the summaries of a run")
     find_tokenizer(options.words)

@@ -218,7 +218,7 @@ def _predicted(folder: Path, split: str, spell: Spell) -> tuple[list[Pair], list
     """Read a run's articles with their gold summaries, and with the run's own, spelt alike."""
     from heron.analysis.summarized import read_written
     from heron.analysis.summary_profile import Pair
-    from heron.training.run_folder import RunFolder
+    from heron.base.run_folder import RunFolder
 
     found = read_written(RunFolder(folder).predictions(split))
     articles = list(map(spell, found.articles))

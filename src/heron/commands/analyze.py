@@ -51,9 +51,9 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
     """
     from heron.analysis.breakdown import breakdown
     from heron.analysis.figures import breakdown_figure
+    from heron.base.run_folder import open_run
     from heron.base.terminal import print_tables
     from heron.config.checks import read_stored
-    from heron.training.run_folder import open_run
 
     assert options.run is not None
     folder = open_run(options.run)
@@ -97,11 +97,11 @@ def _subject(
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.rates import group_ids
     from heron.analysis.slices import Answers
+    from heron.base.run_folder import RunFolder
     from heron.config.settings import override
     from heron.languages import get_language
     from heron.languages.morphology import load_morphology
     from heron.results.reading import data_of, read_predicted, read_types
-    from heron.training.run_folder import RunFolder
 
     tokenize = find_tokenizer(options.words)
     assert options.run is not None

@@ -301,9 +301,9 @@ def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[st
 
 def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
     """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
+    from heron.base.run_folder import RunFolder
     from heron.config.checks import read_stored
     from heron.results.reading import data_of
-    from heron.training.run_folder import RunFolder
 
     config = read_stored(RunFolder(run.path).config)
     return *data_of(config, split), config.paths

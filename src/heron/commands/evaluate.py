@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import write_json
+from heron.base.run_folder import RunFolder, open_run
 from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
 from heron.config.schema import BertScoreConfig
@@ -24,7 +25,6 @@ from heron.config.settings import (
     sort_words,
 )
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
-from heron.training.run_folder import RunFolder, open_run
 
 if TYPE_CHECKING:
     from heron.data.examples import Example

@@ -102,8 +102,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _config(options: NoiseOptions) -> Any:
     """Read the run's configuration, with its data where the user says that it is now."""
+    from heron.base.run_folder import open_run
     from heron.config.checks import read_stored
-    from heron.training.run_folder import open_run
 
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.run_folder import open_run
 from heron.config.options import parse_options
 from heron.config.settings import (
     TAKES,
@@ -20,7 +21,6 @@ from heron.config.settings import (
     read_points,
     sort_words,
 )
-from heron.training.run_folder import open_run
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig

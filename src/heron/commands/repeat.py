@@ -12,14 +12,15 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder, open_run
 from heron.config.checks import all_keys, as_dict, read_stored, resolve
+from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
 from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job
 from heron.training.launch import count_ranks
-from heron.training.run_folder import RunFolder, open_run, run_path
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.

@@ -10,10 +10,12 @@ from pathlib import Path
 from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError
 from heron.base.notices import begin
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.signals import TERMINATED
 from heron.commands import repeat
 from heron.config.compose import Composition, compose_and_run, own_words
+from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
 from heron.sweeps.here import run_here
 from heron.sweeps.isolation import DONE, Job
@@ -22,7 +24,6 @@ from heron.sweeps.queue import JobList, Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job
 from heron.training.launch import check_start, count_ranks
-from heron.training.run_folder import RunFolder, config_key, run_path
 
 _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 

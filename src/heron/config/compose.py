@@ -28,9 +28,9 @@ from heron.config.checks import resolve, resolve_stages
 from heron.config.data import read_config
 from heron.config.data_words import stands_for
 from heron.config.override_errors import explain
+from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, dimension, draws, grid
-from heron.training.run_folder import base_name, sweep_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -442,7 +442,7 @@ class RunConfig:
 
     Args:
         sweep: folder under `paths.runs`; null derives it from the experiment or the data, and from
-            words that change data, task or length (`heron.training.run_folder.sweep_name`).
+            words that change data, task or length (`heron.config.run_names.sweep_name`).
         job: folder under the sweep; null derives it from the overrides and a hash.
         resume: go on from `last.ckpt`, skip what is done; false starts over.
         export: write `model/` in Hugging Face form.

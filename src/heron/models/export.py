@@ -28,6 +28,7 @@ from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClas
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
+from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 from heron.config.checks import read_stored
 from heron.config.schema import Config, EncoderConfig
 from heron.models.encoder import Encoder, load_encoder
@@ -35,7 +36,6 @@ from heron.models.heads import Head, Pooler, new_head
 from heron.models.hub import identity
 from heron.models.seq2seq import Seq2Seq, load_seq2seq
 from heron.tasks.qa.head import SpanHead
-from heron.training.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 
 POINTER = "encoder.json"
 

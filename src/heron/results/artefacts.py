@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
@@ -26,7 +27,6 @@ from heron.metrics.confusion import confusion_matrix
 from heron.metrics.span import item_scores
 from heron.reports.tables import SPLITS
 from heron.results.collect import RunRecord
-from heron.training.run_folder import RunFolder
 
 # Tasks whose predictions are texts; their label order says whether there is one.
 _WITHOUT_CLASSES = ("qa", "summarization")

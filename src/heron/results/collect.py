@@ -9,8 +9,8 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import read_yaml
-from heron.training.run_folder import RunFolder
 
 _MARKS_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.run_folder import RunFolder
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.reports.tables import Group, group_runs, is_seed
 from heron.results.collect import RunRecord, collect, is_run
-from heron.training.run_folder import RunFolder
 
 _HASH = re.compile("-[0-9a-f]{8}$")
 

@@ -117,9 +117,9 @@ def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
 def _read(name: str, path: Path, split: str) -> System:
     if not path.is_dir():
         return _from_table(name or table_stem(path), path)
+    from heron.base.run_folder import open_run
     from heron.config.checks import read_stored
     from heron.results.reading import data_of, missing_predictions
-    from heron.training.run_folder import open_run
 
     run = open_run(path)
     config = read_stored(run.config)

@@ -7,9 +7,9 @@ import traceback
 
 from heron.base.errors import HeronError, os_error_text
 from heron.base.secrets import redact
+from heron.config.run_names import path_words
 from heron.sweeps.isolation import BUSY, DONE, FAILED, Job
 from heron.training.claim import BusyError
-from heron.training.run_folder import path_words
 from heron.training.states import Clock, note_failure
 
 

@@ -27,11 +27,11 @@ from typing import Any
 from heron.base import notices
 from heron.base.errors import HeronError
 from heron.base.files import known_hashes, remember_hashes
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED, held_back, raise_at_sigterm, take
 from heron.config.schema import Config
 from heron.training.claim import BusyError
-from heron.training.run_folder import RunFolder
 from heron.training.states import Clock, note_failure
 
 # Exit codes of a job's process.

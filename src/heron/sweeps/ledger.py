@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from heron.base.errors import ConfigError
 from heron.base.files import is_locked
 from heron.base.notices import say
+from heron.base.run_folder import RunFolder
 from heron.metrics.names import signed
 from heron.sweeps.isolation import Job
-from heron.training.run_folder import RunFolder
 from heron.training.states import is_elsewhere
 
 JOURNAL = "study.journal"  # in a sweep's folder: what a search has asked for and been told

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import fingerprint, locked
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.config.checks import decisive
 from heron.config.compose import Composer, own_words
+from heron.config.run_names import run_path
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, draws, size
 from heron.sweeps.isolation import Job
 from heron.sweeps.ledger import Outcome, first_line, validation_score
-from heron.training.run_folder import RunFolder, run_path
 
 if TYPE_CHECKING:
     import optuna

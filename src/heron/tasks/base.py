@@ -212,9 +212,9 @@ class TaskModule(pl.LightningModule):
                 another task than this class.
         """
         # They import this module.
+        from heron.base.run_folder import open_run
         from heron.training.checkpointing import load_weights
         from heron.training.inference import TrainedEncoder
-        from heron.training.run_folder import open_run
 
         path = Path(checkpoint_path).absolute()
         folder = open_run(path.parent.parent)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heron.base.files import write_json
 from heron.base.notices import say
+from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
@@ -21,7 +22,6 @@ from heron.tasks.labels import LabelPredictions
 from heron.tasks.summarization.baselines import ExtractiveBaseline
 from heron.tasks.summarization.predictions import SummaryPredictions
 from heron.training.describe import describe
-from heron.training.run_folder import RunFolder
 
 _PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
 

@@ -12,9 +12,9 @@ import pytorch_lightning as pl
 import torch
 
 from heron.base.files import write_json
+from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
 from heron.data.datamodule import DataModule
-from heron.training.run_folder import RunFolder
 
 COUNTS = ("steps", "batches", "samples", "tokens", "padded")
 

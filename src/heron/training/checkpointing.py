@@ -19,12 +19,12 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
 from heron.base.notices import say
+from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated
 from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
 from heron.training.history import History
 from heron.training.pruning import pruned
-from heron.training.run_folder import RunFolder
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 

@@ -11,17 +11,18 @@ from pathlib import Path
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
 from heron.base.notices import say
+from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
 from heron.base.yaml_files import dump_yaml
 from heron.config.checks import as_dict, decisive, read_own, resolve_stages
 from heron.config.data import DataConfig
+from heron.config.run_names import check_paths, config_key, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
 from heron.data.sources import locate
 from heron.metrics.names import monitored_names
 from heron.models.hub import identity
-from heron.training.run_folder import HEAD, RunFolder, check_paths, config_key, earlier_key
 
 
 class BusyError(ConfigError):

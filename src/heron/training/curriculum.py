@@ -13,9 +13,11 @@ import torch
 
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
+from heron.base.run_folder import RunFolder, open_run
 from heron.config.checks import from_yaml, set_keys, to_yaml
 from heron.config.curriculum import compares_trained, needs_dynamics
 from heron.config.data import TRAIN
+from heron.config.run_names import run_path
 from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
@@ -26,7 +28,6 @@ from heron.models.encoder import Encoder, load_encoder
 from heron.models.export import trained_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
-from heron.training.run_folder import RunFolder, open_run, run_path
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 

@@ -14,6 +14,7 @@ import torch
 
 from heron.base.errors import ConfigError, Problem
 from heron.base.libraries import has_accelerator, precision, quiet
+from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config.checks import read_stored
 from heron.config.schema import Config
@@ -29,7 +30,6 @@ from heron.training.baseline_job import predict_examples
 from heron.training.build import task_module
 from heron.training.evaluation import predict_split
 from heron.training.progress import progress_bar
-from heron.training.run_folder import RunFolder
 from heron.training.states import naming_memory
 
 _SPLIT = "input"

@@ -16,6 +16,7 @@ from heron.base.errors import ConfigError, DataError, HeronError
 from heron.base.files import locked, write_json
 from heron.base.libraries import quiet
 from heron.base.notices import say
+from heron.base.run_folder import RunFolder
 from heron.base.signals import interruptible
 from heron.base.tables import read_table, write_table
 from heron.config.data import TRAIN, VALIDATION
@@ -39,7 +40,6 @@ from heron.training.history import History
 from heron.training.launch import count_ranks
 from heron.training.provenance import peak_rss_mb, provenance
 from heron.training.pruning import pruned
-from heron.training.run_folder import RunFolder
 from heron.training.stages import run_stages
 from heron.training.states import (
     Clock,

@@ -12,8 +12,8 @@ from pytorch_lightning.callbacks import RichProgressBar
 from torch import Tensor
 
 from heron.base import ranks
+from heron.base.run_folder import RunFolder
 from heron.metrics.summary import copied_names
-from heron.training.run_folder import RunFolder
 from heron.training.states import BEAT, try_update
 
 _LINE = 30.0  # seconds between lines within an epoch

@@ -8,9 +8,9 @@ from typing import Any
 import pytorch_lightning as pl
 from pytorch_lightning.callbacks import Checkpoint
 
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.training.run_folder import RunFolder
 
 
 def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Callback]:

@@ -15,13 +15,13 @@ from pathlib import Path
 from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import locked, write_json
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, exit_code, raise_at_sigterm
 from heron.config.checks import from_yaml
 from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, print_to
 from heron.training.claim import BusyError
 from heron.training.launch import ALIVE, JOB, count_ranks, was_left_alone
-from heron.training.run_folder import RunFolder
 from heron.training.states import Clock, failure
 
 

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from heron.base import ranks
 from heron.base.errors import DataError, Problem
+from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 from heron.tasks.base import OBSERVED, Output
-from heron.training.run_folder import RunFolder
 
 _LEAST = float(np.finfo(np.float32).tiny)
 

@@ -20,12 +20,12 @@ from typing import Any
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
+from heron.base.run_folder import RunFolder
 from heron.config.checks import from_yaml, resolve_stages, set_keys, to_yaml
 from heron.config.schema import Config, HeadConfig, StageConfig
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
 from heron.models.export import trained_encoder
-from heron.training.run_folder import RunFolder
 
 Scores = dict[str, dict[str, float]]
 RunJob = Callable[[Config, RunFolder], Scores]

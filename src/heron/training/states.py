@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from heron.base.errors import HeronError
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.training.provenance import peak_rss_mb
-from heron.training.run_folder import RunFolder
 
 BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone

@@ -12,6 +12,7 @@ from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
 from heron.base.libraries import precision
+from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -28,7 +29,6 @@ from heron.training.history import History
 from heron.training.progress import EpochLines, StepCount, progress_bar
 from heron.training.pruning import pruning
 from heron.training.recorder import Recorder
-from heron.training.run_folder import RunFolder
 from heron.training.strategy import ShardedPrecision, build_strategy
 
 

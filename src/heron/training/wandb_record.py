@@ -9,11 +9,11 @@ from typing import Any
 import wandb
 
 from heron.base.files import atomic_open, read_json
+from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.config.checks import as_dict
 from heron.config.schema import Config
-from heron.training.run_folder import RunFolder
 
 _TEXTS = ("text", "text_pair")
 

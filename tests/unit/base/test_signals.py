@@ -13,6 +13,7 @@ import torch
 
 from heron.base import signals
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated, held_back, terminable
 from heron.cli import main
 from heron.config.schema import Config
@@ -20,7 +21,6 @@ from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
 from heron.tasks.classification import ClassificationModule
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 WORDS = ("run.job=tiny", "trainer.progress=false")

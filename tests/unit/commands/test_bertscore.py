@@ -7,6 +7,7 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.schema import BertScoreConfig
@@ -14,7 +15,6 @@ from heron.judging.measuring import sign_measures
 from heron.judging.study import read_key
 from heron.metrics.bertscore import bertscore, sign
 from heron.results.systems import System
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 from small_study import sample
 

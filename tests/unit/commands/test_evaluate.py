@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_baselines import train as train_baseline
 from small_runs import heron, train
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
 from heron.training.evaluation import predict_split as real_predict_split
-from heron.training.run_folder import RunFolder
 from small_baselines import LABELS as PAIR_LABELS
 from small_baselines import train as train_baseline
 from small_runs import heron, train

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.training.job import run_job
-from heron.training.run_folder import RunFolder
 from small_runs import heron
 
 CONTEXT = 'המורה רותי הגיעה ל"בית הספר", בחיפה. אחר כך נסעה דליה לרמלה.'

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.files import read_json, write_json
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.training.run_folder import RunFolder
 from small_runs import heron, train
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from heron.base.files import locked, write_json
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.commands.sweep import progress_table, read_progress, summary, time_left
-from heron.training.run_folder import RunFolder
 from small_runs import heron
 
 

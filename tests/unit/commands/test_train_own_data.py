@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 

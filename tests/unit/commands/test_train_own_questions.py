@@ -5,7 +5,7 @@ import json
 import pytest
 
 from heron.base.files import read_json
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 CONTEXT = "המורה רותי הגיעה לחיפה ביום שני. אחר כך נסעה דליה לרמלה."

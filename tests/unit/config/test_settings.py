@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.config.data import DataConfig
 from heron.config.settings import LABELS, PLACES, SETTINGS, advise, advising, override, sort_words
-from heron.training.run_folder import RunFolder
 from proposals import is_refused, proposed
 from small_baselines import train
 from small_runs import heron

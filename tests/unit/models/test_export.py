@@ -13,13 +13,13 @@ from transformers import (
 )
 
 from heron.base.files import SEAL, atomic_open
+from heron.base.run_folder import RunFolder
 from heron.config.checks import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.markers import mark
 from heron.models.encoder import segments
 from heron.models.export import export, load_exported
 from heron.training.build import build_module
-from heron.training.run_folder import RunFolder
 
 
 class Exported:

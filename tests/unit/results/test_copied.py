@@ -6,6 +6,7 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.cli import main
 from heron.commands.dashboard import write_dashboard
@@ -16,7 +17,6 @@ from heron.reports.tables import group_table, headline_metrics, runs_table, scor
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.results.copied import copied_scores, is_copied, with_copied
-from heron.training.run_folder import RunFolder
 from heron.training.wandb_record import summary
 
 SCORES = {

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from heron.base.files import read_json
-from heron.training.run_folder import RunFolder
+from heron.base.run_folder import RunFolder
 from small_runs import TINY, in_folder
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]

@@ -20,6 +20,7 @@ import pytest
 from heron.base.errors import ConfigError
 from heron.base.files import locked, write_json
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
 from heron.commands.train import run as train
 from heron.config.schema import LauncherConfig
 from heron.sweeps import launchers
@@ -27,7 +28,6 @@ from heron.sweeps.launchers.on_ray import _look_for
 from heron.sweeps.launchers.slurm import make_executor, parameters
 from heron.sweeps.launchers.worker import Worker
 from heron.sweeps.study import _storage
-from heron.training.run_folder import RunFolder
 from heron.training.states import heartbeat
 from small_runs import TINY, in_folder
 from small_sweeps import (

@@ -18,6 +18,7 @@ from omegaconf import OmegaConf
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_json
+from heron.base.run_folder import RunFolder
 from heron.commands.train import _run_search
 from heron.config.checks import resolve
 from heron.config.compose import Composition, compose_and_run
@@ -28,7 +29,6 @@ from heron.sweeps.queue import JobList
 from heron.sweeps.search import Search
 from heron.sweeps.study import _storage
 from heron.sweeps.sweep import Sweep
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
 

@@ -14,6 +14,7 @@ import torch
 from conftest import ComposeConfig
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import SEAL, seal
+from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.commands.repeat import configure
 from heron.config.checks import read_stored, to_yaml
@@ -24,7 +25,6 @@ from heron.data.sources import locate
 from heron.models.export import export
 from heron.training.build import build_module
 from heron.training.curriculum import without_curriculum
-from heron.training.run_folder import RunFolder
 from small_runs import heron
 
 TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."

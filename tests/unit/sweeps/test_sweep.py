@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from heron.base.files import locked
+from heron.base.run_folder import RunFolder
 from heron.training import states as states_
-from heron.training.run_folder import RunFolder
 from heron.training.states import (
     Clock,
     OutOfMemoryError,

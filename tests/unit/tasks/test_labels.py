@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.commands import score
 from heron.commands.compare import CompareOptions, compare_runs
@@ -16,7 +17,6 @@ from heron.results.artefacts import read_predictions
 from heron.results.collect import collect
 from heron.results.reading import read_predicted
 from heron.tasks.labels import LabelPredictions
-from heron.training.run_folder import RunFolder
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.errors import ConfigError, DataError
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.training.baseline_job import baseline_sources, train_baseline
-from heron.training.run_folder import RunFolder
 from small_baselines import LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 

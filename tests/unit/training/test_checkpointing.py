@@ -16,6 +16,7 @@ import pytorch_lightning as pl
 import torch
 
 from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.training.checkpointing import (
     _random_state,
@@ -24,7 +25,6 @@ from heron.training.checkpointing import (
     resume_from,
 )
 from heron.training.job import run_job
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, compose, in_folder, train
 
 EPOCHS = 3

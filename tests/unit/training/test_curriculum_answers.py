@@ -5,10 +5,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
+from heron.config.run_names import run_path
 from heron.data.datamodule import DataModule
 from heron.training import job
-from heron.training.run_folder import RunFolder, run_path
 from small_runs import TINY, compose, heron, in_folder
 
 QUESTIONS = (

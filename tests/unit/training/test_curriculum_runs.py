@@ -16,9 +16,11 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
+from heron.base.run_folder import RunFolder
 from heron.config.checks import select
 from heron.config.curriculum import needs_dynamics
 from heron.config.data import TRAIN
+from heron.config.run_names import run_path
 from heron.config.schema import CurriculumConfig
 from heron.data.datamodule import DataModule
 from heron.dynamics.files import read_dynamics, read_logits
@@ -28,7 +30,6 @@ from heron.training.checkpointing import LastCheckpoint
 from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
 from heron.training.evaluation import predict_split
 from heron.training.history import History
-from heron.training.run_folder import RunFolder, run_path
 from heron.training.trainer import build_trainer
 from small_runs import TINY, compose, heron, in_folder
 

@@ -14,12 +14,12 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
 from heron.training.launch import RanksProcess, check_start, count_ranks, threads, was_left_alone
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
 from two_processes import files, furthest, weights

@@ -15,6 +15,7 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.files import locked
 from heron.base.libraries import precision
+from heron.base.run_folder import RunFolder
 from heron.base.signals import interruptible
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -22,7 +23,6 @@ from heron.training.build import build_module
 from heron.training.evaluation import predict_split
 from heron.training.history import History
 from heron.training.job import run_job
-from heron.training.run_folder import RunFolder
 from heron.training.trainer import build_trainer
 
 ComposeConfig = Callable[..., Config]

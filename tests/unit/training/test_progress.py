@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.training.progress import EpochLines, StepCount, progress_bar
-from heron.training.run_folder import RunFolder
 
 
 def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(

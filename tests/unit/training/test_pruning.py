@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
 from heron.sweeps.study import open_study, trial_of
 from heron.training.curriculum import without_curriculum
 from heron.training.pruning import Pruning, pruned, pruning
-from heron.training.run_folder import RunFolder
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from hypothesis.extra import numpy as arrays
 
 from heron.base import ranks
 from heron.base.errors import DataError
+from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN, DataConfig
 from heron.config.schema import Config, DynamicsConfig, TaskConfig
 from heron.data.features import UNLABELLED, Features
 from heron.dynamics.files import read_dynamics, read_meta, record_paths
 from heron.tasks.classification import ClassificationModule, StepOutput
 from heron.training.recorder import Recorder
-from heron.training.run_folder import RunFolder
 
 ROWS, CLASSES = 7, 4
 LABELS = ["a", "b", "c", "d"]

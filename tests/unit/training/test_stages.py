@@ -8,6 +8,7 @@ from safetensors.torch import load_file
 
 from heron.base.errors import ConfigError, DataError, HeronError
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.checks import from_yaml, resolve_stages
 from heron.config.schema import StageConfig
@@ -15,7 +16,6 @@ from heron.models.export import POINTER
 from heron.results.trained_on import read_splits
 from heron.training import job
 from heron.training.inference import open_trained
-from heron.training.run_folder import RunFolder
 from heron.training.stages import stage_config
 
 NLI = (

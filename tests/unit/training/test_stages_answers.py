@@ -8,13 +8,13 @@ import torch
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.config.checks import resolve_stages
 from heron.config.data import read_config
 from heron.data.datamodule import DataModule
 from heron.models.export import load_exported
 from heron.training import job
 from heron.training.build import build_module
-from heron.training.run_folder import RunFolder
 from heron.training.stages import stage_config
 from small_runs import compose
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
+from heron.base.run_folder import require_whole
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.tasks.summarization.baselines import EXTRACTIVE, ExtractiveBaseline
-from heron.training.run_folder import require_whole
 
 MARK = "baseline.json"
 

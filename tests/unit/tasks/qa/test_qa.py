@@ -9,6 +9,7 @@ from itertools import combinations, product
 import pytest
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
@@ -16,7 +17,6 @@ from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 from heron.results.trained_on import read_splits
 from heron.training.inference import open_trained, open_under, predict_each
-from heron.training.run_folder import RunFolder
 from proposals import proposed
 from small_runs import TINY, heron, in_folder
 

@@ -9,10 +9,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.languages.words import folded_words
 from heron.tasks.summarization.baselines import rank_sentences, textrank
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 SENTENCES = [

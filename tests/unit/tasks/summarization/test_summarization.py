@@ -6,9 +6,9 @@ import pytest
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from heron.base.files import read_json
+from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.tasks.summarization.module import SummarizationModule
-from heron.training.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
 WORDS = (

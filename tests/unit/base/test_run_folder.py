@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder, open_run
+from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
 from heron.training.claim import claim
-from heron.training.run_folder import RunFolder, config_key, open_run, run_path
 
 
 def test_names_are_those_of_the_contract(tmp_path: Path) -> None:
