@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -189,7 +189,10 @@ def _as_it_was(cell: str) -> str:
 
 
 def read_table(
-    path: Path | str, bad_rows: Literal["raise", "report"] = "raise", own: bool = False
+    path: Path | str,
+    bad_rows: Literal["raise", "report"] = "raise",
+    own: bool = False,
+    only: Collection[str] | None = None,
 ) -> Table:
     """Read a table; its suffix names the format.
 
@@ -203,6 +206,7 @@ def read_table(
             ones as `Table.problems`.
         own: take off the apostrophe that heron's own CSV has before a text like `=1+1`; for files
             that heron may have written.
+        only: the columns to read of a Parquet file, where it has them; None: all.
 
     Raises:
         DataError: with "raise", everything that was wrong: no such file, an empty one, rows with
@@ -210,7 +214,7 @@ def read_table(
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
-    table = _table(path, _read(path), undo)
+    table = _table(path, _read(path, only), undo)
     if table.problems and bad_rows == "raise":
         raise DataError(table.problems)
     return table
@@ -371,7 +375,7 @@ class _Bad(NamedTuple):
 _Rows = Iterator[tuple[int, dict[str, Any] | _Bad]]
 
 
-def _read(path: Path) -> _Rows:
+def _read(path: Path, only: Collection[str] | None = None) -> _Rows:
     if path.is_dir():
         yield 0, _Bad("is a folder, not a file", "name a file in it")
         return
@@ -383,12 +387,12 @@ def _read(path: Path) -> _Rows:
         return
     try:
         with open_bytes(path) as file:
-            yield from _read_open(path, file)
+            yield from _read_open(path, file, only)
     except OSError as error:
         yield 0, _Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(path: Path, file: IO[bytes]) -> _Rows:
+def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Rows:
     suffix = table_format(path)
     blocks = iter(lambda: file.read(1 << 16), b"")
     first = next(blocks, b"")
@@ -397,7 +401,7 @@ def _read_open(path: Path, file: IO[bytes]) -> _Rows:
     if empty:
         yield 0, _Bad("the file is empty", "at least one row is needed")
     elif suffix == ".parquet":
-        yield from _read_parquet(path, file)
+        yield from _read_parquet(path, file, only)
     elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
         yield 0, _Bad("the text is UTF-16", "save it as UTF-8")
     else:
@@ -497,7 +501,7 @@ def _read_list(text: str) -> _Rows:
         yield line, _Bad("broken JSON: expected ',' or ']'", "nothing after it was read")
 
 
-def _read_parquet(path: Path, file: IO[bytes]) -> _Rows:
+def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Rows:
     import pyarrow
     import pyarrow.parquet
 
@@ -508,7 +512,10 @@ def _read_parquet(path: Path, file: IO[bytes]) -> _Rows:
             shutil.copyfileobj(file, unpacked)
             file = unpacked
         try:
-            batches = pyarrow.parquet.ParquetFile(file).iter_batches(1000)
+            opened = pyarrow.parquet.ParquetFile(file)
+            present = opened.schema_arrow.names
+            wanted = None if only is None else [name for name in present if name in only]
+            batches = opened.iter_batches(1000, columns=wanted)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
         except (pyarrow.ArrowException, OSError) as error:
             yield 0, _Bad(f"is not a readable Parquet file: {error}")
