@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -111,3 +115,15 @@ def _config(place: Path, language: str) -> Config:
         head=HeadConfig(name="cross", input="pair", pooling="cls"),
         paths=PathsConfig(data=str(place / "data"), cache=str(place / "cache")),
     )
+
+
+def read_payload(page: str) -> dict[str, Any]:
+    """Read back what a map's page holds, as `map_core.js` does."""
+    found = re.search(r'<script type="application/json" id="map-data">(.*?)</script>', page, re.S)
+    assert found is not None
+    return dict(json.loads(found.group(1)))
+
+
+def unpack(block: dict[str, str]) -> np.ndarray:
+    """Read one array of a payload."""
+    return np.frombuffer(base64.b64decode(block["data"]), f"<{block['type']}")

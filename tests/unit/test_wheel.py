@@ -56,7 +56,7 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     assert files(wheel / "heron" / "conf", "*.yaml") == files(ROOT / "conf", "*.yaml")
     published = files(ROOT / "experiments", "published.yaml", "conf/**/*.yaml")
     assert files(wheel / "heron" / "experiments", "*.yaml") == published
-    templates = Path("heron", "reporting", "templates")
+    templates = Path("heron", "base", "templates")
     assert files(wheel / templates, "*") == files(ROOT / "src" / templates, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     assert files(wheel / "heron", "*.py") == modules

@@ -12,12 +12,11 @@ from markupsafe import Markup
 
 from heron.analysis.answered import Answered, AnsweredSplit
 from heron.analysis.span_breakdown import answer_classes, question_words
+from heron.base.cells import SYNTHETIC
+from heron.base.pages import clean_text, escape_json, render
 from heron.languages import get_language
 from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.span_classes import MISSED, OVERLAPS, UNANSWERABLE
-from heron.reports.html import render
-from heron.reports.map_page import clean_text, escape_json
-from heron.reports.tables import SYNTHETIC
 
 _SHOWN = ("exact_match", "f1")
 

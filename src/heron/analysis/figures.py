@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from heron.analysis.breakdown import Breakdown
 from heron.analysis.slices import Slicing
-from heron.reports.figures import BLUE, FAINT, ORANGE, QUIET, STYLE, png
+from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 
 
 def breakdown_figure(found: Breakdown, title: str, overall: float) -> bytes:

@@ -38,8 +38,8 @@ def analyze_answers(
         The files written: for each analysis `<split>-<by>.json` and `.png`, and the page.
     """
     from heron.analysis.span_breakdown import BY, span_breakdown
+    from heron.base.cells import SYNTHETIC
     from heron.base.terminal import print_tables
-    from heron.reports.tables import SYNTHETIC
 
     refuse_others(options, OTHER_TASKS, WHY)
     name = options.split or "test"
@@ -116,9 +116,9 @@ def describe_questions(
         word_tables,
     )
     from heron.analysis.span_figures import lengths_figure
+    from heron.base.cells import SYNTHETIC
     from heron.base.tables import write_table
     from heron.base.terminal import print_tables
-    from heron.reports.tables import SYNTHETIC
 
     config = shipped.config
     described = question_statistics(shipped.splits, config.language)

@@ -41,10 +41,10 @@ def analyze_summaries(
     from heron.analysis.summary_checks import check_slices, open_tools
     from heron.analysis.summary_command import STATISTICS, run_statistics
     from heron.analysis.summary_slices import BY, summary_breakdown
+    from heron.base.cells import SYNTHETIC
     from heron.base.run_folder import RunFolder
     from heron.base.terminal import print_tables
     from heron.config.settings import override
-    from heron.reports.tables import SYNTHETIC
     from heron.results.reading import data_of
     from heron.results.systems import find_systems
 
@@ -117,7 +117,7 @@ def _figure(found: ScoreBreakdown, title: str) -> bytes:
     """Draw ROUGE-1 by slice between what the two ways of copying reach there."""
     from heron.analysis.span_figures import Drawn, scores_figure
     from heron.base.cells import Interval
-    from heron.reports.figures import BLUE, GREEN, QUIET
+    from heron.base.plots import BLUE, GREEN, QUIET
 
     drawn = (
         Drawn("rouge1", "ROUGE-1", "D", BLUE, 0.0),

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from heron.analysis.question_statistics import SIMPLE, QuestionStatistics
 from heron.analysis.score_slices import ScoreBreakdown
 from heron.base.cells import Interval
-from heron.reports.figures import BLUE, FAINT, GREEN, ORANGE, QUIET, STYLE, png
+from heron.base.plots import BLUE, FAINT, GREEN, ORANGE, QUIET, STYLE, png
 
 _LINE = 95  # letters of a sheet's title in one line
 _TAIL = 0.995  # share of rows with a bar of their own length; the longest share the last bar

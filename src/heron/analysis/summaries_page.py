@@ -10,10 +10,9 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.analysis.summarized import SummarizedSplit
+from heron.base.cells import SYNTHETIC
+from heron.base.pages import clean_text, cut_text, escape_json, fit_length, render
 from heron.languages.words import folded_words, word_places
-from heron.reports.html import render
-from heron.reports.map_page import clean_text, cut_text, escape_json, fit_length
-from heron.reports.tables import SYNTHETIC
 
 MEGABYTES = 48  # of all articles together; larger pages open slowly
 _DIGITS = 4

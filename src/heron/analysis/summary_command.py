@@ -274,9 +274,9 @@ def _write(
 ) -> list[Path]:
     """Print tables and write them as Markdown, JSON and CSV, with the figure."""
     from heron.analysis.summary_figures import summaries_figure
+    from heron.base.cells import SYNTHETIC
     from heron.base.tables import write_table
     from heron.base.terminal import print_tables
-    from heron.reports.tables import SYNTHETIC
 
     print_tables(tables)
     heading = f"{title}  ·  {SYNTHETIC}" if config.synthetic else title

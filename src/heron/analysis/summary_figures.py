@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.analysis.summary_profile import WHITESPACE, Profile
+from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
 from heron.metrics.summary_counts import Floats
-from heron.reports.figures import FAINT, PALETTE, QUIET, STYLE, png
 
 _TAIL = 0.99  # share of documents that is drawn at its place; the rest share the last bin
 _BINS = 30

@@ -69,7 +69,7 @@ class ShownRow(NamedTuple):
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write the three files into `folder`; returns their paths."""
-    from heron.reports.html import render
+    from heron.base.pages import render
 
     examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
     paths = [folder / name for name in ("audit.html", "audit.md", "findings.json")]

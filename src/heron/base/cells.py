@@ -42,6 +42,7 @@ class Formatted(NamedTuple):
     spec: str
 
 
+SYNTHETIC = "synthetic data: not a research result"
 _LONGEST_WORD = 24  # longer ones (a job's name) may break, or little else would fit
 _GAP = 3  # characters between two columns
 
@@ -56,6 +57,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+
+def with_synthetic(title: str, synthetic: bool) -> str:
+    """Say in a title that its data is synthetic."""
+    return f"{title}  ·  {SYNTHETIC}" if synthetic else title
 
 
 def summarize(values: Iterable[float]) -> Summary | None:

@@ -148,6 +148,7 @@ def build(
     Raises:
         DataError: the two runs have no example in common, or `options.columns` cannot be used.
     """
+    from heron.base.cells import SYNTHETIC
     from heron.base.tables import table_stem
     from heron.reports.map_data import MapData, Texts
     from heron.reports.map_sources import (
@@ -158,7 +159,6 @@ def build(
         map_run,
         read_columns,
     )
-    from heron.reports.tables import SYNTHETIC
 
     guids = mapped.dynamics.guids
     label = labels_of(mapped)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heron.base.cells import Table, to_csv, to_markdown
+from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open
 from heron.base.tables import cell_text, read_table, write_table
@@ -14,7 +14,6 @@ from heron.judging import tables
 from heron.judging.ratings import Ratings, unblind
 from heron.judging.reading import find_forms, read_forms
 from heron.judging.study import Study, read_key
-from heron.reports.tables import SYNTHETIC
 from heron.results.systems import numbers
 
 
@@ -145,7 +144,7 @@ def _write_report(
     problems: Sequence[Problem],
     paths: Sequence[Path],
 ) -> list[Path]:
-    from heron.reports.html import render
+    from heron.base.pages import render
 
     study = ratings.study
     title = f"Human evaluation, study {study.id}"

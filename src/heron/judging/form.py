@@ -14,12 +14,12 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.base.files import atomic_open
+from heron.base.pages import clean_text, escape_json
 from heron.base.tables import as_text
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
 from heron.judging.wording import Wording, get_wording
 from heron.languages import get_language
-from heron.reports.map_page import clean_text, escape_json
 
 Summaries = Mapping[str, Mapping[str, str]]  # by system and guid
 ANSWERS = "heron judgements"  # what a file that the HTML form saves calls itself
@@ -81,7 +81,7 @@ def payload(
 
 
 def _page(content: Mapping[str, Any], code: str) -> str:
-    from heron.reports.html import render
+    from heron.base.pages import render
 
     return render(
         "judge.html.j2",

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from heron.base.cells import SYNTHETIC
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed
 from heron.reports.html import page_links
 from heron.reports.tables import (
-    SYNTHETIC,
     Group,
     group_runs,
     headline_metrics,

@@ -8,10 +8,9 @@ from pathlib import Path
 from markupsafe import Markup
 
 from heron.base.cells import Summary, show
+from heron.base.pages import escape_json, render
 from heron.reports.budgets import spent_table
 from heron.reports.dashboard_data import SPLITS, dashboard_data
-from heron.reports.html import render
-from heron.reports.map_page import escape_json
 from heron.reports.tables import count_states
 from heron.results.collect import RunRecord, without_first_runs
 

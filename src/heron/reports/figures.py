@@ -5,7 +5,6 @@ Letters are Latin throughout: the default fonts draw Hebrew, but not from right 
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,36 +15,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from heron.base.cells import with_synthetic
+from heron.base.plots import BLUE, FAINT, INK, ORANGE, PALETTE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import signed
 from heron.reports.papers import PaperView
-from heron.reports.tables import SYNTHETIC, Group, group_runs, headline_metrics
+from heron.reports.tables import Group, group_runs, headline_metrics
 from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.results.collect import RunRecord
 from heron.results.copied import is_copied, with_copied
 
-# Okabe and Ito's palette: distinguishable with any kind of colour vision, and in grey.
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-INK, QUIET, FAINT = "#1f2937", "#6b7280", "#e5e7eb"
-PALETTE = (BLUE, ORANGE, GREEN, PURPLE)
-
-STYLE: Any = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": QUIET,
-    "axes.edgecolor": "#9ca3af",
-    "axes.linewidth": 0.8,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": QUIET,
-    "ytick.color": QUIET,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-}
-_DPI = 150
 _MAP_POINTS = 20_000  # more points than this only hide each other
 
 
@@ -68,20 +47,9 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         _draw_data_map(right.subplots(), artefacts.data_map)
         if artefacts.reliability is not None:
             _draw_calibration(sheet[1], artefacts, artefacts.reliability)
-        figure.suptitle(_title(run.job, run.synthetic), x=0.01, ha="left", fontsize=10, color=QUIET)
+        title = with_synthetic(run.job, run.synthetic)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
-
-
-def _title(name: str, synthetic: bool) -> str:
-    return f"{name}  ·  {SYNTHETIC}" if synthetic else name
-
-
-def png(figure: Figure) -> bytes:
-    """Save a figure; the same figure gives the same bytes."""
-    image = io.BytesIO()
-    # Without the software's name, the same run gives the same bytes.
-    figure.savefig(image, format="png", dpi=_DPI, metadata={"Software": None})
-    return image.getvalue()
 
 
 def _say_missing(axes: Axes, title: str, what: str) -> None:
@@ -267,7 +235,7 @@ def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
         for axes, metric in zip(panels, metrics, strict=False):
             _draw_groups(axes, groups, split, metric)
             _draw_copied(axes, groups, split, with_copied([metric], present)[1:])
-        title = _title(
+        title = with_synthetic(
             f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)",
             any(run.synthetic for run in runs),
         )

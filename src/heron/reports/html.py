@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from heron.base.cells import Table, is_number, show, sort_value
+from heron.base.cells import SYNTHETIC, Table
+from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.languages import LANGUAGES
-from heron.reports.map_page import clean_text, escape_json
-from heron.reports.tables import SYNTHETIC, count_states
+from heron.reports.tables import count_states
 from heron.results.artefacts import Artefacts, Prediction, confusion_counts
 from heron.results.collect import RunRecord
 
@@ -91,52 +88,6 @@ def sweep_page(
         links=page_links(runs, folder),
         figure=_data_url(figure),
     )
-
-
-def highlight(text: str, markers: Sequence[str]) -> Markup:
-    """Escape a text and set off its markers and what they enclose.
-
-    Args:
-        text: any text, trusted in nothing.
-        markers: opening and closing strings, alternating: start 1, end 1, start 2, end 2.
-    """
-    if not markers:
-        return escape(text)
-    opening = set(markers[::2])
-    parts: list[str] = []
-    depth = 0
-    for part in re.split("(" + "|".join(map(re.escape, markers)) + ")", text):
-        shown = escape(part)
-        if part in opening:
-            parts.append(Markup('<mark><bdi class="marker">{}</bdi>').format(shown))
-            depth += 1
-        elif part in markers:
-            # A closing marker without its partner must not close an element that is not open.
-            close = Markup("</mark>") if depth else Markup("")
-            parts.append(Markup('<bdi class="marker">{}</bdi>{}').format(shown, close))
-            depth = max(depth - 1, 0)
-        else:
-            parts.append(shown)
-    return Markup("").join([*parts, *[Markup("</mark>")] * depth])
-
-
-def render(template: str, **values: Any) -> str:
-    """Fill one of heron's page templates; every value is escaped, and none may be missing."""
-    return _environment().get_template(template).render(**values)
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("heron.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(show=show, sort_value=sort_value, highlight=highlight)
-    environment.tests["number_like"] = is_number
-    return environment
 
 
 def _data_url(image: bytes) -> str:

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from heron.reports.figures import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
+from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.reports.map_data import FEW, Categories, Column, MapRun, Numbers
 
 POINTS = 25_000  # more only hide each other

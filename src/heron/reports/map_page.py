@@ -8,30 +8,23 @@ Shape suffixes: N examples.
 from __future__ import annotations
 
 import base64
-import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from heron.base.pages import SHORTEST, clean_text, cut_text, escape_json, fit_length, render
 from heron.reports.map import BINS, CATEGORY_COLOURS, OTHER_COLOUR
 from heron.reports.map_data import FEW, Categories, Column, MapData, MapRun, Numbers, Texts
 
 MEGABYTES = 24  # of a page; larger ones open slowly and are refused by mail
 _FORMAT = 1
-_SHORTEST = 40  # characters; a text cut to less says nothing
 _LONGEST = 2_000
 _STOPS = 33  # colours of the scale; the page interpolates between them
 
-# `<` ends the script element ("</script>") or opens a comment; the other two end a JSON line in
-# older engines. Escapes mean the same to a JSON reader.
-_ESCAPED = "<>&\u2028\u2029"
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS: dict[str, Any] = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "i2": np.dtype("<i2")}
 
 
@@ -46,14 +39,8 @@ def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
         HTML; the same data gives the same text.
     """
     content, notes = payload(data, megabytes)
-    environment = Environment(
-        loader=PackageLoader("heron.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("map.html.j2").render(
+    return render(
+        "map.html.j2",
         title=data.title,
         synthetic=data.synthetic,
         runs=data.runs,
@@ -65,7 +52,7 @@ def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
 
 
 def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any], list[str]]:
-    """Turn the data into JSON's own types; `read_payload` reads it back.
+    """Turn the data into JSON's own types.
 
     Returns:
         The payload, and the data's notes with what had to be cut.
@@ -96,25 +83,6 @@ def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any]
         elif longest == 0:
             notes.append(f"texts are left out: a page of {megabytes:g} MB has no room for them")
     return content, notes
-
-
-def escape_json(value: Any) -> str:
-    """Write JSON that can stand inside a script element, whatever the strings hold."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return re.sub(f"[{_ESCAPED}]", lambda match: f"\\u{ord(match.group()):04x}", text)
-
-
-def read_payload(page: str) -> dict[str, Any]:
-    """Read back what a page holds."""
-    match = re.search(r'<script type="application/json" id="map-data">(.*?)</script>', page, re.S)
-    if match is None:
-        raise ValueError("the page holds no data map")
-    return dict(json.loads(match.group(1)))
-
-
-def unpack(block: dict[str, str]) -> NDArray[Any]:
-    """Read one array of a payload."""
-    return np.frombuffer(base64.b64decode(block["data"]), _KINDS[block["type"]])
 
 
 def _pack(values_N: NDArray[Any], kind: str) -> dict[str, str]:
@@ -162,8 +130,8 @@ def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
     place: dict[str, int] = {}
     first_N = _places(texts.first, place)
     second_N = _places(texts.second, place) if any(texts.second) else None
-    longest = fit_length(place, room - 12 * len(first_N))
-    if longest is not None and longest < _SHORTEST:
+    longest = fit_length(place, room - 12 * len(first_N), _LONGEST)
+    if longest is not None and longest < SHORTEST:
         return None, 0
     stored = [clean_text(cut_text(text, longest)) for text in place]
     content = {
@@ -180,41 +148,3 @@ def _places(texts: Sequence[str | None], place: dict[str, int]) -> NDArray[np.in
     """Give every distinct text a number, and each example the number of its text."""
     numbers = (-1 if text is None else place.setdefault(text, len(place)) for text in texts)
     return np.fromiter(numbers, np.int32, len(texts))
-
-
-def fit_length(texts: Iterable[str], room: int, most: int = _LONGEST) -> int | None:
-    """Find the longest cut (up to `most` characters) with which texts fit into `room` bytes.
-
-    None: they need no cut.
-    """
-    texts = list(texts)
-    lengths = np.array([len(text) for text in texts], np.int64)
-    longest = int(lengths.max(initial=0))
-    stored = _stored(texts, None)
-    if longest <= most and stored <= room:
-        return None
-    width = stored / max(int(lengths.sum()), 1)  # bytes a character, on average
-    low, high = 0, min(longest, most)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = float(np.minimum(lengths, middle).sum() * width) <= room
-        low, high = (middle, high) if fits else (low, middle - 1)
-    # The average misleads where the long texts are in another alphabet than the short ones.
-    while low >= _SHORTEST and _stored(texts, low) > room:
-        low = int(0.95 * low)
-    return low
-
-
-def _stored(texts: Iterable[str], longest: int | None) -> int:
-    """How many bytes texts take in the page."""
-    return len(escape_json([clean_text(cut_text(text, longest)) for text in texts]).encode())
-
-
-def cut_text(text: str, longest: int | None) -> str:
-    """Cut a text after `longest` characters, the last of them an ellipsis; None keeps it whole."""
-    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
-
-
-def clean_text(text: str) -> str:
-    """Replace halves of character pairs, which UTF-8 cannot hold."""
-    return _LONE_SURROGATE.sub("\ufffd", text)

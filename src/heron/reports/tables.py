@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from heron.base.cells import Cell, Interval, Summary, Table, summarize
+from heron.base.cells import SYNTHETIC, Cell, Interval, Summary, Table, summarize
 from heron.config.baseline import other_vectors
 from heron.config.checks import INDECISIVE, NEUTRAL, flatten
 from heron.results.collect import RunRecord
 from heron.results.copied import COPIED_NOTE, is_copied, with_copied
 
 SPLITS = ("test", "validation")
-SYNTHETIC = "synthetic data: not a research result"
 
 _HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
 _OF_ANSWERS = ("f1", "exact_match", "no_answer_accuracy")  # and each language's own two

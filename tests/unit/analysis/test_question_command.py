@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.reports.tables import SYNTHETIC
 from small_answers import CLASSES, HOSTILE, make_answered_run, write_squad
 
 PNG = b"\x89PNG"

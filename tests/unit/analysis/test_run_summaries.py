@@ -11,6 +11,7 @@ from heron.analysis import summary_slices
 from heron.analysis.summaries_page import novel_places, payload, summaries_page
 from heron.analysis.summarized import read_summarized
 from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
+from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
@@ -23,7 +24,6 @@ from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge
 from heron.metrics.summary_statistics import summary_statistics
-from heron.reports.tables import SYNTHETIC
 from heron.results import shipped as reading
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 

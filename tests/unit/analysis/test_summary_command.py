@@ -6,6 +6,7 @@ import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
 from heron.analysis import summarized
+from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
@@ -13,7 +14,6 @@ from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig
 from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 from heron.metrics.bertscore import bertscore
-from heron.reports.tables import SYNTHETIC
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-import heron.reports
+import heron.base
 from heron.reports.dashboard_data import dashboard_data
 from heron.results.collect import collect
 from made_up_sweeps import make_sweep
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run the page's script")
-CORE = Path(heron.reports.__file__).parent / "templates" / "dash_core.js"
+CORE = Path(heron.base.__file__).parent / "templates" / "dash_core.js"
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heron.base.pages import escape_json
 from heron.reports.map_data import Categories, MapData, MapRun, Numbers, Texts, as_column
-from heron.reports.map_page import escape_json, map_page, payload, read_payload, unpack
+from heron.reports.map_page import map_page, payload
+from small_maps import read_payload, unpack
 
 HOSTILE = "</script><script>alert('x')</script> <!-- & \u2028 \u2029 \u202e אבג \u2066 ]]>"
 VOID = {"meta", "img", "input", "br"}
