@@ -116,3 +116,8 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     if len(choices) > 30 and not listed:
         return ""  # a wall of names helps nobody
     return f" Allowed: {', '.join(choices)}." if choices else ""
+
+
+def first_line(text: str) -> str:
+    """Shorten an error to its first line."""
+    return text.strip().partition("\n")[0]

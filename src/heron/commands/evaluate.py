@@ -143,7 +143,7 @@ def _examples(
 ) -> tuple[str, list[Example]]:
     """Read what is to be scored, and what it is called."""
     from heron.base.tables import table_stem
-    from heron.results.trained_on import read_splits, require_unseen
+    from heron.training.trained_on import read_splits, require_unseen
 
     if options.input is not None:
         return table_stem(options.input), _read_file(trained, options.input, words)
@@ -186,7 +186,7 @@ def _compare(title: str, points: Sequence[Mapping[str, int]], found: Sequence[Sc
     """Print one line for each setting."""
     from heron.base.cells import Cell, Interval, Table
     from heron.base.terminal import print_tables
-    from heron.reports.tables import headline_of
+    from heron.results.groups import headline_of
 
     def cell(scores: Scores, name: str) -> Cell:
         low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.cells import Cell, Table
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.reports.tables import headline_metrics
 from heron.results.collect import RunRecord, collect, is_run
 from heron.results.copied import with_copied
-from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, first_line, is_busy
+from heron.results.groups import headline_metrics
+from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, is_busy
 
 # In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")

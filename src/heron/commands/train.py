@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heron.base import ranks
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.notices import begin
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
@@ -19,7 +19,7 @@ from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
 from heron.sweeps.here import run_here
 from heron.sweeps.isolation import DONE, Job
-from heron.sweeps.ledger import Outcome, first_line
+from heron.sweeps.ledger import Outcome
 from heron.sweeps.queue import JobList, Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heron.base.cells import Cell, Formatted, Table
-from heron.reports.tables import Group, group_runs
 from heron.results.collect import RunRecord, without_first_runs
+from heron.results.groups import Group, group_runs
 
 _COUNTS = ("steps", "batches", "samples", "tokens", "padded", "unique")
 _SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")

@@ -8,8 +8,8 @@ from typing import Any
 
 from heron.base.cells import Cell, Table
 from heron.metrics.names import is_minimised, signed
-from heron.reports.tables import Group, group_runs, headline_metrics
 from heron.results.collect import RunRecord
+from heron.results.groups import Group, group_runs, headline_metrics
 
 
 @dataclass(frozen=True, slots=True)

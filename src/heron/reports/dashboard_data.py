@@ -17,7 +17,9 @@ from heron.base.cells import SYNTHETIC
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed
 from heron.reports.html import page_links
-from heron.reports.tables import (
+from heron.results.collect import RunRecord
+from heron.results.copied import copied_scores, with_copied
+from heron.results.groups import (
     Group,
     group_runs,
     headline_metrics,
@@ -26,8 +28,6 @@ from heron.reports.tables import (
     value_of,
     varying_keys,
 )
-from heron.results.collect import RunRecord
-from heron.results.copied import copied_scores, with_copied
 
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve; more are not seen on a screen

@@ -19,9 +19,9 @@ from heron.base.cells import SYNTHETIC, Table
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.languages import LANGUAGES
-from heron.reports.tables import count_states
 from heron.results.artefacts import Artefacts, Prediction, confusion_counts
 from heron.results.collect import RunRecord
+from heron.results.groups import count_states
 
 _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")

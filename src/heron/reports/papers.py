@@ -16,9 +16,10 @@ from heron.base.folders import experiment_roots
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import signed
 from heron.reports.choosing import Rule, choose, chosen_table
-from heron.reports.tables import Group, group_runs, vector_notes, vectors_of
+from heron.reports.tables import vector_notes, vectors_of
 from heron.results.collect import RunRecord
 from heron.results.copied import COPIED_NOTE, copied_scores
+from heron.results.groups import Group, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
 _STAGES = "fine_tuned_on"

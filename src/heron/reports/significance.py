@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from heron.base.cells import Table
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
-from heron.reports.tables import Group, group_runs
 from heron.results.collect import RunRecord, without_first_runs
+from heron.results.groups import Group, group_runs
 
 DRAWS = 2_000  # a report of a hundred runs must not take a minute
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, first_line
 from heron.metrics.names import is_minimised
 from heron.metrics.summary import copied_names
-from heron.reports.tables import headline_metrics, is_seed, varying_keys
 from heron.results.collect import RunRecord
 from heron.results.copied import is_copied, with_copied
-from heron.sweeps.ledger import first_line
+from heron.results.groups import headline_metrics, is_seed, varying_keys
 
 PACKAGE = "wandb-workspaces==0.4.13"
 

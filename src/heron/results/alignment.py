@@ -17,9 +17,9 @@ from heron.languages.spelling import KEPT_APART, Spell, around_difference, spell
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.names import signed
 from heron.metrics.significance import Booleans
-from heron.reports.tables import differing_settings
 from heron.results.files import Golds, Rows, read_rows
 from heron.results.finding import Source, System
+from heron.results.groups import differing_settings
 from heron.results.scoring import (
     Outcomes,
     Scoring,

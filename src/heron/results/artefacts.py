@@ -25,8 +25,8 @@ from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
 from heron.metrics.span import item_scores
-from heron.reports.tables import SPLITS
 from heron.results.collect import RunRecord
+from heron.results.groups import SPLITS
 
 # Tasks whose predictions are texts; their label order says whether there is one.
 _WITHOUT_CLASSES = ("qa", "summarization")

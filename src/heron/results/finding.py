@@ -12,8 +12,8 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import SUFFIXES, table_format, table_stem
-from heron.reports.tables import Group, group_runs, is_seed
 from heron.results.collect import RunRecord, collect, is_run
+from heron.results.groups import Group, group_runs, is_seed
 
 _HASH = re.compile("-[0-9a-f]{8}$")
 

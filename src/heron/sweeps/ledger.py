@@ -122,8 +122,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(0.0, seconds):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
-
-
-def first_line(text: str) -> str:
-    """Shorten an error to its first line."""
-    return text.strip().partition("\n")[0]

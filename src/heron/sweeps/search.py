@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
@@ -24,7 +24,7 @@ from heron.config.run_names import run_path
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, draws, size
 from heron.sweeps.isolation import Job
-from heron.sweeps.ledger import Outcome, first_line, validation_score
+from heron.sweeps.ledger import Outcome, validation_score
 
 if TYPE_CHECKING:
     import optuna

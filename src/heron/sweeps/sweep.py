@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from heron.base.errors import HeronError
+from heron.base.errors import HeronError, first_line
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.here import run_here
@@ -25,13 +25,7 @@ from heron.sweeps.isolation import (
     start_server,
     wait_for_any,
 )
-from heron.sweeps.ledger import (
-    Best,
-    Outcome,
-    first_line,
-    is_busy,
-    progress_line,
-)
+from heron.sweeps.ledger import Best, Outcome, is_busy, progress_line
 from heron.sweeps.queue import Queue
 from heron.training.claim import check_sources, claim, source_hashes
 from heron.training.launch import check_start, count_ranks, start_job

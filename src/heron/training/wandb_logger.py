@@ -15,12 +15,12 @@ import wandb
 from pytorch_lightning.loggers import WandbLogger
 from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
+from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
 from heron.base.notices import has_said, say
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.metrics.names import is_minimised
-from heron.sweeps.ledger import first_line
 from heron.training.wandb_record import artifacts, identity, record_config, summary
 
 INIT_SECONDS = 20.0  # a server that does not answer costs a command so much

@@ -9,8 +9,8 @@ import pytest
 from heron.base.cells import to_csv, to_markdown
 from heron.reports.choosing import Rule, choose, chosen_table
 from heron.reports.papers import paper_view
-from heron.reports.tables import group_runs
 from heron.results.collect import collect
+from heron.results.groups import group_runs
 
 RULE = Rule("f1", ("optim.lr", "batching.size"))
 PUBLISHED = Path(__file__).resolve().parents[3] / "experiments/parashoot/published.yaml"

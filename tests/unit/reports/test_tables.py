@@ -3,16 +3,9 @@ import statistics
 import pytest
 
 from heron.base.cells import Interval
-from heron.reports.tables import (
-    class_table,
-    group_runs,
-    group_table,
-    headline_metrics,
-    runs_table,
-    score_table,
-    varying_keys,
-)
+from heron.reports.tables import class_table, group_table, runs_table, score_table
 from heron.results.collect import collect
+from heron.results.groups import group_runs, headline_metrics, varying_keys
 
 
 @pytest.fixture

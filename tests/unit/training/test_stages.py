@@ -13,10 +13,10 @@ from heron.base.tables import read_table
 from heron.config.checks import from_yaml, resolve_stages
 from heron.config.schema import StageConfig
 from heron.models.export import POINTER
-from heron.results.trained_on import read_splits
 from heron.training import job
 from heron.training.inference import open_trained
 from heron.training.stages import stage_config
+from heron.training.trained_on import read_splits
 
 NLI = (
     "data=chronicle_nli",

@@ -9,9 +9,9 @@ import time
 from concurrent.futures import Future
 from pathlib import Path
 
+from heron.base.errors import first_line
 from heron.config.schema import LauncherConfig
 from heron.sweeps.launchers.worker import Worker
-from heron.sweeps.ledger import first_line
 
 _LOOK = 1.0  # seconds between looks at the command
 _GRACE = 40.0  # seconds to stop jobs (which have 30)

@@ -8,10 +8,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, first_line
 from heron.config.schema import LauncherConfig
 from heron.sweeps.launchers.worker import Worker
-from heron.sweeps.ledger import first_line
 
 _SECONDS = 5.0  # to look for a cluster
 

@@ -6,9 +6,9 @@ from heron.base import notices
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.results.trained_on import read_splits
 from heron.training import job
 from heron.training.inference import open_trained
+from heron.training.trained_on import read_splits
 
 LONG = ("data.generator.premise_sentences=[6,8]",)
 SYSTEMS = {

@@ -15,8 +15,8 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
-from heron.results.trained_on import read_splits
 from heron.training.inference import open_trained, open_under, predict_each
+from heron.training.trained_on import read_splits
 from proposals import proposed
 from small_runs import TINY, heron, in_folder
 
@@ -160,7 +160,7 @@ def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch)
 
         monkeypatch.setattr(target, counting)
 
-    count("heron.results.trained_on.load", "data")
+    count("heron.training.trained_on.load", "data")
     count("heron.training.inference.load_exported", "model")
     count("heron.training.inference.DataModule", "features")
     words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")
