@@ -22,7 +22,9 @@ from hypothesis import settings
 
 from browser import Browser, browser, find_browser
 from heron.config.schema import Config, EncoderConfig, PathsConfig
-from heron.languages import ENGLISH, HEBREW, ROMANIAN
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 
 # Other jobs share the cores: a slow example is no failure. The suite draws the same examples every
 # time, so that red means a change broke it; `make fuzz` looks for new ones.

@@ -267,7 +267,7 @@ that works offline and a CSV file. Every article goes to K raters (default all).
 coherence, completeness, faithfulness, fluency, or a table with name, description, lowest, highest;
 errors= alike. `collect` writes ratings.csv, report.html, report.md and every table as CSV: means,
 Krippendorff's alpha, correlations with the systems' columns of numbers, errors. It leaves with 1
-where answers cannot be used, and names them. Also: language=, wording=en|he|ro, split=, seed=,
+where answers cannot be used, and names them. Also: language=, wording=he, split=, seed=,
 and bertscore=ENCODER bertscore_layer=9, as for heron score, to be correlated as well.""",
     ),
     "data": Command(

@@ -29,7 +29,7 @@ from heron.base.errors import ConfigError, HeronError
 from heron.base.files import write_json
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.metrics import rouge_tokens
 from heron.metrics.rouge import MEASURES, rouge
 

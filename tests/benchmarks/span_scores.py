@@ -27,7 +27,7 @@ from heron.base.errors import ConfigError, HeronError
 from heron.base.files import write_json
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.metrics.span import mean_scores, span_scores
 from heron.metrics.span_pairs import overlap_scores, pair_up
 from heron.metrics.span_profiles import SQUAD, language_profile

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from heron.languages import HEBREW
 from heron.languages.analysis import analysis_of, written
 from heron.languages.conllu import Token, read_conllu
+from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 
 DATA = Path(os.environ.get("HERON_DATA", "absent"))

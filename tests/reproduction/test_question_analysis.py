@@ -10,7 +10,7 @@ from heron.analysis.question_statistics import ALL, question_statistics
 from heron.base.errors import DataError
 from heron.cli import main
 from heron.config.data_words import configure
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped
 

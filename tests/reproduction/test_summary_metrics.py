@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.metrics.extractive import best_sentence, greedy_oracle, lead, split_sentences
 from heron.metrics.rouge import rouge_scores
 from heron.metrics.summary_statistics import by_whitespace, by_words, summary_statistics

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from heron.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 from heron.data.examples import Example
-from heron.languages.negation import NEGATION
+from heron.languages import LANGUAGES
 
 Values = npt.NDArray[np.generic]
 _Of = Callable[[str], object]
@@ -91,7 +91,8 @@ def _of_field(field: str, texts: Sequence[str], language: str) -> list[Feature]:
         named("punctuation", "digit", lambda text: any(c.isdigit() for c in text)),
         named("punctuation", "comma", lambda text: "," in text),
     ]
-    if negation := NEGATION.get(language):
+    known = LANGUAGES.find(language)
+    if known and (negation := known.negation):
         found.append(
             named("negation", "word of negation", lambda t: bool(negation & set(words(t))))
         )

@@ -13,7 +13,7 @@ from heron.audit.findings import Finding, Measure, Row, Severity
 from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
 from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
 from heron.data.examples import Example
-from heron.languages.negation import NEGATION
+from heron.languages import LANGUAGES
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
 _CHANCE = 0.01  # of one false alarm in all rules together
@@ -193,7 +193,10 @@ def _overview(judged: Sequence[Judged], labels: Sequence[str]) -> list[Finding]:
 
 
 def _unknown_negation(language: str) -> list[Finding]:
-    if language in NEGATION:
+    known = LANGUAGES.find(language)
+    if known and known.negation:
         return []
     title = f"no words of negation are known for '{language}': that rule was not tried"
-    return [Finding("negation.unknown", "info", title, advice="add them to languages/negation.py")]
+    return [
+        Finding("negation.unknown", "info", title, advice="add them to its Language (negation=)")
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import heron
 from heron.base.errors import ConfigError, nearest
+from heron.base.forks import find_forks
 
 
 def conf_dir() -> Path:
@@ -38,12 +39,10 @@ def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
         more: folders that the command line names.
 
     Returns:
-        heron's `conf`, `experiments/*/conf` beside it and in the working directory, and `more`.
+        heron's `conf`, that of every fork (see `heron.base.forks`), and `more`.
     """
-    forks = [
-        path for root in experiment_roots() for path in sorted(root.glob("experiments/*/conf"))
-    ]
-    return [conf_dir(), *forks, *more]
+    forks = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
+    return list(dict.fromkeys((conf_dir(), *forks, *more)))
 
 
 def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:

@@ -1,46 +1,132 @@
-"""Forks: folders beside heron that add languages, tasks, heads and more by registering them.
+"""Forks: folders with Python and YAML that add languages, tasks, heads and more to heron.
 
-A fork is `experiments/<fork>/` with an `__init__.py`, in heron's repository or in the working
-directory. Importing it registers what it adds. Its YAML, if any, is in `experiments/<fork>/conf/`.
+A fork is found in `experiments/` of heron's repository and of the working directory, where
+`HERON_FORKS` says (folders, separated as in `PATH`), and among installed packages (entry points in
+the group `heron.forks`). Importing its `__init__.py` registers what it adds, see
+`heron.base.registry`; its YAML is in `conf/` beside that file. No other place is searched: a run's
+stored configuration can name what a fork has registered, but it cannot name a module.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from heron.base.errors import ConfigError
-from heron.base.folders import experiment_roots
+from heron.base.errors import ConfigError, HeronError
 
 PACKAGE = "heron_forks"
+GROUP = "heron.forks"  # of entry points
+# An environment variable, because jobs, ranks and workers in other processes inherit it.
+VARIABLE = "HERON_FORKS"
 
 
-def fork_folders(roots: Sequence[Path]) -> list[Path]:
-    """List the folders with Python below `experiments/` of each root."""
-    return [
-        file.parent for root in roots for file in sorted(root.glob("experiments/*/__init__.py"))
-    ]
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """One fork.
+
+    Args:
+        module: the name that it is imported by.
+        folder: holds `__init__.py`, `conf/` or both.
+    """
+
+    module: str
+    folder: Path
+
+    @property
+    def has_code(self) -> bool:
+        """Tell whether there is something to import."""
+        return not self.module.startswith(PACKAGE) or (self.folder / "__init__.py").is_file()
+
+    @property
+    def conf(self) -> Path:
+        """Its folder of YAML, which may not exist."""
+        return self.folder / "conf"
 
 
-def load_forks() -> None:
-    """Import every fork that is not imported yet, as `heron_forks.<folder>`.
+def find_forks(roots: Sequence[Path]) -> list[Fork]:
+    """List the forks; of two `experiments/` with a folder of one name the first one counts.
+
+    Args:
+        roots: folders whose `experiments/` hold forks.
 
     Raises:
-        ConfigError: a fork cannot be imported; names the file and the error.
+        ConfigError: a folder in `HERON_FORKS` has the name of another fork.
     """
-    for folder in fork_folders(experiment_roots()):
-        _load(f"{PACKAGE}.{folder.name}", folder)
+    found: dict[str, Path] = {}
+    for root in roots:
+        for folder in sorted(root.glob("experiments/*/")):
+            found.setdefault(folder.name, folder)
+    for folder in map(Path, _named()):
+        other = found.setdefault(folder.name, folder)
+        if other.resolve() != folder.resolve():
+            raise ConfigError(f"two forks are named {folder.name}, rename one: {other}, {folder}")
+    return [*(Fork(f"{PACKAGE}.{name}", path) for name, path in found.items()), *_installed()]
 
 
-def _load(name: str, folder: Path) -> None:
-    if name in sys.modules:
+def add_forks(confs: Sequence[Path]) -> None:
+    """Let the forks of some `conf/` folders count, in this process and in those that it starts.
+
+    Args:
+        confs: folders of YAML; the folder above one is a fork where it holds `__init__.py`.
+    """
+    for folder in (str(conf.resolve().parent) for conf in confs if conf.name == "conf"):
+        if Path(folder, "__init__.py").is_file() and folder not in _named():
+            os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
+
+
+def take_over(named: str) -> None:
+    """Look for the forks of another process, where its environment is not inherited.
+
+    Args:
+        named: the value of `HERON_FORKS` there.
+    """
+    os.environ[VARIABLE] = named
+
+
+def named_forks() -> str:
+    """Read `HERON_FORKS`."""
+    return os.environ.get(VARIABLE, "")
+
+
+def _named() -> list[str]:
+    return [name for name in named_forks().split(os.pathsep) if name]
+
+
+def load_forks(roots: Sequence[Path]) -> None:
+    """Import every fork with Python that is not imported yet.
+
+    Args:
+        roots: as in `find_forks`.
+
+    Raises:
+        ConfigError: a fork cannot be imported; names file, line and error.
+    """
+    for fork in find_forks(roots):
+        if fork.module in sys.modules or not fork.has_code:
+            continue
+        try:
+            _load(fork)
+        except Exception as error:
+            what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
+            said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
+            raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
+
+
+def _load(fork: Fork) -> None:
+    if not fork.module.startswith(f"{PACKAGE}."):
+        importlib.import_module(fork.module)
         return
-    file = folder / "__init__.py"
     spec = importlib.util.spec_from_file_location(
-        name, file, submodule_search_locations=[str(folder)]
+        fork.module, fork.folder / "__init__.py", submodule_search_locations=[str(fork.folder)]
     )
     assert spec is not None
     assert spec.loader is not None
@@ -48,9 +134,31 @@ def _load(name: str, folder: Path) -> None:
     # A package without files, so that a fork's modules import each other by their full names.
     package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
     package.__path__ = []
-    sys.modules[name] = module
+    sys.modules[fork.module] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ConfigError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    except BaseException:
+        del sys.modules[fork.module]
+        raise
+
+
+def _where(error: Exception, folder: Path) -> str:
+    """Name the place in a fork's own files where an error was raised."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
+
+
+@cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
+def _installed() -> tuple[Fork, ...]:
+    return tuple(_packages())
+
+
+def _packages() -> Iterator[Fork]:
+    for entry in entry_points(group=GROUP):
+        top, *inner = entry.module.split(".")
+        spec = importlib.util.find_spec(top)
+        locations = (spec.submodule_search_locations or ()) if spec else ()
+        yield Fork(entry.module, Path(next(iter(locations), top), *inner))

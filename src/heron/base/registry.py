@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Generic, TypeVar, cast
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.folders import experiment_roots
 from heron.base.forks import load_forks
 
 Entry = TypeVar("Entry")
@@ -24,10 +25,11 @@ class Registry(Generic[Entry]):
     Args:
         kind: what an entry is, in singular, for messages: `pooling`, `language`.
         builtin: heron's own entries, as `module:attribute`, by name.
+        key: the configuration key that names an entry, for messages.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str]):
-        self.kind = kind
+    def __init__(self, kind: str, builtin: Mapping[str, str], key: str | None = None):
+        self.kind, self.key = kind, key
         self._builtin = dict(builtin)
         self._added: dict[str, Entry] = {}
 
@@ -56,16 +58,26 @@ class Registry(Generic[Entry]):
             module, _, attribute = self._builtin[name].partition(":")
             return cast(Entry, getattr(import_module(module), attribute))
         if name not in self._added:
-            load_forks()
+            load_forks(experiment_roots())
         if name not in self._added:
-            raise ConfigError(f"no {self.kind} '{name}'.{nearest(name, self)}")
+            what = (
+                f"{self.key}={name}: unknown {self.kind}"
+                if self.key
+                else f"no {self.kind} '{name}'"
+            )
+            raise ConfigError(f"{what}.{nearest(name, self)}")
         return self._added[name]
+
+    def find(self, name: str) -> Entry | None:
+        """Look an entry up, forks' included; None where there is none of this name."""
+        present = name in self
+        return self[name] if present else None
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry of this name, forks' included."""
-        return name in self._builtin or name in self._added or name in list(self)
+        return name in self._builtin or name in self._added or name in tuple(self)
 
     def __iter__(self) -> Iterator[str]:
         """List all names: heron's own in their order, then forks'."""
-        load_forks()
+        load_forks(experiment_roots())
         return iter([*self._builtin, *self._added])

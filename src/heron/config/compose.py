@@ -23,6 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dir, conf_dirs, data_sets
+from heron.base.forks import add_forks
 from heron.base.yaml_files import read_yaml
 from heron.config.checks import resolve, resolve_stages
 from heron.config.data import read_config
@@ -262,6 +263,7 @@ def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Pa
                 "data/NAME.yaml or experiment/NAME.yaml"
             )
         found.append(path)
+    add_forks(found)
     return found, others
 
 

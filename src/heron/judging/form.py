@@ -18,8 +18,9 @@ from heron.base.pages import clean_text, escape_json
 from heron.base.tables import as_text
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
-from heron.judging.wording import Wording, get_wording
+from heron.judging.wording import get_wording
 from heron.languages import get_language
+from heron.languages.wording import Wording
 
 Summaries = Mapping[str, Mapping[str, str]]  # by system and guid
 ANSWERS = "heron judgements"  # what a file that the HTML form saves calls itself

@@ -9,7 +9,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
-from heron.judging.wording import Question
+from heron.languages.wording import Question
 
 NONE = "no_error"  # looked, and found none
 RESERVED = ("study", "rater", "item", "article", "summary", NONE, "comment")

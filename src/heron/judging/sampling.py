@@ -17,9 +17,10 @@ from heron.judging.form import write_forms
 from heron.judging.measuring import measure, sign_measures
 from heron.judging.questions import check_apart, choose_questions
 from heron.judging.study import Judged, Study, write_key
-from heron.judging.wording import Question, get_wording
+from heron.judging.wording import get_wording
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
+from heron.languages.wording import Question
 from heron.results.systems import GOLD, System, read_systems, shared_speller
 from heron.tasks.summarization.bertscore import require_asked
 

@@ -11,7 +11,7 @@ from typing import Any
 from heron import __version__
 from heron.base.errors import DataError, Problem
 from heron.base.files import read_json, write_json
-from heron.judging.wording import Question
+from heron.languages.wording import Question
 
 KIND = "heron judge key"
 RATINGS = range(1, 6)  # Likert

@@ -1,25 +1,28 @@
-"""What heron must know of a language: script, direction, and which Unicode variants are one."""
+"""Languages: script, Unicode variants, word lists and the wording of forms, one file each."""
 
 from __future__ import annotations
 
-from heron.base.errors import ConfigError, nearest
-from heron.languages.english import ENGLISH
-from heron.languages.hebrew import HEBREW
+from heron.base.registry import Registry
 from heron.languages.language import Language
-from heron.languages.romanian import ROMANIAN
 
-LANGUAGES = {language.code: language for language in (HEBREW, ROMANIAN, ENGLISH)}
+LANGUAGES: Registry[Language] = Registry(
+    "language",
+    {
+        "he": "heron.languages.hebrew:HEBREW",
+        "ro": "heron.languages.romanian:ROMANIAN",
+        "en": "heron.languages.english:ENGLISH",
+    },
+    key="data.language",
+)
 
 
 def get_language(code: str) -> Language:
     """Look a language up by its ISO 639-1 code.
 
     Raises:
-        ConfigError: heron has no such language; the message names those it has.
+        ConfigError: there is no such language; names the nearest ones.
     """
-    if code not in LANGUAGES:
-        raise ConfigError(f"data.language={code}: unknown language.{nearest(code, LANGUAGES)}")
     return LANGUAGES[code]
 
 
-__all__ = ["ENGLISH", "HEBREW", "LANGUAGES", "ROMANIAN", "Language", "get_language"]
+__all__ = ["LANGUAGES", "Language", "get_language"]

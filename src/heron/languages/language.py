@@ -1,13 +1,79 @@
-"""`Language`: the facts about a language that data, metrics and prompts rely on."""
+"""`Language`: everything that heron knows of a language."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from heron.languages.wording import Wording
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """How a language asks.
+
+    Words are spelled as `heron.metrics.span_profiles` leaves them: no capitals, points or
+    punctuation.
+
+    Args:
+        phrases: cluster (`heron.languages.questions.CLUSTERS`) by question word, or phrase of
+            several: "how many" comes before "how".
+        prefixes: letters that may be written together with the word that follows.
+        yes_or_no: first words of questions that ask for yes or no.
+    """
+
+    phrases: dict[tuple[str, ...], str]
+    prefixes: str = ""
+    yes_or_no: frozenset[str] = frozenset()
+
+    def longest(self) -> int:
+        """Count the words of the longest phrase."""
+        return max(map(len, self.phrases))
+
+    def readings(self, word: str) -> Iterator[str]:
+        """Read a word as it stands, and then without one and two of its prefixes."""
+        yield word
+        for _ in range(2):
+            if len(word) < 2 or word[0] not in self.prefixes:
+                return
+            word = word[1:]
+            yield word
+
+
+def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> QuestionWords:
+    """Write down how a language asks.
+
+    Args:
+        prefixes: as in `QuestionWords`.
+        yes_or_no: words, separated by spaces.
+        clusters: phrases of each cluster, separated by commas.
+    """
+    phrases = {
+        tuple(phrase.split()): cluster
+        for cluster, listed in clusters.items()
+        for phrase in listed.split(",")
+    }
+    return QuestionWords(phrases, prefixes, frozenset(yes_or_no.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """Words of one letter or few that are written together with the word behind them.
+
+    Args:
+        slots: what may follow what: at most one prefix of each slot, in this order.
+        article: the definite article, one of the prefixes.
+        swallow_article: prefixes behind which the article is not written.
+    """
+
+    slots: tuple[tuple[str, ...], ...]
+    article: str = ""
+    swallow_article: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language; every field is required, so that a new language forgets nothing.
+    """One language. The first four fields are required; a feature that needs another says so.
 
     Args:
         code: ISO 639-1 code, the value of `data.language`.
@@ -17,10 +83,21 @@ class Language:
             case; NFC.
         event_markers: the default strings that open and close the mention of event 1, then of
             event 2.
+        variants: letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
+            `data.unicode.cedilla=comma`.
+        negation: words that negate, as `heron.languages.words` splits them: for the audit.
+        questions: question words, for the analysis of question answering.
+        prefixes: for `morphology=simplemma-prefixes`.
+        wording: of the forms of `heron judge`.
     """
 
     code: str
     name: str
     direction: str
     alphabet: str
-    event_markers: tuple[str, str, str, str]
+    event_markers: tuple[str, str, str, str] = ("[E1]", "[/E1]", "[E2]", "[/E2]")
+    variants: str = ""
+    negation: frozenset[str] = field(default=frozenset(), compare=False)
+    questions: QuestionWords | None = field(default=None, compare=False)
+    prefixes: Prefixes | None = field(default=None, compare=False)
+    wording: Wording | None = field(default=None, compare=False)

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from typing import Any, Protocol
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.registry import Registry
 from heron.languages.analysis import Analysis, analysis_of
 from heron.languages.conllu import Token, Word
 from heron.languages.language import Language
-from heron.languages.prefixes import SimplemmaPrefixes
 from heron.languages.stored import open_stored
 from heron.languages.words import words_and_marks
 
@@ -142,12 +142,15 @@ def _token(token: Any) -> Token:
     return Token(token.text, tuple(words))
 
 
-BACKENDS: dict[str, Callable[[Language], Morphology]] = {
-    "simplemma": Simplemma,
-    "simplemma-prefixes": SimplemmaPrefixes,
-    "surface": Surface,
-    "stanza": Stanza,
-}
+BACKENDS: Registry[Callable[[Language], Morphology]] = Registry(
+    "backend",
+    {
+        "simplemma": f"{__name__}:Simplemma",
+        "simplemma-prefixes": "heron.languages.prefixes:SimplemmaPrefixes",
+        "surface": f"{__name__}:Surface",
+        "stanza": f"{__name__}:Stanza",
+    },
+)
 
 
 def load_morphology(name: str, language: Language) -> Morphology:

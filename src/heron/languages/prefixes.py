@@ -18,27 +18,23 @@ from itertools import accumulate, chain
 
 from heron.base.errors import ConfigError
 from heron.languages.analysis import Analysis
-from heron.languages.language import Language
+from heron.languages.language import Language, Prefixes
 from heron.languages.words import words_and_marks
 
-# What may follow what: at most one of each row, in this order.
-_SLOTS = (("ו",), ("כש", "לכש", "מש", "ש"), ("ב", "כ", "ל", "מ"), ("ה",))
-_SWALLOW_ARTICLE = (("ב",), ("כ",), ("ל",))  # behind these the article is not written
-_ARTICLE = "ה"
 _SHORTEST = 2  # letters of what is left
-_SHORTEST_DEFINITE = 3  # shorter ones are mostly words that begin with ה themselves
+_SHORTEST_DEFINITE = 3  # shorter ones are mostly words that begin with the article's letter
 
 Split = tuple[str, ...]  # prefixes, then the rest
 
 
 class SimplemmaPrefixes:
-    """Take prefixes off Hebrew words by simplemma's dictionary; lemmas are those of the rest.
+    """Take prefixes off words by simplemma's dictionary; lemmas are those of the rest.
 
     Args:
-        language: Hebrew.
+        language: one with prefixes; heron knows those of Hebrew.
 
     Raises:
-        ConfigError: another language.
+        ConfigError: a language without them.
     """
 
     # Held to by tests/reproduction/test_morphology.py.
@@ -48,18 +44,19 @@ class SimplemmaPrefixes:
     )
 
     def __init__(self, language: Language):
-        if language.code != "he":
+        if language.prefixes is None:
             raise ConfigError(
-                f"morphology=simplemma-prefixes knows the prefixes of Hebrew, not {language.name}: "
-                "take simplemma, stanza or conllu:FILE"
+                f"morphology=simplemma-prefixes: no prefixes are known of {language.name}: take "
+                "simplemma, stanza or conllu:FILE"
             )
         from simplemma import lemmatize
         from simplemma.strategies import DictionaryLookupStrategy
 
         self.name = f"simplemma-prefixes {version('simplemma')}"
         lookup = DictionaryLookupStrategy()
-        self._known = cache(lambda word: lookup.is_dictionary_member(word, "he"))
-        self._lemma = cache(lambda word: lemmatize(word, lang="he").casefold())
+        code, self._prefixes = language.code, language.prefixes
+        self._known = cache(lambda word: lookup.is_dictionary_member(word, code))
+        self._lemma = cache(lambda word: lemmatize(word, lang=code).casefold())
         self._split = cache(self._choose)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
@@ -79,12 +76,12 @@ class SimplemmaPrefixes:
 
     def _choose(self, word: str) -> tuple[Split, int]:
         """Take one word apart; also says in how many ways the dictionary would let it."""
-        known = [split for split in splits(word) if self._known(split[-1])]
+        known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
         if not known:
             return (word,), 1
         best = min(known, key=len)
         for split in known:
-            if split[:-2] == best[:-1] and split[-2:-1] == (_ARTICLE,):
+            if split[:-2] == best[:-1] and split[-2:-1] == (self._prefixes.article,):
                 rest = split[-1]
                 same = self._lemma(rest) == self._lemma(best[-1])
                 if same or len(rest) >= _SHORTEST_DEFINITE:
@@ -92,22 +89,23 @@ class SimplemmaPrefixes:
         return best, len(known)
 
 
-def splits(word: str) -> list[Split]:
+def splits(word: str, prefixes: Prefixes) -> list[Split]:
     """List every way to take prefixes off a word, as far as spelling allows; the whole word first.
 
-    >>> splits("ובבית")
+    >>> splits("ובבית", Prefixes((("ו",), ("ב",))))
     [('ובבית',), ('ו', 'בבית'), ('ו', 'ב', 'בית')]
     """
     found: list[Split] = []
 
-    def take(slot: int, prefixes: Split, rest: str) -> None:
-        found.append((*prefixes, rest))
-        for later in range(slot, len(_SLOTS)):
-            for prefix in _SLOTS[later]:
-                if prefix == _ARTICLE and prefixes[-1:] in _SWALLOW_ARTICLE:
+    def take(slot: int, taken: Split, rest: str) -> None:
+        found.append((*taken, rest))
+        for later in range(slot, len(prefixes.slots)):
+            for prefix in prefixes.slots[later]:
+                swallowed = taken and taken[-1] in prefixes.swallow_article
+                if prefix == prefixes.article and swallowed:
                     continue
                 if rest.startswith(prefix) and len(rest) - len(prefix) >= _SHORTEST:
-                    take(later + 1, (*prefixes, prefix), rest[len(prefix) :])
+                    take(later + 1, (*taken, prefix), rest[len(prefix) :])
 
     take(0, (), word)
     return found

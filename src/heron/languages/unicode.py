@@ -21,7 +21,6 @@ _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
 _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 _HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
-_CEDILLA = {"\u015f": "ș", "\u015e": "Ș", "\u0163": "ț", "\u0162": "Ț"}
 
 _CHOICES = {
     "bidi": ("strip", "keep"),
@@ -42,8 +41,9 @@ class UnicodeOptions:
         niqqud: `strip` removes Hebrew points and accents, `keep` leaves them.
         punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, the way most
             Hebrew text is typed; `keep` leaves them.
-        cedilla: `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian
-            texts only (ş is a letter of Turkish names elsewhere); `keep` leaves them.
+        cedilla: `comma` turns a language's `variants` into its letters: the cedilla letters ş ţ of
+            old Romanian fonts into ș ț, in Romanian texts only (ş is a letter of Turkish names
+            elsewhere); `keep` leaves them.
 
     Raises:
         ConfigError: a value that is none of the above.
@@ -83,7 +83,7 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
 
     Args:
         text: any text in `language`.
-        language: decides whether the cedilla switch applies; it does not where nobody knows (None).
+        language: whose `variants` are replaced; None where nobody knows.
         options: which variants to unify.
 
     Returns:
@@ -91,10 +91,8 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
     """
     if text.isascii():
         return text
-    code = language.code if language else ""
-    variants, replacements = _rules(
-        code, options.bidi, options.niqqud, options.punctuation, options.cedilla
-    )
+    letters = language.variants if language and options.cedilla == "comma" else ""
+    variants, replacements = _rules(letters, options.bidi, options.niqqud, options.punctuation)
     # Removing a mark can bring a letter and its diacritic together, and composing can create a
     # cedilla letter: hence until nothing changes. Ordinary text leaves at the first test.
     while True:
@@ -107,13 +105,13 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
 
 @lru_cache
 def _rules(
-    language: str, bidi: str, niqqud: str, punctuation: str, cedilla: str
+    letters: str, bidi: str, niqqud: str, punctuation: str
 ) -> tuple[re.Pattern[str] | None, dict[str, str]]:
     """Build the characters to replace and what by; those without a replacement are deleted."""
     deleted = (_BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
     replacements = {
         **(_HEBREW_PUNCTUATION if punctuation == "unify" else {}),
-        **(_CEDILLA if cedilla == "comma" and language == "ro" else {}),
+        **dict(zip(letters[::2], letters[1::2], strict=True)),
     }
     characters = deleted + "".join(replacements)
     return (re.compile(f"[{characters}]") if characters else None), replacements

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.languages.language import Language
-from heron.languages.questions import OTHER, QUESTION_WORDS, QuestionWords
+from heron.languages.language import Language, QuestionWords
+from heron.languages.questions import OTHER
 from heron.metrics.span_profiles import Tokens, language_profile
 
 Offsets = tuple[int, int]  # of the first character and past the last one
@@ -106,10 +106,12 @@ def question_clusters(
     """
     if reach < 1:
         raise ConfigError(f"reach={reach}: expected 1 or more words")
-    asked = QUESTION_WORDS.get(language.code) if language else None
-    if asked is None:
+    if language is None or language.questions is None:
         return [OTHER] * len(questions)
-    return [_cluster(words, asked, reach) for words in language_profile(language).tokens(questions)]
+    return [
+        _cluster(words, language.questions, reach)
+        for words in language_profile(language).tokens(questions)
+    ]
 
 
 def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:

@@ -26,7 +26,7 @@ Tokens = tuple[str, ...]
 _ARTICLES = re.compile(r"(?:a(?<!\wa)n?|t(?<!\wt)he)\b")
 _UNICODE = UnicodeOptions(niqqud="strip")
 # Only the cedilla letters are one language's own business: this one leaves them alone.
-_ANY = Language("unicode", "any language", "ltr", "", ("[E1]", "[/E1]", "[E2]", "[/E2]"))
+_ANY = Language("unicode", "any language", "ltr", "")
 _DASHES_ELSEWHERE = "−⁃"  # the minus sign and the hyphen bullet, which Unicode files elsewhere
 _MARKS_ELSEWHERE = "ʼ´"  # typed for an apostrophe or a geresh; no punctuation to Unicode
 

@@ -39,7 +39,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
     # A summary is not right or wrong, and its article is long: they have a page of their own.
     summaries = run.setting("task.name") == "summarization"
     rows = [] if summaries else _choose_rows(artefacts.predictions)
-    language = LANGUAGES.get(str(run.setting("data.language", "")))
+    language = LANGUAGES.find(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
         "language": language.code if language else "",

@@ -196,7 +196,7 @@ def read_examples(
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
     """Take the texts as people wrote them, events marked."""
-    language = LANGUAGES.get(data.language)
+    language = LANGUAGES.find(data.language)
     return Texts(
         [None if example is None else _shown(example, data) for example in examples],
         [None if example is None else example.text_pair for example in examples],

@@ -27,6 +27,7 @@ from typing import Any
 from heron.base import notices
 from heron.base.errors import HeronError
 from heron.base.files import known_hashes, remember_hashes
+from heron.base.forks import named_forks, take_over
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED, held_back, raise_at_sigterm, take
@@ -83,7 +84,9 @@ class JobProcess:
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), notices.said()
         self._process = _context.Process(
-            target=_work, args=(job, n_jobs, os.getcwd(), known, theirs), name=job.folder.path.name
+            target=_work,
+            args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs),
+            name=job.folder.path.name,
         )
         with _no_main():
             self._process.start()  # waits until the server has imported what it needs
@@ -181,7 +184,7 @@ def _no_main() -> Iterator[None]:
 def _work(
     job: Job,
     n_jobs: int,
-    folder: str,
+    place: tuple[str, str],
     known: tuple[dict[Any, str], set[str]],
     replies: Connection,
 ) -> None:
@@ -190,7 +193,8 @@ def _work(
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
-    os.chdir(folder)
+    os.chdir(place[0])
+    take_over(place[1])  # the server may have been started before the command named its forks
     print_to(job.folder.log)
     remember_hashes(known[0])
     notices.take_over(known[1])

@@ -21,6 +21,7 @@ from heron.config.schema import Config
 from heron.config.settings import changed
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
+from heron.languages import get_language
 from heron.models.baselines.systems import MARK, load_baseline
 from heron.models.export import load_exported
 from heron.models.tokenizer import load_tokenizer
@@ -229,8 +230,8 @@ class Ensemble:
 def _reading(run: TrainedEncoder) -> dict[str, Any]:
     """List what decides which tokens a run reads, and what its logits stand for."""
     config, encoder, data = run.config, run.config.encoder, run.config.data
-    # Cedilla letters are unified in Romanian alone.
-    cedilla = data.unicode.cedilla if data.language == "ro" else "keep"
+    # A language without variants reads alike under both.
+    cedilla = data.unicode.cedilla if get_language(data.language).variants else "keep"
     return {
         "task.name": config.task.name,
         "data.label_order": data.label_order,

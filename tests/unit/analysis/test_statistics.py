@@ -10,8 +10,8 @@ from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.config.data_words import configure
 from heron.data.examples import Example
-from heron.languages import ROMANIAN
 from heron.languages.morphology import load_morphology
+from heron.languages.romanian import ROMANIAN
 from heron.results.shipped import read_shipped
 from small_runs import heron
 

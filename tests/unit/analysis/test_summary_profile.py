@@ -11,8 +11,9 @@ from heron.analysis.summary_measures import compare_profiles, definitions, measu
 from heron.analysis.summary_profile import Pair, merge, profile
 from heron.analysis.summary_tables import nearest_table, system_table
 from heron.base.errors import DataError
-from heron.languages import HEBREW, ROMANIAN
+from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
+from heron.languages.romanian import ROMANIAN
 from heron.metrics.summary_statistics import by_words, summary_statistics
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from heron.base import forks
 from heron.base.errors import ConfigError
+from heron.base.forks import VARIABLE, Fork, add_forks, find_forks, load_forks
 from heron.base.registry import Registry
 
 
@@ -18,7 +22,7 @@ def numbers() -> Registry[float]:
 
 
 @dataclass(frozen=True)
-class Fork:
+class Folder:
     folder: Path
 
     def write(self, code: str) -> None:
@@ -31,7 +35,7 @@ def fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "experiments" / "aurora"
     folder.mkdir(parents=True)
-    yield Fork(folder)
+    yield Folder(folder)
     for name in [name for name in sys.modules if name.startswith("heron_forks")]:
         del sys.modules[name]
 
@@ -63,8 +67,63 @@ def test_a_fork_is_loaded_at_the_first_name_that_heron_does_not_have(fork, monke
 
 def test_a_fork_that_cannot_be_imported_is_named(numbers, fork) -> None:
     fork.write("import no_such_module\n")
-    with pytest.raises(ConfigError, match=r"aurora/__init__.py cannot be imported: ModuleNotFound"):
+    with pytest.raises(
+        ConfigError, match=r"aurora/__init__.py:1 cannot be imported: ModuleNotFound"
+    ):
         numbers["tau"]
+
+
+def test_a_fork_s_mistake_is_named_where_it_is(numbers, fork) -> None:
+    fork.write("from heron_forks.aurora import heads\n")
+    (fork.folder / "heads.py").write_text("X = 1\nY = Z\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"aurora/heads.py:2 cannot be imported: NameError: .*Z"):
+        numbers["tau"]
+    (fork.folder / "heads.py").write_text("X = = 1\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"aurora/heads.py:1 cannot be imported: SyntaxError"):
+        numbers["tau"]
+
+
+def test_a_folder_on_the_search_path_is_a_fork_here_and_in_child_processes(
+    fork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    conf = tmp_path / "elsewhere" / "village" / "conf"
+    conf.mkdir(parents=True)
+    add_forks([conf])
+    assert not os.environ.get(VARIABLE)  # YAML alone
+    code = "from heron.languages import LANGUAGES\nLANGUAGES.register('vi', 7)\n"
+    (conf.parent / "__init__.py").write_text(code, encoding="utf-8")
+    add_forks([conf])
+    add_forks([conf])
+    assert [each.conf for each in find_forks([]) if each.conf.is_dir()] == [conf]
+    script = "from heron.languages import LANGUAGES; print(LANGUAGES['vi'])"
+    said = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == "7\n"
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "aurora"))
+    with pytest.raises(ConfigError, match="two forks are named aurora"):
+        find_forks([tmp_path])
+
+
+def test_an_installed_package_is_a_fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package, about = tmp_path / "village_heron", tmp_path / "village_heron-1.dist-info"
+    (package / "conf").mkdir(parents=True)
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    about.mkdir()
+    (about / "METADATA").write_text("Name: village-heron\nVersion: 1\n", encoding="utf-8")
+    entry = "[heron.forks]\nvillage = village_heron\n"
+    (about / "entry_points.txt").write_text(entry, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv(VARIABLE, "")
+    forks._installed.cache_clear()
+    try:
+        assert find_forks([]) == [Fork("village_heron", package)]
+        load_forks([])
+        assert "village_heron" in sys.modules
+    finally:
+        forks._installed.cache_clear()
+        sys.modules.pop("village_heron", None)
 
 
 def test_no_name_stands_for_two_entries(numbers: Registry[float]) -> None:

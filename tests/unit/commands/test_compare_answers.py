@@ -11,7 +11,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile

@@ -13,7 +13,7 @@ from heron.commands import compare
 from heron.config.checks import to_yaml
 from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge

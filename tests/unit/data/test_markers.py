@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heron.data.examples import Span
 from heron.data.markers import MarkerError, Markers, mark, parse_marked
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 
 HE = Markers(*HEBREW.event_markers)
 EN = Markers("[E1]", "[/E1]", "[E2]", "[/E2]")

@@ -12,7 +12,8 @@ from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions
 from heron.data.pair_features import pair_features
 from heron.data.tokenization import build_features
-from heron.languages import HEBREW, ROMANIAN
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 
 CLASSES = ("contradiction", "entailment", "neutral")
 NIQQUD = "שָׁלוֹם עֲלֵיכֶם"

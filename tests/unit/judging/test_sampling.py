@@ -195,7 +195,7 @@ def test_a_study_is_never_written_over(study_folder, tmp_path, capsys):
         ("criteria=coherance", "Did you mean 'coherence'?"),
         ("criteria=coherence,coherence", "there twice"),
         ("errors=hallucinations", "Did you mean 'hallucination'?"),
-        ("wording=fr", "forms are not in this language"),
+        ("wording=fr", "no wording of forms in this language"),
         ("language=xx", "unknown language"),
         ("gold=true", "r"),
         ("artikles=3", "Did you mean 'articles'?"),

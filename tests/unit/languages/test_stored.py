@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.unit.languages.test_conllu import SAMPLE, written
 
 from heron.base.errors import ConfigError, DataError
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 
 

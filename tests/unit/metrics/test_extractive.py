@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.languages import ENGLISH, HEBREW
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
 from heron.metrics.extractive import best_sentence, greedy_oracle, lead, split_sentences
 from heron.metrics.rouge import MEASURES, rouge
 

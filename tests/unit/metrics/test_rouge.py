@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from torchmetrics.functional.text.rouge import rouge_score
 
 from heron.base.errors import ConfigError, DataError
-from heron.languages import ENGLISH, HEBREW, ROMANIAN
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 from heron.metrics import rouge_tokens
 from heron.metrics.rouge import (
     MEASURES,

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError, DataError
 from heron.data.examples import Span
-from heron.languages import ENGLISH, HEBREW, ROMANIAN
-from heron.languages.questions import CLUSTERS, OTHER, QUESTION_WORDS
+from heron.languages import LANGUAGES, Language
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
+from heron.languages.questions import CLUSTERS, OTHER
+from heron.languages.romanian import ROMANIAN
 from heron.metrics.span_classes import (
     ANSWER_LENGTHS,
     MISSED,
@@ -103,7 +106,13 @@ def test_with_a_reach_of_1_only_the_first_word_asks():
 
 def test_a_language_without_question_words_has_no_clusters():
     assert question_clusters(["Quoi?", "Qui?"], None) == [OTHER, OTHER]
-    assert {c for asked in QUESTION_WORDS.values() for c in asked.phrases.values()} == {*CLUSTERS}
+    assert question_clusters(["Quoi?"], Language("fr", "French", "ltr", "quoi")) == [OTHER]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_question_words_are_of_known_clusters(code):
+    if asked := LANGUAGES[code].questions:
+        assert {*asked.phrases.values()} <= {*CLUSTERS}
 
 
 @given(st.lists(st.integers(0, 14), max_size=9))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError, DataError
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import Simplemma
 from heron.metrics.summary_counts import (
     Tally,

@@ -12,7 +12,9 @@ from transformers import PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
 from heron.config.schema import EncoderConfig, ScratchConfig
-from heron.languages import ENGLISH, HEBREW, ROMANIAN
+from heron.languages.english import ENGLISH
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 from heron.models import tokenizer as module
 from heron.models.tokenizer import load_tokenizer
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heron.base.pages import highlight
 from heron.commands.report import write_report
-from heron.languages import HEBREW as HEBREW_LANGUAGE
+from heron.languages.hebrew import HEBREW as HEBREW_LANGUAGE
 
 pytestmark = pytest.mark.usefixtures("fast_figures")
 

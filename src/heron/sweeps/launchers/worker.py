@@ -8,10 +8,11 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heron.base.forks import named_forks, take_over
 from heron.base.signals import TERMINATED, Terminated, terminable
 from heron.sweeps.isolation import Redacting, start_server
 from heron.sweeps.queue import Queue
@@ -33,6 +34,7 @@ class Worker:
             jobs are interrupted and it ends.
         parent: end with this process; None goes on without the command.
         alone: no command waits for the workers.
+        forks: the command's `HERON_FORKS`.
     """
 
     queue: Queue
@@ -43,6 +45,7 @@ class Worker:
     place: Path
     parent: int | None = None
     alone: bool = False
+    forks: str = field(default_factory=named_forks)
 
     @property
     def stop(self) -> Path:
@@ -52,6 +55,7 @@ class Worker:
     def __call__(self, number: int) -> int:
         """Work; returns how many jobs this worker has ended."""
         os.chdir(self.folder)
+        take_over(self.forks)
         # Each job is one task, whatever the cluster has given the worker: Lightning must not ask
         # SLURM for the number of its processes. "bash" is its word for that.
         os.environ["SLURM_JOB_NAME"] = "bash"

@@ -17,7 +17,7 @@ from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
 from heron.data.rows import SIDE, Labels, Rows
 from heron.languages import get_language
-from heron.languages.question_kinds import asks_yes_or_no
+from heron.languages.questions import asks_yes_or_no
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
@@ -317,7 +317,9 @@ class QuestionReader:
             return MISALIGNED
         if self.labels == "ignored":
             return ""
-        if self.qa.yes_no == "drop" and asks_yes_or_no(str(question), self.config.language):
+        if self.qa.yes_no == "drop" and asks_yes_or_no(
+            str(question), get_language(self.config.language)
+        ):
             return YES_NO
         if answers and self.qa.answer_words:
             fewest, most = self.qa.answer_words

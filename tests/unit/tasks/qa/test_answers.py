@@ -8,7 +8,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from heron.data.examples import Span
-from heron.languages import HEBREW, ROMANIAN
+from heron.languages.hebrew import HEBREW
+from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import UnicodeOptions, normalise
 from heron.tasks.qa.answers import map_span, nearest_place, spans_as_given, stands_at, trim
 

@@ -13,7 +13,7 @@ from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
 from heron.data.markers import Markers, mark
 from heron.data.tokenization import build_features
-from heron.languages import HEBREW
+from heron.languages.hebrew import HEBREW
 from heron.models.tokenizer import load_tokenizer
 
 HE = Markers(*HEBREW.event_markers)
