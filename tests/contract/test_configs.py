@@ -17,18 +17,13 @@ from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir, conf_dirs
 from heron.config.baseline import EXTRACTIVE
-from heron.config.checks import (
-    _TASK_FORMS,
-    CHOICES,
-    _check_values,
-    all_keys,
-    resolve,
-    resolve_stages,
-)
+from heron.config.checks import _TASK_FORMS, CHOICES, _check_values, resolve, resolve_stages
 from heron.config.compose import _HEADS, compose_and_run, data_task, follow_the_data
 from heron.config.data import read_config
+from heron.config.keys import all_keys
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
+from heron.data.markers import event_markers
 
 CONF = conf_dir()
 FORKS = conf_dirs()[1:]
@@ -309,7 +304,7 @@ def test_every_data_set_is_described_whole(name):
     assert config.title
     assert len(config.label_order) > (0 if config.task in ("qa", "summarization") else 1)
     assert config.generator or config.files
-    assert config.event_markers()
+    assert event_markers(config)
     for split, file in config.files.items():
         assert (file.url is None) == (file.sha256 is None), f"{split}: an address needs a hash"
         assert not file.url or file.url.startswith("https://")

@@ -15,9 +15,10 @@ from omegaconf import OmegaConf
 from compositions import raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.checks import _check_values, resolve, resolve_stages, select
+from heron.config.checks import _check_values, resolve, resolve_stages
 from heron.config.compose import compose_and_run
 from heron.config.data import FileConfig
+from heron.config.keys import select
 from heron.config.schema import StageConfig
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report

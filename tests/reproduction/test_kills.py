@@ -29,7 +29,7 @@ import torch
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.config.checks import read_own
-from heron.data.markers import mark
+from heron.data.markers import event_markers, mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics
 from heron.sweeps.isolation import _no_main, print_to
@@ -289,7 +289,7 @@ def test_a_killed_command_that_reads_a_run_leaves_it_as_it_was_and_ends_the_same
 def rows_for(run_folder: Path, path: Path) -> Path:
     """Write the texts of a run's test split as a file to predict."""
     config = read_own(run_folder / "config.yaml")
-    columns, markers = config.data.columns, config.data.event_markers()
+    columns, markers = config.data.columns, event_markers(config.data)
     if not path.is_file():
         lines = []
         splits = load(config.data, Path(config.paths.data), Path(config.paths.cache))

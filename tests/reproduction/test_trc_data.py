@@ -9,7 +9,7 @@ import pytest
 from heron.base.folders import conf_dir
 from heron.base.tables import read_table
 from heron.config.data import SampleConfig, read_config
-from heron.data.markers import mark, parse_marked
+from heron.data.markers import event_markers, mark, parse_marked
 from heron.data.readers import load
 from heron.data.sources import State, inspect
 
@@ -75,7 +75,7 @@ def test_pairs_of_one_window_share_one_plain_text(shipped, splits):
 
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_marking_the_parsed_text_gives_the_file_back(config, split):
-    markers = config.event_markers()
+    markers = event_markers(config)
     table = read_table(Path(DATA) / config.files[split].path)
     for text in table.values("text"):
         plain, spans = parse_marked(text, markers)

@@ -17,7 +17,8 @@ import pytest
 
 from heron.base.run_folder import RunFolder
 from heron.cli import COMMANDS
-from heron.config.checks import CHOICES, all_keys
+from heron.config.checks import CHOICES
+from heron.config.keys import all_keys
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "heron"

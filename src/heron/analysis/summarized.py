@@ -17,10 +17,10 @@ import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, is_missing, read_table
+from heron.config.data import UnicodeOptions
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
-from heron.languages.unicode import UnicodeOptions
 from heron.metrics.paired_units import Floats
 from heron.metrics.summary import COPIES, extractive_texts, item_rouge, rouge_names
 from heron.metrics.summary_counts import Tally

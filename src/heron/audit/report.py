@@ -25,7 +25,7 @@ from heron.audit.texts import (
 from heron.base.cells import Cell, Formatted, Table, to_markdown
 from heron.base.files import atomic_open, write_json
 from heron.data.examples import Example
-from heron.data.markers import mark
+from heron.data.markers import event_markers, mark
 from heron.languages import get_language
 from heron.results.shipped import Shipped
 
@@ -138,7 +138,7 @@ def _texts(example: Example, config: Any) -> tuple[str, ...]:
     if (second := second_of(example)) is not None:
         return example.text, second
     if example.spans:
-        return (mark(example.text, example.spans, config.event_markers()).text,)
+        return (mark(example.text, example.spans, event_markers(config)).text,)
     return (example.text,)
 
 
@@ -180,7 +180,7 @@ def _page(report: Report, examples: dict[tuple[str, str], Example]) -> dict[str,
         "columns": _columns(report),
         "language": language.code,
         "direction": language.direction,
-        "markers": tuple(config.event_markers()),
+        "markers": tuple(event_markers(config)),
         "width": _HTML_TEXT,
         "shorten": _shorten,
     }

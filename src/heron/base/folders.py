@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -62,3 +63,13 @@ def data_set_file(name: str) -> Path:
     if name not in paths:
         raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
     return paths[name]
+
+
+def default_data_dir() -> Path:
+    """Name the folder of the data sets: `$HERON_DATA`, else `data` in the current folder."""
+    return Path(os.environ.get("HERON_DATA") or "data")
+
+
+def default_cache_dir() -> Path:
+    """Name the cache folder: `$HERON_CACHE`, else `cache` in the current folder."""
+    return Path(os.environ.get("HERON_CACHE") or "cache")

@@ -147,9 +147,9 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     from heron.analysis.diversity import WINDOW
     from heron.analysis.pairs import find_tokenizer
     from heron.analysis.statistics import split_statistics, statistics_table
+    from heron.base.folders import default_cache_dir, default_data_dir
     from heron.base.terminal import print_tables
     from heron.config.data_words import configure
-    from heron.data.sources import default_cache_dir, default_data_dir
     from heron.languages import get_language
     from heron.languages.morphology import load_morphology
     from heron.results.shipped import read_shipped
@@ -203,7 +203,7 @@ def _describe_questions(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
     from heron.analysis.question_command import OTHER_TASKS, WHY, describe_questions, draw_sheet
-    from heron.data.sources import default_cache_dir, default_data_dir
+    from heron.base.folders import default_cache_dir, default_data_dir
     from heron.results.shipped import read_shipped
 
     refuse_others(options, OTHER_TASKS, WHY)
@@ -220,7 +220,7 @@ def _describe_summaries(
     options: AnalyzeOptions, overrides: Sequence[str], config: DataConfig
 ) -> list[Path]:
     from heron.analysis.summary_command import describe_summary_data
-    from heron.data.sources import default_cache_dir, default_data_dir
+    from heron.base.folders import default_cache_dir, default_data_dir
 
     places = options.paths_data or default_data_dir(), options.paths_cache or default_cache_dir()
     return describe_summary_data(options, overrides, config, *places)

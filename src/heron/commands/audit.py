@@ -46,8 +46,8 @@ def run(arguments: Sequence[str]) -> int:
     # A typo in an option should not wait for the libraries behind these.
     from heron.audit.known import store
     from heron.audit.report import Report, print_summary, write
+    from heron.base.folders import default_cache_dir, default_data_dir
     from heron.config.data_words import configure
-    from heron.data.sources import default_cache_dir, default_data_dir
     from heron.results.shipped import read_shipped
 
     config = configure(options.data, overrides)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
+from heron.config.data import UnicodeOptions
 from heron.config.options import parse_options
-from heron.languages.unicode import UnicodeOptions, coarsest
+from heron.languages.unicode import coarsest
 from heron.metrics.summary import copied_names
 from heron.results.alignment import align
 from heron.results.collect import RunRecord

@@ -11,13 +11,12 @@ from pathlib import Path
 from textwrap import wrap
 
 from heron.base.errors import ConfigError, DataError
-from heron.base.folders import data_sets
-from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
+from heron.base.folders import data_sets, default_cache_dir, default_data_dir
+from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, QaConfig, read_config
 from heron.config.options import parse_options
 from heron.data.examples import Example
-from heron.data.sources import Source, State, default_cache_dir, default_data_dir, fetch, inspect
+from heron.data.sources import Source, State, fetch, inspect
 from heron.languages import get_language
-from heron.tasks.qa.options import QaConfig
 
 _NARROWEST = 24  # characters; a column with less room goes below the others
 

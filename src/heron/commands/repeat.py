@@ -13,7 +13,8 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
-from heron.config.checks import all_keys, as_dict, read_stored, resolve
+from heron.config.checks import as_dict, read_stored, resolve
+from heron.config.keys import all_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
 from heron.sweeps.isolation import Job

@@ -300,8 +300,9 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     """Read the table that adds a data set's ids, where it is at hand and the gold file joins it."""
     if config.join is None or config.join.key not in gold.columns:
         return None
+    from heron.base.folders import default_cache_dir, default_data_dir
     from heron.data.readers import read_join
-    from heron.data.sources import JOIN, State, default_cache_dir, default_data_dir, inspect
+    from heron.data.sources import JOIN, State, inspect
 
     alone = dataclasses.replace(config, files={})
     source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]

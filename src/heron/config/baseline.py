@@ -1,16 +1,102 @@
-"""Which settings of `baseline` cannot work together; imports nothing heavy."""
+"""Keys of the systems without a trained encoder; imports nothing heavy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Formatter
+from typing import Annotated
 
-from heron.base.errors import ConfigError
-from heron.config.schema import Config
+from heron.config.constraints import Count, Ge, OneOf, Positive
 
 EXTRACTIVE = ("lead", "textrank", "oracle")
 CBOW = ("cbow_svm", "cbow_softmax")
 TEMPLATE_FIELDS = ("premise", "hypothesis")
+
+
+@dataclass
+class BaselineConfig:
+    """A system without a trained encoder, in place of encoder and head (`heron.models.baselines`).
+
+    Args:
+        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
+            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
+            `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
+            most like all others), `oracle` (those a greedy search with the reference finds: no
+            system but a ceiling).
+        sentences: how many of them `lead`, `textrank` and `oracle` take at most.
+        input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
+        vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
+            in fastText's format, .vec or .vec.gz.
+        words: what a word is: `words` (`heron.languages.words`, capitals kept), `folded` (those,
+            without capitals) or `whitespace` (what stands between spaces, as RoNLI's repository
+            has it).
+        dim, epochs, min_count, buckets: under `vectors=train` the width of the vectors, passes over
+            the texts, the fewest occurrences of a word, and rows for character n-grams.
+        scale: what is done to the features by what the train split shows: `none`, `standard` (mean
+            0, variance 1) or `minmax` (from 0 to 1).
+        C: inverse strength of the l2 penalty.
+        kernel: `linear` or `rbf`, for `cbow_svm`.
+        max_iter: iterations of the optimizer at most.
+        tol: where it stops.
+        class_weight: `none` or `balanced` (N / (C n_c)).
+        model, revision: for `zero_shot`, a Hugging Face model for sequence pairs with an entailment
+            class, by hub id or folder.
+        zero_shot: `definitions` asks of each class whether the pair entails its sentence in
+            `hypotheses`; `direct` takes the model's own classes, for data with the same ones.
+        hypotheses: a sentence per class.
+        template: how a pair becomes the one text that is to entail the sentence.
+        entailment: what is compared between classes: the `probability` of entailment among the
+            model's classes, or its `logit`, as transformers' pipeline does.
+        permutation: `repo` orders the scores as RoNLI's repository does, which is a mistake: the
+            prediction becomes the rank of the first class. `none` does not.
+        max_length: longest sequence of the `zero_shot` model, in tokens; the pair gives way.
+    """
+
+    name: Annotated[str, OneOf("none", "majority", *CBOW, "zero_shot", *EXTRACTIVE)] = "none"
+    sentences: Count = 3
+    input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
+    vectors: str = "train"
+    words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
+    dim: Count = 300
+    epochs: Count = 10
+    min_count: Count = 2
+    buckets: Count = 100_000
+    scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
+    C: Positive = 1.0
+    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"
+    max_iter: Count = 1000
+    tol: Positive = 1e-3
+    class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
+    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
+    revision: str | None = None
+    zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
+    hypotheses: dict[str, str] = field(default_factory=dict)
+    template: str = "{premise} {hypothesis}"
+    entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
+    permutation: Annotated[str, OneOf("none", "repo")] = "none"
+    max_length: Annotated[int, Ge(8)] = 512
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot work together."""
+        if self.name != "zero_shot":
+            return
+        if self.zero_shot == "direct":
+            if self.permutation != "none":
+                yield "baseline.permutation=repo needs baseline.zero_shot=definitions"
+            return
+        try:
+            fields = [
+                name for _, name, _, _ in Formatter().parse(self.template) if name is not None
+            ]
+        except ValueError:
+            fields = []
+        if sorted(fields) != sorted(TEMPLATE_FIELDS):
+            yield (
+                f"baseline.template={self.template}: must hold {{premise}} and {{hypothesis}}, "
+                "once each, and no other braces"
+            )
 
 
 def other_vectors(name: str, vectors: str, language: str) -> str:
@@ -30,66 +116,3 @@ def other_vectors(name: str, vectors: str, language: str) -> str:
         return ""
     which = "trained on the train split" if vectors == "train" else file
     return f"word vectors: {which}, not fastText's published {published}"
-
-
-def check_baseline(config: Config) -> None:
-    """Check what the types and ranges of single keys do not say.
-
-    Raises:
-        ConfigError: names the key and what is allowed.
-    """
-    baseline = config.baseline
-    for key in ("C", "tol"):
-        value = getattr(baseline, key)
-        if not value > 0:  # so that nan is refused as well
-            raise ConfigError(f"baseline.{key}={value}: must be above 0")
-    task = config.task.name
-    if baseline.name in EXTRACTIVE:
-        if task != "summarization":
-            raise ConfigError(
-                f"baseline={baseline.name} summarizes: it needs task=summarization, not {task}"
-            )
-        return
-    if task == "qa":
-        raise ConfigError(
-            f"baseline={baseline.name} gives each row a class: task=qa has none, it finds spans"
-        )
-    if task == "summarization":
-        raise ConfigError(
-            f"baseline={baseline.name} gives each row a class: task=summarization has none, it "
-            f"writes; baseline={', '.join(EXTRACTIVE)} copy sentences"
-        )
-    if config.task.name != "nli" and baseline.name != "majority":
-        raise ConfigError(
-            f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not "
-            f"{config.task.name}"
-        )
-    if baseline.name == "zero_shot":
-        _check_zero_shot(config)
-
-
-def _check_zero_shot(config: Config) -> None:
-    baseline, labels = config.baseline, config.data.label_order
-    if baseline.zero_shot == "direct":
-        if baseline.permutation != "none":
-            raise ConfigError("baseline.permutation=repo needs baseline.zero_shot=definitions")
-        return
-    missing = [label for label in labels if not baseline.hypotheses.get(label)]
-    if missing:
-        every = ", ".join(f'{label}: "..."' for label in labels)
-        raise ConfigError(
-            f"baseline.hypotheses has no sentence for {', '.join(missing)}: write one per class, "
-            f"in the language of the data, '+baseline.hypotheses={{{every}}}', or set "
-            "baseline.zero_shot=direct where the classes are the model's own"
-        )
-    try:
-        fields = [
-            name for _, name, _, _ in Formatter().parse(baseline.template) if name is not None
-        ]
-    except ValueError:
-        fields = []
-    if sorted(fields) != sorted(TEMPLATE_FIELDS):
-        raise ConfigError(
-            f"baseline.template={baseline.template}: must hold {{premise}} and {{hypothesis}}, "
-            "once each, and no other braces"
-        )

@@ -1,19 +1,47 @@
-"""What commands are told about BERTScore: options and their checks; imports nothing heavy."""
+"""BERTScore's keys and options: imports nothing heavy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
-from heron.base.errors import ConfigError, nearest
-from heron.config.schema import BertScoreConfig
+from heron.base.errors import ConfigError
+from heron.config.constraints import Count, OneOf, broken
 
-LONG = ("skip", "cut", "windows")
-PRECISIONS = ("32-true", "bf16-mixed")
+
+@dataclass
+class BertScoreConfig:
+    """Whether summaries are scored by BERTScore too, and by what; see `heron.metrics.bertscore`.
+
+    Args:
+        model: the encoder whose states are compared, hub id or folder; null leaves BERTScore out.
+        layer: after which of its layers, from 1; there is no default, because scores of two layers
+            cannot be compared and the literature seldom says its own.
+        idf: weigh tokens by how few references have them.
+        long: what becomes of texts that are longer than the encoder can read: `skip` leaves their
+            pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does;
+            `windows` reads everything, in overlapping windows. Counted in any case.
+        precision: `32-true`, or `bf16-mixed`, which changes scores by some 0.0002.
+        baseline: a file as bert-score has them (LAYER,P,R,F): rescaled scores come beside the
+            others; null: none.
+    """
+
+    model: str | None = None
+    layer: Count | None = None
+    idf: bool = False
+    long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
+    precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
+    baseline: str | None = None
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot be computed, without looking at any file."""
+        yield from _problems(self)
 
 
 @dataclass(kw_only=True)
 class BertScoreOptions:
-    """Options of every command that scores summaries; see `heron.config.schema.BertScoreConfig`.
+    """Options of every command that scores summaries; see `BertScoreConfig`.
 
     Args:
         bertscore: an encoder, hub id or folder: scores by BERTScore as well.
@@ -45,37 +73,42 @@ class BertScoreOptions:
             self.bertscore_precision,
             self.bertscore_baseline,
         )
-        for name, allowed in (("long", LONG), ("precision", PRECISIONS)):
-            if (value := getattr(config, name)) not in allowed:
-                raise ConfigError(f"bertscore_{name}={value}.{nearest(value, allowed)}")
-        check_bertscore(config, "bertscore=", "bertscore_")
+        if problems := [
+            *broken(config, "bertscore_"),
+            *_problems(config, "bertscore=", "bertscore_"),
+        ]:
+            raise ConfigError("\n".join(problems))
         return config if config.model else None
 
 
-def check_bertscore(
-    config: BertScoreConfig, model: str = "task.bertscore.model=", key: str = "task.bertscore."
-) -> None:
+def check_bertscore(config: BertScoreConfig) -> None:
     """Refuse what cannot be computed, without looking at any file.
-
-    Args:
-        config: see `BertScoreConfig`; one without an encoder must leave everything else alone.
-        model: how the encoder's key begins in messages.
-        key: how the other keys begin.
 
     Raises:
         ConfigError: an encoder without a layer, or the reverse.
     """
+    if problems := [*broken(config, "task.bertscore."), *_problems(config)]:
+        raise ConfigError("\n".join(problems))
+
+
+def _problems(
+    config: BertScoreConfig, model: str = "task.bertscore.model=", key: str = "task.bertscore."
+) -> Iterator[str]:
+    """List what cannot be computed.
+
+    Args:
+        config: one without an encoder must leave everything else alone.
+        model: how the encoder's key begins in messages.
+        key: how the other keys begin.
+    """
     if config.model is None:
         if config != BertScoreConfig(long=config.long, precision=config.precision):
-            raise ConfigError(f"{key}* say how BERTScore reads; {model}NAME says by which encoder")
-        return
-    if config.layer is None:
-        raise ConfigError(
+            yield f"{key}* say how BERTScore reads; {model}NAME says by which encoder"
+    elif config.layer is None:
+        yield (
             f"{key}layer=: say after which layer {config.model} is read. Scores of two layers "
             "cannot be compared, and there is no common choice: bert-score's table has none for "
             "AlephBERT or Romanian BERT, and HeSum does not tell its own. It has 9 (of 12) for "
             f"multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large: {key}layer=9 is a fair "
             "choice for an encoder of 12 layers"
         )
-    if config.layer < 1:
-        raise ConfigError(f"{key}layer={config.layer}: layers are counted from 1")

@@ -1,13 +1,13 @@
-"""What a curriculum's settings may be; light, so that a typing error is answered at once."""
+"""The curriculum's keys, and which settings of it cannot work together; imports nothing heavy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
-from heron.base.errors import ConfigError, nearest
-from heron.config.schema import Config, CurriculumConfig
+from heron.base.errors import nearest
+from heron.config.constraints import Count, Ge, OneOf, Share
 
 GROUPS = ("easy", "ambiguous", "hard")
 GROWING = ("linear", "root", "competence")
@@ -27,6 +27,105 @@ DIFFICULTIES = ("length", "sts", "external", "random", *LEARNT)
 _KEYS = ("name", "share", "steps", "unlock", "groups")
 
 
+@dataclass
+class CurriculumConfig:
+    """In which order and share of the steps a run sees its examples.
+
+    Whatever the curriculum, the run takes the optimizer steps of the run without one.
+
+    Args:
+        name: name for tables; `none` draws from everything all the time.
+        difficulty: what makes an example hard: `length` (tokens), `sts` (premise and hypothesis
+            unlike each other), `external` (a column of `scores`), `random`, or a statistic of an
+            earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
+        reverse: hardest first.
+        order: in which `unlock` and pacings that grow unlock: by `difficulty`, or by `groups`: the
+            easy group, then the ambiguous one, then the hard one, each example once (the most
+            confident, most variable, least confident ones first), as in the file that RoNLI's code
+            reads for Cart-CL. Examples in no group are then never unlocked, and shares are of the
+            others.
+        grouping: how groups are made: `allenai` (the examples with the highest
+            confidence, the highest variability, the lowest confidence; they overlap) or
+            `tercile_partition` (disjoint thirds by difficulty).
+        fraction: size of each group under `allenai`; the shipped curricula have the published
+            tool's third, .3319.
+        exact: with the published tool's off-by-one: int(fraction x N) + 1 examples, as `heron map`
+            and the shipped curricula have it; else the nearest whole number.
+        pacing: `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with
+            the steps), or `self_paced` (the examples with the lowest loss so far, a growing share).
+        stages: mappings with `share` (of all steps), and either `unlock` (the easiest share of the
+            examples) or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead
+            of `share`.
+        start: share that is unlocked at first, for pacings that grow.
+        until: share of all steps at which everything is unlocked, for pacings that grow.
+        power: of `root`: 2 is the square root.
+        updates: how often the unlocked share grows until then.
+        by_class: unlock the same share of every class.
+        sampling: `plain`, or `stratified` (each batch has the classes in their shares).
+        budget: `equal` (the steps of the run without curriculum) or `own` (the sum of `steps`).
+        restart: begin every stage with a new optimizer state, as the RoNLI repository does.
+        dynamics: run folder whose dynamics say what is hard; null trains (or finds) the same run
+            without curriculum first.
+        changes: dotted keys that this first run has otherwise, such as
+            `{batching.oversample: none}`.
+        scores: table (.csv, .jsonl, .parquet) with a `guid` column, for `external`.
+        column: the column of `scores`; higher is harder.
+        embeddings: whose states `sts` compares: those of the encoder as it comes (`pretrained`) or
+            as the first run has fine-tuned it (`trained`, as in the paper).
+    """
+
+    name: str = "none"
+    difficulty: Annotated[str, OneOf(*DIFFICULTIES)] = "eq1_swapped"
+    reverse: bool = False
+    order: Annotated[str, OneOf("difficulty", "groups")] = "difficulty"
+    grouping: Annotated[str, OneOf("allenai", "tercile_partition")] = "allenai"
+    fraction: Share = 0.33
+    exact: bool = False
+    pacing: Annotated[str, OneOf("stages", *GROWING, "self_paced")] = "stages"
+    stages: list[dict[str, Any]] = field(default_factory=list)
+    start: Share = 0.2
+    until: Share = 0.5
+    power: Annotated[float, Ge(1)] = 2.0
+    updates: Count = 20
+    by_class: bool = False
+    sampling: Annotated[str, OneOf("plain", "stratified")] = "plain"
+    budget: Annotated[str, OneOf("equal", "own")] = "equal"
+    restart: bool = False
+    dynamics: str | None = None
+    changes: dict[str, Any] = field(default_factory=dict)
+    scores: str | None = None
+    column: str | None = None
+    embeddings: Annotated[str, OneOf("pretrained", "trained")] = "pretrained"
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot work together."""
+        if self.name == "none":
+            # An experiment may say `changes` for the curricula that a sweep sets beside it.
+            if replace(self, changes={}) != CurriculumConfig():
+                yield (
+                    "curriculum.* is set, but curriculum=none draws from everything: choose one of "
+                    "conf/curriculum to change it"
+                )
+            return
+        if self.pacing == "stages":
+            yield from _stage_problems(self)
+        elif self.budget == "own" or self.stages:
+            yield (
+                f"curriculum.stages and curriculum.budget=own need curriculum.pacing=stages, not "
+                f"{self.pacing}"
+            )
+        if self.difficulty == "external" and not (self.scores and self.column):
+            yield (
+                "curriculum.difficulty=external needs curriculum.scores=FILE and "
+                "curriculum.column=NAME"
+            )
+        if uses_groups(self) and self.reverse:
+            yield (
+                "curriculum.reverse turns the order by difficulty; stages that name groups, and "
+                "curriculum.order=groups, say their own order"
+            )
+
+
 def uses_groups(config: CurriculumConfig) -> bool:
     """Tell whether a curriculum goes by groups, in a stage or in its order."""
     return config.order == "groups" or any(stage.get("groups") for stage in config.stages)
@@ -44,106 +143,36 @@ def compares_trained(config: CurriculumConfig) -> bool:
     return config.difficulty == "sts" and config.embeddings == "trained"
 
 
-def check_dynamics(config: Config) -> None:
-    """Refuse settings of recorder and curriculum that cannot work.
-
-    Raises:
-        ConfigError: names the key, what is wrong and what is allowed.
-    """
-    every = config.dynamics.every
-    if not 0 < every <= 1 or abs(1 / every - round(1 / every)) > 1e-6:
-        raise ConfigError(f"dynamics.every={every}: must be 1, 0.5, 0.25 or another 1/n")
-    curriculum = config.curriculum
-    if curriculum.name == "none":
-        # An experiment may say `changes` for the curricula that a sweep sets beside it.
-        if replace(curriculum, changes={}) != CurriculumConfig():
-            raise ConfigError(
-                "curriculum.* is set, but curriculum=none draws from everything: choose one of "
-                "conf/curriculum to change it"
-            )
-        return
-    if config.baseline.name != "none":
-        raise ConfigError(
-            f"curriculum={curriculum.name} orders training steps; baseline={config.baseline.name} "
-            "has none"
-        )
-    for key in ("start", "until", "fraction"):
-        value = getattr(curriculum, key)
-        if not 0 < value <= 1:
-            raise ConfigError(f"curriculum.{key}={value}: must be above 0 and at most 1")
-    if curriculum.pacing == "stages":
-        _check_stages(curriculum)
-    elif curriculum.budget == "own" or curriculum.stages:
-        raise ConfigError(
-            f"curriculum.stages and curriculum.budget=own need curriculum.pacing=stages, not "
-            f"{curriculum.pacing}"
-        )
-    _check_difficulty(config)
-    _check_combination(config)
-
-
-def _check_stages(config: CurriculumConfig) -> None:
+def _stage_problems(config: CurriculumConfig) -> Iterator[str]:
     if not config.stages:
-        raise ConfigError("curriculum.pacing=stages needs curriculum.stages")
+        yield "curriculum.pacing=stages needs curriculum.stages"
+        return
     wanted = "steps" if config.budget == "own" else "share"
     for number, entry in enumerate(config.stages, 1):
-        _check_stage(entry, f"curriculum.stages, number {number}", wanted)
+        if problem := _stage_problem(entry, wanted):
+            yield f"curriculum.stages, number {number}: {problem}"
+            return
     shares = sum(float(entry.get("share", 0)) for entry in config.stages)
     if wanted == "share" and abs(shares - 1) > 1e-6:
-        raise ConfigError(f"curriculum.stages: the shares add up to {shares:g}, not to 1")
+        yield f"curriculum.stages: the shares add up to {shares:g}, not to 1"
 
 
-def _check_stage(entry: Mapping[str, Any], where: str, wanted: str) -> None:
+def _stage_problem(entry: Mapping[str, Any], wanted: str) -> str:
     for key in entry:
         if key not in _KEYS:
-            raise ConfigError(f"{where}: unknown key '{key}'.{nearest(str(key), _KEYS)}")
+            return f"unknown key '{key}'.{nearest(str(key), _KEYS)}"
     size, unlock = entry.get(wanted), entry.get("unlock", 1.0)
     whole = wanted == "steps"
     if not isinstance(size, int if whole else int | float) or not size > 0:
         what = "optimizer steps, a whole" if whole else "the share of all steps, a"
         hint = "" if whole or "steps" not in entry else "; steps need curriculum.budget=own"
-        raise ConfigError(f"{where}: {wanted}={size}; it needs {what} number above 0{hint}")
+        return f"{wanted}={size}; it needs {what} number above 0{hint}"
     if not isinstance(unlock, int | float) or not 0 < unlock <= 1:
-        raise ConfigError(f"{where}: unlock={unlock}: must be above 0 and at most 1")
+        return f"unlock={unlock}: must be in (0, 1]"
     if "groups" in entry and "unlock" in entry:
-        raise ConfigError(f"{where}: either unlock or groups, not both")
+        return "either unlock or groups, not both"
     groups = entry.get("groups", ())
     if not isinstance(groups, list | tuple):
-        raise ConfigError(f"{where}: groups is a list, such as [{groups or 'easy'}]")
-    for group in groups:
-        if group not in GROUPS:
-            raise ConfigError(f"{where}: no group '{group}'.{nearest(str(group), GROUPS)}")
-
-
-def _check_difficulty(config: Config) -> None:
-    curriculum = config.curriculum
-    if curriculum.difficulty == "external" and not (curriculum.scores and curriculum.column):
-        raise ConfigError(
-            "curriculum.difficulty=external needs curriculum.scores=FILE and curriculum.column=NAME"
-        )
-    if curriculum.difficulty == "sts" and config.task.name != "nli":
-        raise ConfigError(
-            f"curriculum.difficulty=sts compares two texts of a kind: it needs task=nli, not "
-            f"{config.task.name}. Use length, or a statistic of a run's dynamics"
-        )
-    if uses_groups(curriculum) and curriculum.reverse:
-        raise ConfigError(
-            "curriculum.reverse turns the order by difficulty; stages that name groups, and "
-            "curriculum.order=groups, say their own order"
-        )
-
-
-def _check_combination(config: Config) -> None:
-    curriculum, dynamics = config.curriculum, config.dynamics
-    watched = dynamics.enabled and dynamics.mode == "evaluation"
-    if curriculum.pacing == "self_paced" and not watched:
-        raise ConfigError(
-            "curriculum.pacing=self_paced needs the loss of every example after every epoch: "
-            "dynamics.enabled=true dynamics.mode=evaluation"
-        )
-    by_class = curriculum.by_class or curriculum.sampling == "stratified"
-    if by_class and config.head.input == "window":
-        raise ConfigError(
-            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
-            "with head.input=window a text comes with all its pairs"
-        )
+        return f"groups is a list, such as [{groups or 'easy'}]"
+    unknown = [str(group) for group in groups if group not in GROUPS]
+    return f"no group '{unknown[0]}'.{nearest(unknown[0], GROUPS)}" if unknown else ""

@@ -6,27 +6,21 @@ frozen: OmegaConf makes frozen ones read-only, and `data.sample.fraction=0.25` c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import yaml
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
-from heron.data.markers import Markers
-from heron.languages import get_language
-from heron.languages.unicode import UnicodeOptions
-from heron.tasks.qa.options import QA_FORMATS, QaConfig, check_question_set
-from heron.tasks.summarization.options import ARTICLE_FORMATS, SummariesConfig, check_article_set
+from heron.config.constraints import Fraction, Matches, Natural, OneOf, Share, check
+from heron.config.tasks import TASKS, formats
 
-FORMATS = ("marked_table", "pair_table", *QA_FORMATS, *ARTICLE_FORMATS)
-TASKS = ("relation", "nli", "qa", "summarization")
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
-_CHOICES = {
-    "task": TASKS,
-    "format": FORMATS,
-    "unlabelled": ("refuse", "drop"),
-    "normalize_case": ("none", "capitalize", "lower"),
-    "duplicates": ("keep", "mark", "drop"),
-    "on_cut": ("refuse", "drop"),
-}
+Split = Annotated[str, OneOf(*SPLITS)]
 
 
 @dataclass
@@ -105,12 +99,9 @@ class ValidationConfig:
         seed: of the draw; independent of the training seed, so all seeds share one split.
     """
 
-    fraction: float = 0.1
-    by: str = "group"
+    fraction: Fraction = 0.1
+    by: Annotated[str, OneOf("group", "row")] = "group"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        _check_carving("data.validation", self.fraction, self.by)
 
 
 @dataclass
@@ -123,11 +114,8 @@ class HoldoutConfig(ValidationConfig):
         seed: of the draw; independent of the training seed, so all seeds share one split.
     """
 
-    fraction: float = 0.0
-    by: str = "row"
-
-    def __post_init__(self) -> None:
-        _check_carving("data.holdout", self.fraction, self.by)
+    fraction: Fraction = 0.0
+    by: Annotated[str, OneOf("group", "row")] = "row"
 
 
 @dataclass
@@ -140,14 +128,9 @@ class SampleConfig:
         seed: of the draw.
     """
 
-    fraction: float = 1.0
-    by: str = "pair"
+    fraction: Share = 1.0
+    by: Annotated[str, OneOf("pair", "window")] = "pair"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        _check_choice("data.sample.by", self.by, ("pair", "window"))
-        if not 0 < self.fraction <= 1:
-            raise ConfigError(f"data.sample.fraction={self.fraction}: must be in (0, 1]")
 
 
 @dataclass
@@ -161,12 +144,12 @@ class PhrasesConfig:
     """
 
     file: FileConfig | None = None
-    remove: str = "none"
+    remove: Annotated[str, OneOf("none", "start", "anywhere")] = "none"
 
-    def __post_init__(self) -> None:
-        _check_choice("data.phrases.remove", self.remove, ("none", "start", "anywhere"))
+    def problems(self) -> Iterator[str]:
+        """Check that there is a list of what to remove."""
         if self.remove != "none" and self.file is None:
-            raise ConfigError(
+            yield (
                 f"data.phrases.remove={self.remove} needs a list of phrases: "
                 "data.phrases.file.path=FILE"
             )
@@ -204,6 +187,87 @@ class GeneratorConfig:
     casing_artefact: bool = True
     unanswerable: float = 0.0
     rivals: float = 0.7
+
+
+@dataclass
+class UnicodeOptions:
+    """Which variants count as one (`data.unicode`).
+
+    Args:
+        nfc: compose letters and their diacritics into canonical form (NFC).
+        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates),
+            `keep` leaves them.
+        niqqud: `strip` removes Hebrew points and accents, `keep` leaves them.
+        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, the way most
+            Hebrew text is typed; `keep` leaves them.
+        cedilla: `comma` turns a language's `variants` into its letters: the cedilla letters ş ţ of
+            old Romanian fonts into ș ț, in Romanian texts only (ş is a letter of Turkish names
+            elsewhere); `keep` leaves them.
+    """
+
+    nfc: bool = True
+    bidi: Annotated[str, OneOf("strip", "keep")] = "strip"
+    niqqud: Annotated[str, OneOf("keep", "strip")] = "keep"
+    punctuation: Annotated[str, OneOf("keep", "unify")] = "keep"
+    cedilla: Annotated[str, OneOf("comma", "keep")] = "comma"
+
+
+@dataclass
+class QaConfig:
+    """How the answers of extractive question answering are read (`data.qa`).
+
+    Args:
+        misaligned: of an answer that does not stand at its `answer_start`: `refuse` stops and
+            names all of them, `repair` takes the nearest place where it does stand, `drop` leaves
+            the answer out, and the question where it has no other.
+        trim: leave out blanks at both ends of an answer. The string as it was shipped stays the
+            gold answer of the metrics.
+        yes_no: `drop` leaves out questions that ask for yes or no, by their first word.
+        no_answer: of questions without an answer, where `data.label_order` is `[answer]`: `refuse`
+            stops and names all of them, `drop` leaves them out, so that data with such questions
+            go before data without in sequential fine-tuning.
+        answer_words: fewest and most words of an answer, `[min, max]`; questions with no such
+            answer are left out. Empty for no limits.
+
+    Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
+    discarded, 68 of 3,106; the released files are what was left, hence the defaults.
+    """
+
+    misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
+    trim: bool = True
+    yes_no: Annotated[str, OneOf("keep", "drop")] = "keep"
+    no_answer: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    answer_words: list[int] = field(default_factory=list)
+
+    def problems(self) -> Iterator[str]:
+        """Check the limits of an answer's length."""
+        limits = list(self.answer_words)
+        if limits and (len(limits) != 2 or not 1 <= limits[0] <= limits[1]):
+            yield (
+                f"data.qa.answer_words={limits}: the fewest and the most words of an answer, "
+                "[1, 30], or [] for no limits"
+            )
+
+
+@dataclass
+class SummariesConfig:
+    """Which rows of articles and summaries are left out, each counted (`data.summaries`).
+
+    Args:
+        empty: of a row whose article or summary is empty: `refuse` stops and names all of them,
+            `drop` leaves it out.
+        other_script: leave out articles of whose letters more than this fraction is not in the
+            alphabet of the data set's language; null leaves none out.
+        min_summary_tokens: leave out summaries of fewer words than this; 0 leaves none out.
+
+    Source: HeSum, appendix A: pages without text or not in Hebrew, and articles with summaries of
+    fewer than 10 tokens, were left out. The released files are what was left, hence the defaults.
+    Its section on limitations says "10 or fewer", which is `min_summary_tokens=11`.
+    """
+
+    empty: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    other_script: Fraction | None = None
+    min_summary_tokens: Natural = 0
 
 
 @dataclass
@@ -265,106 +329,91 @@ class DataConfig:
         ConfigError: a value that heron does not know, with the nearest ones it does.
     """
 
-    name: str = ""
-    language: str = "he"
+    # Stages and predictions are stored under this name.
+    name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
+    language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] = "he"
     label_order: list[str] = field(default_factory=list)
     title: str = ""
     licence: str = ""
     citation: str = ""
     homepage: str = ""
-    task: str = "relation"
+    task: Annotated[str, OneOf(registry="heron.config.tasks:TASKS")] = "relation"
     synthetic: bool = False
     format: str = "marked_table"
     columns: Columns = field(default_factory=Columns)
     label_aliases: dict[str, str] = field(default_factory=dict)
-    label_field: dict[str, str] = field(default_factory=dict)
+    label_field: dict[Split, str] = field(default_factory=dict)
     no_label: list[str] = field(default_factory=list)
-    unlabelled: str = "refuse"
-    files: dict[str, FileConfig] = field(default_factory=dict)
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    files: dict[Split, FileConfig] = field(default_factory=dict)
+    counts: dict[Split, dict[str, int]] = field(default_factory=dict)
     join: JoinConfig | None = None
     inverse: dict[str, str] = field(default_factory=dict)
     markers: list[str] = field(default_factory=list)
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
-    normalize_case: str = "none"
+    normalize_case: Annotated[str, OneOf("none", "capitalize", "lower")] = "none"
     phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
     qa: QaConfig = field(default_factory=QaConfig)
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
-    duplicates: str = "keep"
+    duplicates: Annotated[str, OneOf("keep", "mark", "drop")] = "keep"
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
     validation: ValidationConfig = field(default_factory=ValidationConfig)
     sample: SampleConfig = field(default_factory=SampleConfig)
-    on_cut: str = "refuse"
+    on_cut: Annotated[str, OneOf("refuse", "drop")] = "refuse"
     generator: GeneratorConfig | None = None
     verify: bool = True
     findings: dict[str, str] = field(default_factory=dict)
     substitute: str | None = None
 
     def __post_init__(self) -> None:
-        if "/" in self.name:  # stages and predictions are stored under this name
-            raise ConfigError(f"data.name={self.name}: a name without '/' is needed")
-        get_language(self.language)
-        for key, allowed in _CHOICES.items():
-            _check_choice(f"data.{key}", getattr(self, key), allowed)
-        for split in (*self.files, *self.counts):
-            _check_choice("data.files: split", split, SPLITS)
-        check_article_set(self)
-        self._check_columns()
-        check_question_set(self, FORMATS)
-        self._check_labels()
-        if self.markers and len(set(self.markers)) != len(Markers._fields):
-            raise ConfigError(
+        check(self, "data.")
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot work together, by the data set's task as well."""
+        rules = TASKS[self.task]
+        if self.format not in rules.formats:
+            known = formats()
+            also = f"data.task={self.task} reads {' or '.join(rules.formats)}"
+            hint = "" if self.format in known else nearest(self.format, known)
+            yield f"data.format={self.format}: {also}.{hint}"
+        else:
+            yield from rules.data_problems(self)
+        if self.markers and len(set(self.markers)) != 4:
+            yield (
                 f"data.markers={self.markers}: name four different strings (start and end of "
                 "event 1, start and end of event 2), or none for the language's own"
             )
+        yield from self._label_problems()
 
-    def _check_columns(self) -> None:
-        columns = self.columns
-        two_texts = ("pair_table", *QA_FORMATS)
-        if self.format in two_texts and columns.text_pair in (None, columns.text):
-            raise ConfigError(
-                f"data.columns.text_pair={columns.text_pair}: data.format={self.format} needs the "
-                "column of the second text"
-            )
-        if self.format not in two_texts and columns.text_pair is not None:
-            raise ConfigError(
-                f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
-            )
-
-    def _check_labels(self) -> None:
+    def _label_problems(self) -> Iterator[str]:
         if len(set(self.label_order)) < len(self.label_order):
-            raise ConfigError(f"data.label_order={self.label_order}: name each class once")
-        for split, counts in self.counts.items():
-            for label in counts:
-                if label not in self.no_label:
-                    self._check_class(f"data.counts.{split}", label)
-        for label in (*self.inverse, *self.inverse.values()):
-            self._check_class("data.inverse", label)
+            yield f"data.label_order={self.label_order}: name each class once"
+        classes = {
+            **{f"data.counts.{split}": [*counts] for split, counts in self.counts.items()},
+            "data.inverse": [*self.inverse, *self.inverse.values()],
+            **{f"data.label_aliases.{name}": [each] for name, each in self.label_aliases.items()},
+        }
+        for key, labels in classes.items():
+            counted = key.startswith("data.counts")
+            for label in labels:
+                if label not in self.label_order and not (counted and label in self.no_label):
+                    yield self._unknown_class(key, label)
         if any(self.inverse.get(other) != label for label, other in self.inverse.items()):
-            raise ConfigError(f"data.inverse={self.inverse}: inverting twice must give the label")
+            yield f"data.inverse={self.inverse}: inverting twice must give the label"
         for alias, label in self.label_aliases.items():
-            self._check_class(f"data.label_aliases.{alias}", label)
             if alias in self.label_order and alias != label:
-                raise ConfigError(f"data.label_aliases.{alias}={label}: {alias} is a class itself")
-        for split in self.label_field:
-            _check_choice("data.label_field: split", split, SPLITS)
+                yield f"data.label_aliases.{alias}={label}: {alias} is a class itself"
         for value in self.no_label:
             if value in self.label_order or value in self.label_aliases:
-                raise ConfigError(f"data.no_label={self.no_label}: '{value}' is a label")
+                yield f"data.no_label={self.no_label}: '{value}' is a label"
 
-    def _check_class(self, key: str, label: str) -> None:
-        if label in self.label_order:
-            return
+    def _unknown_class(self, key: str, label: str) -> str:
         fix = "the classes of a generated corpus can change their order, not their names"
         if not self.generator:
             fix = f"name one of these; for other classes copy conf/data/{self.name}.yaml and write "
             fix += "them in every key that names classes"
         order = ", ".join(self.label_order)
-        raise ConfigError(f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}")
-
-    def event_markers(self) -> Markers:
-        """The four marker strings: the configured ones, else the language's."""
-        return Markers(*(self.markers or get_language(self.language).event_markers))
+        return f"{key}: '{label}' is not in data.label_order=[{order}]; {fix}"
 
 
 def read_config(path: Path) -> DataConfig:
@@ -373,25 +422,12 @@ def read_config(path: Path) -> DataConfig:
     Raises:
         ConfigError: not YAML, an unknown key, or a value that its key cannot have.
     """
-    import yaml
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
     try:
         config = OmegaConf.merge(OmegaConf.structured(DataConfig), OmegaConf.load(path))
         value = OmegaConf.to_object(config)
-    except (ConfigError, OmegaConfBaseException, yaml.YAMLError) as error:
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except (OmegaConfBaseException, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
     assert isinstance(value, DataConfig)
     return value
-
-
-def _check_carving(key: str, fraction: float, by: str) -> None:
-    _check_choice(f"{key}.by", by, ("group", "row"))
-    if not 0 <= fraction < 1:
-        raise ConfigError(f"{key}.fraction={fraction}: must be in [0, 1)")
-
-
-def _check_choice(key: str, value: str, allowed: tuple[str, ...] | list[str]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{key}={value}: unknown.{nearest(value, allowed)}")

@@ -13,8 +13,8 @@ from omegaconf.errors import KeyValidationError, MissingMandatoryValue, OmegaCon
 
 from heron.base.errors import ConfigError
 from heron.base.folders import data_set_file
-from heron.config.checks import refuse_unknown
 from heron.config.data import DataConfig
+from heron.config.keys import refuse_unknown
 from heron.config.schema import Config
 
 # What to say of a value that is no YAML, or not of Hydra's grammar.

@@ -10,9 +10,9 @@ from hydra.errors import OverrideParseException
 from omegaconf.errors import OmegaConfBaseException, ValidationError
 
 from heron.base.errors import nearest
-from heron.config.checks import all_keys
 from heron.config.data import SPLITS
 from heron.config.data_words import UNREADABLE, needed
+from heron.config.keys import all_keys
 
 # Mappings whose keys are the user's own.
 _BY_SPLIT = ("data.files.", "data.counts.")

@@ -1,16 +1,42 @@
 """The schema of the configuration: every key that the code reads, with its type and its unit.
 
-YAML in `conf/` holds the values; `heron.config.checks` checks them against these dataclasses.
+YAML in `conf/` holds the values. A field's type says what its value may be, and `problems()` of a
+class what cannot work together in it; `heron.config.constraints.check` reads both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from typing import Annotated, Any
 
+from heron.base.errors import nearest
+from heron.config.baseline import BaselineConfig
+from heron.config.bertscore import BertScoreConfig
+from heron.config.constraints import (
+    Count,
+    Fraction,
+    Ge,
+    Hint,
+    Interval,
+    Len,
+    Matches,
+    Natural,
+    OneOf,
+    Seed,
+)
+from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
+from heron.config.tasks import TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
+Rate = Annotated[
+    float, Interval(gt=0, lt=float("inf")), Hint("to train the head alone, set encoder.freeze=all")
+]
+Freeze = Annotated[
+    str, Matches(r"none|embeddings|all|\d+", "none, embeddings, all or a layer count")
+]
 
 
 @dataclass
@@ -41,36 +67,19 @@ class GenerationConfig:
         max_new_tokens: longest summary, in tokens.
     """
 
-    num_beams: int = 4
+    num_beams: Count = 4
     length_penalty: float = 1.0
-    no_repeat_ngram_size: int = 3
-    min_new_tokens: int = 0
-    max_new_tokens: int = 128
+    no_repeat_ngram_size: Natural = 3
+    min_new_tokens: Natural = 0
+    max_new_tokens: Count = 128
 
-
-@dataclass
-class BertScoreConfig:
-    """Whether summaries are scored by BERTScore too, and by what; see `heron.metrics.bertscore`.
-
-    Args:
-        model: the encoder whose states are compared, hub id or folder; null leaves BERTScore out.
-        layer: after which of its layers, from 1; there is no default, because scores of two layers
-            cannot be compared and the literature seldom says its own.
-        idf: weigh tokens by how few references have them.
-        long: what becomes of texts that are longer than the encoder can read: `skip` leaves their
-            pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does;
-            `windows` reads everything, in overlapping windows. Counted in any case.
-        precision: `32-true`, or `bf16-mixed`, which changes scores by some 0.0002.
-        baseline: a file as bert-score has them (LAYER,P,R,F): rescaled scores come beside the
-            others; null: none.
-    """
-
-    model: str | None = None
-    layer: int | None = None
-    idf: bool = False
-    long: str = "skip"
-    precision: str = "32-true"
-    baseline: str | None = None
+    def problems(self) -> Iterator[str]:
+        """Check that a summary may be as long as it must be."""
+        if self.min_new_tokens > self.max_new_tokens:
+            yield (
+                f"task.generation.min_new_tokens={self.min_new_tokens}: must be at most "
+                f"task.generation.max_new_tokens={self.max_new_tokens}"
+            )
 
 
 @dataclass
@@ -96,14 +105,14 @@ class TaskConfig:
         bertscore: of `summarization`: scored at the end of a run, not after each epoch.
     """
 
-    name: str = "relation"
-    relaxed: str = "recode"
-    bootstrap: int = 1000
-    resample: str = "group"
-    max_answer_tokens: int = 30
-    n_best: int = 20
-    max_target_tokens: int = 128
-    validation_samples: int | None = None
+    name: Annotated[str, OneOf(registry="heron.config.tasks:TASKS")] = "relation"
+    relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
+    bootstrap: Natural = 1000
+    resample: Annotated[str, OneOf("group", "row")] = "group"
+    max_answer_tokens: Count = 30
+    n_best: Count = 20
+    max_target_tokens: Annotated[int, Ge(2)] = 128
+    validation_samples: Count | None = None
     generation: GenerationConfig = field(default_factory=GenerationConfig)
     bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
 
@@ -122,11 +131,19 @@ class ScratchConfig:
     """
 
     vocabulary: int = 4000
-    hidden: int = 128
-    layers: int = 2
-    heads: int = 4
+    hidden: Count = 128
+    layers: Count = 2
+    heads: Count = 4
     intermediate: int = 256
     positions: int = 256
+
+    def problems(self) -> Iterator[str]:
+        """Check that the heads share the width evenly."""
+        if self.hidden % self.heads:
+            yield (
+                f"encoder.scratch.hidden={self.hidden}: must be a multiple of "
+                f"encoder.scratch.heads={self.heads}"
+            )
 
 
 @dataclass
@@ -159,21 +176,62 @@ class EncoderConfig:
 
     name: str = "scratch"
     revision: str | None = None
-    max_length: int = 512
-    truncation: str = "only_first"
-    overflow: str = "truncate"
-    stride: int = 64
+    max_length: Annotated[int, Ge(8)] = 512
+    truncation: Annotated[str, OneOf("only_first", "only_second", "longest_first")] = "only_first"
+    overflow: Annotated[str, OneOf("truncate", "windows")] = "truncate"
+    stride: Natural = 64
     separator: str | None = None
     trailing_separator: bool = False
-    num_layers: int | None = None
-    freeze: str = "none"
-    dropout: float | None = None
+    num_layers: Count | None = None
+    freeze: Freeze = "none"
+    dropout: Fraction | None = None
     attention: str = "sdpa"
     fast_dropout: bool = True
     gradient_checkpointing: bool = False
     cache: bool = True
     trust_remote_code: bool = False
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
+
+    def problems(self) -> Iterator[str]:
+        """List what windows and separators cannot do."""
+        if self.trailing_separator and self.separator is None:
+            yield (
+                "encoder.trailing_separator=true writes encoder.separator at the end as well: it "
+                "needs encoder.separator, for example ' [SEP] '"
+            )
+        if self.overflow != "windows":
+            return
+        if self.separator is not None:
+            yield (
+                "encoder.overflow=windows needs encoder.separator=null: windows over one joined "
+                "text would not each hold the hypothesis"
+            )
+        if self.truncation == "longest_first":
+            yield (
+                "encoder.overflow=windows needs encoder.truncation=only_first or only_second: "
+                "windows move over one of the two texts"
+            )
+        if self.stride > self.max_length // 2:
+            yield (
+                f"encoder.stride={self.stride}: must be at most half of encoder.max_length="
+                f"{self.max_length}, or windows hardly move"
+            )
+
+
+# Which input forms a pooling reads, where it does not read every form of one pair a sequence.
+_POOLING_FORMS = {
+    "event_start": ("marked",),
+    "mention_pool": ("marked", "window"),
+    "span_ends": ("window",),
+    "tokens": ("question", "article"),
+}
+_PAIRS = ("pair", "separate", "premise", "hypothesis")
+_FORMS = ("marked", "window", *_PAIRS, "question", "article")
+_POOLINGS = ("cls", "last_token", "mean", *_POOLING_FORMS)
+_OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
+_CLASSIFIERS = ("linear", "mlp", "per_event")  # of every task with a class for each row
+_KEYS_OF_TASKS = ("head.distance", "task.bertscore.model")  # see `TaskRules.keys`
+_OVERFLOWING = ("pair", "premise", "hypothesis", "question")
 
 
 @dataclass
@@ -212,19 +270,34 @@ class HeadConfig:
     """
 
     name: str = "ess"
-    input: str = "marked"
-    pooling: str = "event_start"
-    combine: str = "concat"
-    over_windows: str = "mean_logits"
-    classifier: str = "linear"
-    hidden: list[int] = field(default_factory=list)
-    dropout: float = 0.1
-    dropout_at: str = "all"
-    layer_norm: str = "none"
-    distance: int = 0
+    input: Annotated[
+        str,
+        OneOf(
+            "marked", "window", "pair", "separate", "premise", "hypothesis", "question", "article"
+        ),
+    ] = "marked"
+    pooling: Annotated[
+        str,
+        OneOf("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends", "tokens"),
+    ] = "event_start"
+    combine: Annotated[str, OneOf("concat", "compare")] = "concat"
+    over_windows: Annotated[str, OneOf("mean_logits", "max_logits", "mean_states")] = "mean_logits"
+    classifier: Annotated[
+        str, OneOf("linear", "mlp", "per_event", "span", "biaffine", "seq2seq", "warm_start")
+    ] = "linear"
+    hidden: list[Count] = field(default_factory=list)
+    dropout: Fraction = 0.1
+    dropout_at: Annotated[str, OneOf("all", "hidden", "first", "first_two")] = "all"
+    layer_norm: Annotated[str, OneOf("none", "first", "all")] = "none"
+    distance: Natural = 0
     both_ways: bool = False
-    decoder_layers: int | None = None
+    decoder_layers: Count | None = None
     start: str | None = None
+
+    def problems(self) -> Iterator[str]:
+        """Check that the classifier has its layers."""
+        if self.classifier == "mlp" and not self.hidden:
+            yield "head.classifier=mlp needs head.hidden, for example head.hidden=[256]"
 
 
 @dataclass
@@ -247,20 +320,20 @@ class OptimConfig:
         class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
     """
 
-    name: str = "adamw"
-    lr: float = 3e-5
-    head_lr: float | None = None
-    layer_decay: float = 1.0
-    weight_decay: float = 0.01
-    betas: list[float] = field(default_factory=lambda: [0.9, 0.999])
+    name: Annotated[str, OneOf("adamw", "adafactor")] = "adamw"
+    lr: Rate = 3e-5
+    head_lr: Rate | None = None
+    layer_decay: Annotated[float, Ge(0)] = 1.0
+    weight_decay: Annotated[float, Ge(0)] = 0.01
+    betas: Annotated[list[Fraction], Len(2, 2)] = field(default_factory=lambda: [0.9, 0.999])
     eps: float = 1e-8
-    schedule: str = "linear"
-    warmup: float = 0.1
-    warmup_steps: int | None = None
-    clip: float = 1.0
-    accumulate: int = 1
-    label_smoothing: float = 0.0
-    class_weights: str = "none"
+    schedule: Annotated[str, OneOf("constant", "linear", "cosine")] = "linear"
+    warmup: Fraction = 0.1
+    warmup_steps: Natural | None = None
+    clip: Annotated[float, Ge(0)] = 1.0
+    accumulate: Count = 1
+    label_smoothing: Fraction = 0.0
+    class_weights: Annotated[str, OneOf("none", "balanced", "one_minus_share")] = "none"
 
 
 @dataclass
@@ -280,11 +353,11 @@ class BatchingConfig:
         multipliers: copies per class under `multipliers`; 1 for a class that is not named.
     """
 
-    plan: str = "shuffle"
-    size: int = 32
-    tokens: int | None = 4096
-    workers: int = 0
-    oversample: str = "none"
+    plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
+    size: Count = 32
+    tokens: Annotated[int, Ge(8)] | None = 4096
+    workers: Natural = 0
+    oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
     multipliers: dict[str, int] = field(default_factory=dict)
 
 
@@ -314,21 +387,37 @@ class TrainerConfig:
         progress: show a progress bar; null: when the output is a terminal.
     """
 
-    max_epochs: int = 3
-    max_steps: int | None = None
+    max_epochs: Count = 3
+    max_steps: Count | None = None
     monitor: str = "macro_f1"
-    select: str = "best"
-    patience: int | None = None
-    accelerator: str = "auto"
-    devices: int = 1
-    num_nodes: int = 1
-    strategy: str = "auto"
-    precision: str = "auto"
+    select: Annotated[str, OneOf("best", "last")] = "best"
+    patience: Count | None = None
+    accelerator: Annotated[str, OneOf("auto", "cpu", "cuda", "gpu", "mps", "tpu")] = "auto"
+    devices: Count = 1
+    num_nodes: Count = 1
+    strategy: Annotated[str, OneOf("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp")] = (
+        "auto"
+    )
+    precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
     checkpoint_minutes: float = 5.0
-    checkpoint_steps: int | None = None
-    threads: int | None = None
+    checkpoint_steps: Count | None = None
+    threads: Count | None = None
     deterministic: bool = True
     progress: bool | None = None
+
+    def problems(self) -> Iterator[str]:
+        """List what several devices cannot do."""
+        several = self.devices * self.num_nodes > 1
+        if several and self.accelerator in ("mps", "tpu"):
+            yield (
+                f"trainer.devices={self.devices}: several devices need trainer.accelerator=cpu or "
+                f"cuda, not {self.accelerator}"
+            )
+        if self.strategy == "fsdp" and (not several or self.accelerator == "cpu"):
+            yield (
+                "trainer.strategy=fsdp shards a model over several GPUs: set trainer.devices to "
+                "their number, or trainer.strategy=auto"
+            )
 
 
 @dataclass
@@ -343,79 +432,13 @@ class DynamicsConfig:
     """
 
     enabled: bool = True
-    mode: str = "train"
+    mode: Annotated[str, OneOf("train", "evaluation")] = "train"
     every: float = 1.0
 
-
-@dataclass
-class CurriculumConfig:
-    """In which order and share of the steps a run sees its examples.
-
-    Whatever the curriculum, the run takes the optimizer steps of the run without one.
-
-    Args:
-        name: name for tables; `none` draws from everything all the time.
-        difficulty: what makes an example hard: `length` (tokens), `sts` (premise and hypothesis
-            unlike each other), `external` (a column of `scores`), `random`, or a statistic of an
-            earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
-        reverse: hardest first.
-        order: in which `unlock` and pacings that grow unlock: by `difficulty`, or by `groups`: the
-            easy group, then the ambiguous one, then the hard one, each example once (the most
-            confident, most variable, least confident ones first), as in the file that RoNLI's code
-            reads for Cart-CL. Examples in no group are then never unlocked, and shares are of the
-            others.
-        grouping: how groups are made: `allenai` (the examples with the highest
-            confidence, the highest variability, the lowest confidence; they overlap) or
-            `tercile_partition` (disjoint thirds by difficulty).
-        fraction: size of each group under `allenai`; the shipped curricula have the published
-            tool's third, .3319.
-        exact: with the published tool's off-by-one: int(fraction x N) + 1 examples, as `heron map`
-            and the shipped curricula have it; else the nearest whole number.
-        pacing: `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with
-            the steps), or `self_paced` (the examples with the lowest loss so far, a growing share).
-        stages: mappings with `share` (of all steps), and either `unlock` (the easiest share of the
-            examples) or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead
-            of `share`.
-        start: share that is unlocked at first, for pacings that grow.
-        until: share of all steps at which everything is unlocked, for pacings that grow.
-        power: of `root`: 2 is the square root.
-        updates: how often the unlocked share grows until then.
-        by_class: unlock the same share of every class.
-        sampling: `plain`, or `stratified` (each batch has the classes in their shares).
-        budget: `equal` (the steps of the run without curriculum) or `own` (the sum of `steps`).
-        restart: begin every stage with a new optimizer state, as the RoNLI repository does.
-        dynamics: run folder whose dynamics say what is hard; null trains (or finds) the same run
-            without curriculum first.
-        changes: dotted keys that this first run has otherwise, such as
-            `{batching.oversample: none}`.
-        scores: table (.csv, .jsonl, .parquet) with a `guid` column, for `external`.
-        column: the column of `scores`; higher is harder.
-        embeddings: whose states `sts` compares: those of the encoder as it comes (`pretrained`) or
-            as the first run has fine-tuned it (`trained`, as in the paper).
-    """
-
-    name: str = "none"
-    difficulty: str = "eq1_swapped"
-    reverse: bool = False
-    order: str = "difficulty"
-    grouping: str = "allenai"
-    fraction: float = 0.33
-    exact: bool = False
-    pacing: str = "stages"
-    stages: list[dict[str, Any]] = field(default_factory=list)
-    start: float = 0.2
-    until: float = 0.5
-    power: float = 2.0
-    updates: int = 20
-    by_class: bool = False
-    sampling: str = "plain"
-    budget: str = "equal"
-    restart: bool = False
-    dynamics: str | None = None
-    changes: dict[str, Any] = field(default_factory=dict)
-    scores: str | None = None
-    column: str | None = None
-    embeddings: str = "pretrained"
+    def problems(self) -> Iterator[str]:
+        """Check that records divide an epoch evenly."""
+        if not 0 < self.every <= 1 or abs(1 / self.every - round(1 / self.every)) > 1e-6:
+            yield f"dynamics.every={self.every}: must be 1, 0.5, 0.25 or another 1/n"
 
 
 @dataclass
@@ -432,7 +455,7 @@ class LoggerConfig:
 
     wandb: bool = False
     project: str = "heron"
-    mode: str = "offline"
+    mode: Annotated[str, OneOf("offline", "online", "disabled")] = "offline"
     artifacts: bool = False
 
 
@@ -460,8 +483,8 @@ class RunConfig:
     resume: bool = True
     export: bool = True
     isolate: bool | None = None
-    n_jobs: int = 1
-    retry: str = "cut"
+    n_jobs: Count = 1
+    retry: Annotated[str, OneOf("cut", "failed")] = "cut"
     oversubscribe: bool = False
 
 
@@ -484,16 +507,16 @@ class LauncherConfig:
         address: of a running Ray cluster (`auto`, `ray://host:10001`); null starts Ray here.
     """
 
-    name: str = "local"
-    workers: int = 1
+    name: Annotated[str, OneOf("local", "joblib", "slurm", "ray")] = "local"
+    workers: Count = 1
     wait: bool = True
-    cluster: str = "slurm"
+    cluster: Annotated[str, OneOf("slurm", "local", "debug")] = "slurm"
     partition: str | None = None
     account: str | None = None
-    minutes: int = 240
-    gpus: int = 0
-    cpus: int = 1
-    memory_gb: float | None = None
+    minutes: Count = 240
+    gpus: Natural = 0
+    cpus: Count = 1
+    memory_gb: Annotated[float, Ge(0)] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     address: str | None = None
 
@@ -519,79 +542,15 @@ class SweeperConfig:
         study, trial: set by heron in a trial's own configuration.
     """
 
-    name: str = "grid"
-    trials: int = 20
-    seed: int = 0
-    sampler: str = "tpe"
-    pruner: str = "none"
-    startup_trials: int = 5
-    startup_epochs: int = 1
+    name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
+    trials: Count = 20
+    seed: Seed = 0
+    sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
+    pruner: Annotated[str, OneOf("none", "median", "hyperband")] = "none"
+    startup_trials: Natural = 5
+    startup_epochs: Count = 1
     study: str | None = None
     trial: int | None = None
-
-
-@dataclass
-class BaselineConfig:
-    """A system without a trained encoder, in place of encoder and head (`heron.models.baselines`).
-
-    Args:
-        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
-            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
-            `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
-            most like all others), `oracle` (those a greedy search with the reference finds: no
-            system but a ceiling).
-        sentences: how many of them `lead`, `textrank` and `oracle` take at most.
-        input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
-        vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
-            in fastText's format, .vec or .vec.gz.
-        words: what a word is: `words` (`heron.languages.words`, capitals kept), `folded` (those,
-            without capitals) or `whitespace` (what stands between spaces, as RoNLI's repository
-            has it).
-        dim, epochs, min_count, buckets: under `vectors=train` the width of the vectors, passes over
-            the texts, the fewest occurrences of a word, and rows for character n-grams.
-        scale: what is done to the features by what the train split shows: `none`, `standard` (mean
-            0, variance 1) or `minmax` (from 0 to 1).
-        C: inverse strength of the l2 penalty.
-        kernel: `linear` or `rbf`, for `cbow_svm`.
-        max_iter: iterations of the optimizer at most.
-        tol: where it stops.
-        class_weight: `none` or `balanced` (N / (C n_c)).
-        model, revision: for `zero_shot`, a Hugging Face model for sequence pairs with an entailment
-            class, by hub id or folder.
-        zero_shot: `definitions` asks of each class whether the pair entails its sentence in
-            `hypotheses`; `direct` takes the model's own classes, for data with the same ones.
-        hypotheses: a sentence per class.
-        template: how a pair becomes the one text that is to entail the sentence.
-        entailment: what is compared between classes: the `probability` of entailment among the
-            model's classes, or its `logit`, as transformers' pipeline does.
-        permutation: `repo` orders the scores as RoNLI's repository does, which is a mistake: the
-            prediction becomes the rank of the first class. `none` does not.
-        max_length: longest sequence of the `zero_shot` model, in tokens; the pair gives way.
-    """
-
-    name: str = "none"
-    sentences: int = 3
-    input: str = "pair"
-    vectors: str = "train"
-    words: str = "words"
-    dim: int = 300
-    epochs: int = 10
-    min_count: int = 2
-    buckets: int = 100_000
-    scale: str = "none"
-    C: float = 1.0
-    kernel: str = "linear"
-    max_iter: int = 1000
-    tol: float = 1e-3
-    class_weight: str = "none"
-    model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
-    revision: str | None = None
-    zero_shot: str = "definitions"
-    hypotheses: dict[str, str] = field(default_factory=dict)
-    template: str = "{premise} {hypothesis}"
-    entailment: str = "probability"
-    permutation: str = "none"
-    max_length: int = 512
 
 
 @dataclass
@@ -611,9 +570,9 @@ class StageConfig:
 
     data: str
     max_epochs: int | None = None
-    lr: float | None = None
-    head_lr: float | None = None
-    freeze: str | None = None
+    lr: Rate | None = None
+    head_lr: Rate | None = None
+    freeze: Freeze | None = None
     keep_head: bool = True
     changes: dict[str, Any] = field(default_factory=dict)
 
@@ -632,8 +591,8 @@ class Config:
     """
 
     data: DataConfig
-    seed: int = 0
-    protocol: str = "fixed"
+    seed: Seed = 0
+    protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
     experiment: str | None = None
     report: str | None = None
     stages: list[Any] = field(default_factory=list)
@@ -653,3 +612,165 @@ class Config:
     run: RunConfig = field(default_factory=RunConfig)
     launcher: LauncherConfig = field(default_factory=LauncherConfig)
     sweeper: SweeperConfig = field(default_factory=SweeperConfig)
+
+    def problems(self) -> Iterator[str]:
+        """List what cannot work together in a run."""
+        task, data = self.task, self.data
+        if data.task != task.name:
+            yield f"task.name={task.name}: data={data.name} is for task={data.task}"
+            return  # head and settings may be the other task's, too
+        rules = TASKS[task.name]
+        for key in _KEYS_OF_TASKS:
+            if attrgetter(key)(self) and key not in rules.keys:
+                fitting = [other for other in TASKS if key in TASKS[other].keys]
+                yield f"{key} needs task={' or '.join(fitting)}"
+        for label in sorted(set(self.batching.multipliers) - set(data.label_order)):
+            hint = nearest(label, data.label_order)
+            yield f"batching.multipliers.{label}: no such class.{hint}"
+        yield from _search_problems(self)
+        if self.baseline.name != "none":
+            yield from _baseline_problems(self)
+        elif form := _form_problem(self):
+            yield form
+        else:
+            yield from _head_problems(self)
+            yield from _curriculum_problems(self)
+            yield from _selection_problems(self)
+        yield from rules.problems(self)
+
+    def is_validated(self) -> bool:
+        """Tell whether the data have a validation split, of their own or carved."""
+        data = self.data
+        return bool(data.generator or "validation" in data.files or data.validation.fraction)
+
+
+def _search_problems(config: Config) -> Iterator[str]:
+    sweeper = config.sweeper
+    if sweeper.name != "optuna":
+        return
+    if not config.is_validated():
+        yield (
+            "sweeper=optuna chooses by scores on validation: name data.files.validation, or set "
+            "data.validation.fraction above 0"
+        )
+    if config.baseline.name != "none" and config.trainer.monitor == "loss":
+        yield (
+            f"sweeper=optuna chooses by trainer.monitor=loss, and baseline={config.baseline.name} "
+            "has none: set trainer.monitor=macro_f1"
+        )
+    if sweeper.pruner != "none" and config.stages:
+        yield (
+            f"sweeper.pruner={sweeper.pruner} compares one training's epochs; stages train several "
+            "times: set sweeper.pruner=none"
+        )
+
+
+def _baseline_problems(config: Config) -> Iterator[str]:
+    name, task = config.baseline.name, config.task.name
+    if config.stages:
+        yield f"stages train an encoder; baseline={name} has none"
+    if config.curriculum.name != "none":
+        yield (
+            f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none"
+        )
+    if name not in TASKS[task].baselines:
+        fitting = [other for other in TASKS if name in TASKS[other].baselines]
+        has = "".join(f"; it has baseline={', '.join(b)}" for b in [TASKS[task].baselines] if b)
+        yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}{has}"
+
+
+def _form_problem(config: Config) -> str:
+    """Check that the task reads the input form, and that the pooling does."""
+    head, task = config.head, config.task.name
+    forms = TASKS[task].forms
+    if head.input not in forms:
+        return (
+            f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
+            "for another task"
+        )
+    poolings = _POOLING_FORMS.get(head.pooling)
+    if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
+        needed = " or ".join(poolings or [form for form in forms if form != "window"])
+        why = ": a window holds many pairs" if head.input == "window" else ""
+        return f"head.pooling={head.pooling} needs head.input={needed}, not {head.input}{why}"
+    return ""
+
+
+def _head_problems(config: Config) -> Iterator[str]:
+    head, encoder, task = config.head, config.encoder, config.task.name
+    if head.classifier not in (*_CLASSIFIERS, *TASKS[task].classifiers):
+        fitting = [other for other in TASKS if head.classifier in TASKS[other].classifiers]
+        if fitting:
+            yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
+    if head.both_ways and (head.input != "window" or not config.data.inverse):
+        yield "head.both_ways=true needs head.input=window and data.inverse"
+    if encoder.overflow == "windows" and head.input not in _OVERFLOWING:
+        yield (
+            "encoder.overflow=windows needs head.input=pair, premise, hypothesis or question, not "
+            f"{head.input}"
+        )
+    if encoder.separator is not None and head.input != "pair":
+        yield "encoder.separator needs head.input=pair"
+    if config.batching.oversample != "none" and head.input == "window":
+        yield (
+            "batching.oversample needs one row per sequence; with head.input=window a text comes "
+            "with all its pairs: use optim.class_weights"
+        )
+
+
+def _curriculum_problems(config: Config) -> Iterator[str]:
+    curriculum, dynamics = config.curriculum, config.dynamics
+    if curriculum.name == "none":
+        return
+    if curriculum.difficulty == "sts" and "pair" not in TASKS[config.task.name].forms:
+        fitting = [task for task in TASKS if "pair" in TASKS[task].forms]
+        yield (
+            "curriculum.difficulty=sts compares two texts of a kind: it needs "
+            f"task={' or '.join(fitting)}, not {config.task.name}. Use length, or a statistic of a "
+            "run's dynamics"
+        )
+    watched = dynamics.enabled and dynamics.mode == "evaluation"
+    if curriculum.pacing == "self_paced" and not watched:
+        yield (
+            "curriculum.pacing=self_paced needs the loss of every example after every epoch: "
+            "dynamics.enabled=true dynamics.mode=evaluation"
+        )
+    by_class = curriculum.by_class or curriculum.sampling == "stratified"
+    if by_class and config.head.input == "window":
+        yield (
+            "curriculum.by_class and curriculum.sampling=stratified need one row per sequence; "
+            "with head.input=window a text comes with all its pairs"
+        )
+
+
+def _selection_problems(config: Config) -> Iterator[str]:
+    trainer = config.trainer
+    if not config.is_validated() and (trainer.select == "best" or trainer.patience is not None):
+        yield (
+            "trainer.select=best and trainer.patience need a validation split: name "
+            "data.files.validation, or set data.validation.fraction above 0"
+        )
+
+
+__all__ = [
+    "BUDGET",
+    "BaselineConfig",
+    "BatchingConfig",
+    "BertScoreConfig",
+    "Config",
+    "CurriculumConfig",
+    "DynamicsConfig",
+    "EncoderConfig",
+    "GenerationConfig",
+    "HeadConfig",
+    "LauncherConfig",
+    "LoggerConfig",
+    "OptimConfig",
+    "PathsConfig",
+    "RunConfig",
+    "ScratchConfig",
+    "StageConfig",
+    "SweeperConfig",
+    "TaskConfig",
+    "TrainerConfig",
+]

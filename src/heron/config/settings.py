@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from omegaconf import DictConfig, OmegaConf
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.config.checks import all_keys, from_yaml, select, to_yaml
+from heron.config.checks import from_yaml, to_yaml
 from heron.config.data import DataConfig
 from heron.config.data_words import merge_words, stands_for, to_data
+from heron.config.keys import all_keys, select
 from heron.config.schema import Config
 
 # How answers are looked for (the threshold of "no answer" stays the one that training tuned), and

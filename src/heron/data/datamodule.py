@@ -29,6 +29,7 @@ from heron.data.features import (
     Units,
     require_none_refused,
 )
+from heron.data.markers import event_markers
 from heron.data.other_sets import data_set, load_run_data
 from heron.data.sharing import SharingCollator
 from heron.data.sources import locate
@@ -245,7 +246,7 @@ def prepare(
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
-    added = config.data.event_markers() if config.head.input == "marked" else ()
+    added = event_markers(config.data) if config.head.input == "marked" else ()
     if tokenizer is None:
         train = examples.get(TRAIN, [])
         texts = (text for e in train for text in (e.text, e.target) if text is not None)
@@ -290,7 +291,7 @@ def feature_options(config: Config) -> FeatureOptions:
     encoder = config.encoder
     return FeatureOptions(
         input=config.head.input,
-        markers=config.data.event_markers(),
+        markers=event_markers(config.data),
         max_length=encoder.max_length,
         label_order=tuple(config.data.label_order),
         truncation=encoder.truncation,

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from heron.config.data import DataConfig
 from heron.data.examples import Span
+from heron.languages import get_language
 
 
 class Markers(NamedTuple):
@@ -22,6 +24,11 @@ class Markers(NamedTuple):
     end_1: str
     start_2: str
     end_2: str
+
+
+def event_markers(config: DataConfig) -> Markers:
+    """List the four marker strings of a data set: the configured ones, else its language's."""
+    return Markers(*(config.markers or get_language(config.language).event_markers))
 
 
 class MarkedText(NamedTuple):

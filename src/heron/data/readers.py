@@ -12,19 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import Table, as_table, read_chunks, read_table
 from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
 from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Joined, Labels, RowReader, Rows, require_columns
-from heron.data.sources import (
-    JOIN,
-    PHRASES,
-    default_cache_dir,
-    default_data_dir,
-    locate,
-    locate_phrases,
-)
+from heron.data.sources import JOIN, PHRASES, locate, locate_phrases
 from heron.data.splits import carve, sample
 from heron.tasks.nli.phrases import Phrases, read_phrases
 from heron.tasks.qa.reader import read_questions

@@ -13,7 +13,7 @@ from heron.base.tables import Table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
 from heron.data.labels import LabelError, LabelReader
-from heron.data.markers import MarkerError, parse_marked
+from heron.data.markers import MarkerError, event_markers, parse_marked
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.tasks.nli.phrases import Phrases
@@ -113,7 +113,7 @@ class RowReader:
         self.table, self.config, self.labels = table, config, labels
         self.joined, self.phrases, self.texts = joined, phrases, texts
         self.language = get_language(config.language)
-        self.markers = config.event_markers()
+        self.markers = event_markers(config)
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
         self.problems: list[Problem] = []

@@ -51,16 +51,6 @@ class Source:
     sha256: str = ""
 
 
-def default_data_dir() -> Path:
-    """Name the folder of the data sets: `$HERON_DATA`, else `data` in the current folder."""
-    return Path(os.environ.get("HERON_DATA") or "data")
-
-
-def default_cache_dir() -> Path:
-    """Name the cache folder: `$HERON_CACHE`, else `cache` in the current folder."""
-    return Path(os.environ.get("HERON_CACHE") or "cache")
-
-
 def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
     """Find every file of a data set; download or generate what is absent.
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import takewhile
 
+from heron.config.data import UnicodeOptions
 from heron.languages import get_language
-from heron.languages.unicode import UNIFY_ALL, UnicodeOptions, normalise
+from heron.languages.unicode import UNIFY_ALL, normalise
 
 Spell = Callable[[str], str]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
-from heron.base.errors import ConfigError, nearest
+from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
 
 _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
@@ -21,46 +21,6 @@ _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # (maqaf 05BE, paseq 05C0, sof pasuq 05C3, nun hafukha 05C6).
 _NIQQUD = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
 _HEBREW_PUNCTUATION = {"\u05be": "-", "\u05f3": "'", "\u05f4": '"'}
-
-_CHOICES = {
-    "bidi": ("strip", "keep"),
-    "niqqud": ("keep", "strip"),
-    "punctuation": ("keep", "unify"),
-    "cedilla": ("comma", "keep"),
-}
-
-
-@dataclass
-class UnicodeOptions:
-    """Which variants count as one (`data.unicode`).
-
-    Args:
-        nfc: compose letters and their diacritics into canonical form (NFC).
-        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates),
-            `keep` leaves them.
-        niqqud: `strip` removes Hebrew points and accents, `keep` leaves them.
-        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, the way most
-            Hebrew text is typed; `keep` leaves them.
-        cedilla: `comma` turns a language's `variants` into its letters: the cedilla letters ş ţ of
-            old Romanian fonts into ș ț, in Romanian texts only (ş is a letter of Turkish names
-            elsewhere); `keep` leaves them.
-
-    Raises:
-        ConfigError: a value that is none of the above.
-    """
-
-    nfc: bool = True
-    bidi: str = "strip"
-    niqqud: str = "keep"
-    punctuation: str = "keep"
-    cedilla: str = "comma"
-
-    def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ConfigError(f"data.unicode.{name}={value}: unknown.{nearest(value, allowed)}")
-
 
 UNIFY_ALL = UnicodeOptions(niqqud="strip", punctuation="unify")
 

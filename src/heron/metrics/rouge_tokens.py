@@ -26,8 +26,9 @@ from functools import cache, partial
 from itertools import islice
 
 from heron.base.errors import ConfigError, nearest
+from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
-from heron.languages.unicode import UnicodeOptions, normalise
+from heron.languages.unicode import normalise
 from heron.languages.words import words
 
 Stem = Callable[[str], str]

@@ -17,8 +17,9 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
-from heron.languages.unicode import UnicodeOptions, normalise
+from heron.languages.unicode import normalise
 
 Tokens = tuple[str, ...]
 

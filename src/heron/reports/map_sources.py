@@ -206,11 +206,11 @@ def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
 
 
 def _shown(example: Example, data: DataConfig) -> str:
-    from heron.data.markers import mark
+    from heron.data.markers import event_markers, mark
 
     if len(example.spans) != 2:
         return example.text
-    return mark(example.text, example.spans, data.event_markers()).text
+    return mark(example.text, example.spans, event_markers(data)).text
 
 
 def example_columns(examples: Sequence[Example | None]) -> list[Column]:

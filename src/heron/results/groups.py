@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.base.cells import Summary, summarize
-from heron.config.checks import INDECISIVE, NEUTRAL, flatten
+from heron.config.checks import INDECISIVE, NEUTRAL
+from heron.config.keys import flatten
 from heron.results.collect import RunRecord
 from heron.results.copied import with_copied
 

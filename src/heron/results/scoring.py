@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.config.data import UnicodeOptions
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
-from heron.languages.unicode import UnicodeOptions
 from heron.metrics.classification import HEADLINES
 from heron.metrics.confusion import Counts
 from heron.metrics.paired_units import (

@@ -11,8 +11,9 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_format, table_stem
+from heron.config.data import UnicodeOptions
 from heron.languages.spelling import Spell, speller
-from heron.languages.unicode import UnicodeOptions, coarsest
+from heron.languages.unicode import coarsest
 
 GOLD = "gold"  # the references as a system
 _GUIDS = ("guid", "id")

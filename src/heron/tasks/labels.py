@@ -16,7 +16,7 @@ from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
-from heron.data.markers import mark
+from heron.data.markers import event_markers, mark
 from heron.metrics import bootstrap_intervals, score_task
 from heron.metrics.calibration import calibration_scores
 
@@ -139,4 +139,4 @@ def _shown(example: Example, config: Config) -> str:
     """Show an example's text as people wrote it, its events marked."""
     if not example.spans:
         return example.text
-    return mark(example.text, example.spans, config.data.event_markers()).text
+    return mark(example.text, example.spans, event_markers(config.data)).text

@@ -21,6 +21,7 @@ from heron.config.schema import Config
 from heron.config.settings import changed
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
+from heron.data.markers import event_markers
 from heron.languages import get_language
 from heron.models.baselines.systems import MARK, load_baseline
 from heron.models.export import load_exported
@@ -156,7 +157,7 @@ class TrainedEncoder:
         config = changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
-        markers = config.data.event_markers() if config.head.input == "marked" else ()
+        markers = event_markers(config.data) if config.head.input == "marked" else ()
         cache = Path(self.config.paths.cache)
         self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
         self.module = task_module(self.config, encoder, head).eval()
@@ -238,7 +239,7 @@ def _reading(run: TrainedEncoder) -> dict[str, Any]:
         "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
         "data.normalize_case": data.normalize_case,
         "data.phrases": data.phrases.remove,
-        "data.markers": data.event_markers() if config.head.input == "marked" else (),
+        "data.markers": event_markers(data) if config.head.input == "marked" else (),
         "head.input": config.head.input,
         "encoder.max_length": encoder.max_length,
         "encoder.truncation": encoder.truncation,

@@ -21,7 +21,8 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder
-from heron.config.checks import from_yaml, resolve_stages, set_keys, to_yaml
+from heron.config.checks import from_yaml, resolve_stages, to_yaml
+from heron.config.keys import set_keys
 from heron.config.schema import Config, HeadConfig, StageConfig
 from heron.data.other_sets import data_set
 from heron.data.sources import locate

@@ -17,9 +17,9 @@ from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.checks import from_yaml, to_yaml
-from heron.config.data import GeneratorConfig
+from heron.config.data import GeneratorConfig, UnicodeOptions
+from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
-from heron.languages.unicode import UnicodeOptions
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge

@@ -11,10 +11,10 @@ from heron.base.files import read_json, write_json
 from heron.base.tables import read_table, write_table
 from heron.commands import compare
 from heron.config.checks import to_yaml
-from heron.config.data import DataConfig
+from heron.config.data import DataConfig, UnicodeOptions
 from heron.config.schema import Config
+from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
-from heron.languages.unicode import UnicodeOptions
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
 from heron.results.collect import collect

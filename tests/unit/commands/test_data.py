@@ -14,9 +14,9 @@ from heron.config.data import (
     FileConfig,
     GeneratorConfig,
     HoldoutConfig,
+    QaConfig,
     ValidationConfig,
 )
-from heron.tasks.qa.options import QaConfig
 
 TEXT = "text,label\nit [E1] began [/E1] before it [E2] ended [/E2],A\n" + (
     "it [E1] began [/E1] as it [E2] ended [/E2],B\n"

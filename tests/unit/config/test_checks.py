@@ -18,16 +18,15 @@ from heron.config.checks import (
     INDECISIVE,
     NEUTRAL,
     SPREAD,
-    all_keys,
     as_dict,
     decisive,
     from_yaml,
     read_stored,
     resolve,
-    select,
     to_yaml,
 )
 from heron.config.data import DataConfig
+from heron.config.keys import all_keys, select
 from heron.config.schema import Config
 
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
-from heron.config.checks import all_keys
 from heron.config.data import Columns, DataConfig
 from heron.config.data_words import needed
+from heron.config.keys import all_keys
 from heron.config.settings import TAKES, override, sort_words
 
 PAIRS = DataConfig(label_order=["A", "B"])

@@ -10,6 +10,7 @@ from heron.base.errors import DataError
 from heron.config.schema import BatchingConfig
 from heron.data import datamodule
 from heron.data.datamodule import DataModule, RestOfPlan
+from heron.data.markers import event_markers
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_markers_are_tokens_in_the_marked_form_alone(chronicle_config):
     for head, known in (("ess", True), ("window", False)):
         config = chronicle_config(f"head={head}")
         vocabulary = DataModule(config).tokenizer.get_vocab()
-        assert all((marker in vocabulary) is known for marker in config.data.event_markers())
+        assert all((marker in vocabulary) is known for marker in event_markers(config.data))
 
 
 def test_the_tokenizer_from_scratch_has_seen_the_train_split_alone(data, config):

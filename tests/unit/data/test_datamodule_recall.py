@@ -11,6 +11,7 @@ from heron.config.data import Columns, FileConfig
 from heron.data import datamodule
 from heron.data.datamodule import DataModule, plan_stored
 from heron.data.features import Units
+from heron.data.markers import event_markers
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_what_decides_the_features_is_prepared_anew(part, values, chronicle_conf
 
 def test_a_file_that_changed_between_two_jobs_is_read_again(chronicle_config, readings, tmp_path):
     train, config = tmp_path / "train.csv", chronicle_config()
-    (begin1, end1), (begin2, end2) = zip(*[iter(config.data.event_markers())] * 2, strict=True)
+    (begin1, end1), (begin2, end2) = zip(*[iter(event_markers(config.data))] * 2, strict=True)
     text = f"{begin1} began {end1} before B {begin2} ended {end2} ."
     rows = [f"a{n},A{n} {text},{['BEFORE', 'AFTER'][n % 2]}\n" for n in range(16)]
     train.write_text("guid,text,label\n" + "".join(rows), encoding="utf-8")

@@ -16,7 +16,7 @@ from heron.base.files import SEAL, atomic_open
 from heron.base.run_folder import RunFolder
 from heron.config.checks import to_yaml
 from heron.data.datamodule import DataModule
-from heron.data.markers import mark
+from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
 from heron.models.export import export, load_exported
 from heron.training.build import build_module
@@ -152,7 +152,7 @@ def test_transformers_gives_herons_probabilities_where_it_has_the_head(
     for row, example in enumerate(run.rows()[:8]):
         text = {"text": example.text, "text_pair": example.text_pair}
         if example.text_pair is None:
-            text = mark(example.text, example.spans, config.data.event_markers()).text
+            text = mark(example.text, example.spans, event_markers(config.data)).text
         wanted = dict(zip(config.data.label_order, logits_RC[row].softmax(0).tolist(), strict=True))
         assert classify(text) == pytest.approx(wanted, abs=1e-5)
 

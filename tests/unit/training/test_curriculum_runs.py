@@ -17,9 +17,9 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
-from heron.config.checks import select
 from heron.config.curriculum import needs_dynamics
 from heron.config.data import TRAIN
+from heron.config.keys import select
 from heron.config.run_names import run_path
 from heron.config.schema import CurriculumConfig
 from heron.data.datamodule import DataModule

@@ -62,8 +62,8 @@ def compute_asked(
         config: what was asked for.
         cache: where results go; None is the usual folder.
     """
+    from heron.base.folders import default_cache_dir
     from heron.base.libraries import quiet
-    from heron.data.sources import default_cache_dir
     from heron.metrics.bertscore import bertscore
 
     quiet()

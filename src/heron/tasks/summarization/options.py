@@ -1,87 +1,77 @@
-"""Options of data for summarization: which pairs of an article and its summary to leave out."""
+"""What summarization asks of a configuration."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from heron.base.errors import ConfigError, nearest
-
-if TYPE_CHECKING:
-    from heron.config.data import DataConfig
+from heron.config.baseline import EXTRACTIVE
+from heron.config.data import DataConfig
+from heron.config.schema import Config
+from heron.config.tasks import TaskRules, changed_keys
 
 SUMMARY = "summary"  # the one class
-ARTICLE_FORMATS = ("article_table",)
-_EMPTY = ("refuse", "drop")
+_CLASSIFIERS = ("seq2seq", "warm_start")
+_OF_OTHERS = (
+    "columns.text_pair",
+    "columns.truth",
+    "join",
+    "label_field",
+    "label_aliases",
+    "phrases.remove",
+    "normalize_case",
+)
 
 
-@dataclass
-class SummariesConfig:
-    """Which rows of articles and summaries are left out, each counted (`data.summaries`).
-
-    Args:
-        empty: of a row whose article or summary is empty: `refuse` stops and names all of them,
-            `drop` leaves it out.
-        other_script: leave out articles of whose letters more than this fraction is not in the
-            alphabet of the data set's language; null leaves none out.
-        min_summary_tokens: leave out summaries of fewer words than this; 0 leaves none out.
-
-    Raises:
-        ConfigError: a value that is none of the above.
-
-    Source: HeSum, appendix A: pages without text or not in Hebrew, and articles with summaries of
-    fewer than 10 tokens, were left out. The released files are what was left, hence the defaults.
-    Its section on limitations says "10 or fewer", which is `min_summary_tokens=11`.
-    """
-
-    empty: str = "refuse"
-    other_script: float | None = None
-    min_summary_tokens: int = 0
-
-    def __post_init__(self) -> None:
-        if self.empty not in _EMPTY:
-            raise ConfigError(
-                f"data.summaries.empty={self.empty}: unknown.{nearest(self.empty, _EMPTY)}"
-            )
-        if self.other_script is not None and not 0 <= self.other_script < 1:
-            raise ConfigError(
-                f"data.summaries.other_script={self.other_script}: a fraction in [0, 1), or null"
-            )
-        if self.min_summary_tokens < 0:
-            raise ConfigError(
-                f"data.summaries.min_summary_tokens={self.min_summary_tokens}: must be at least 0"
-            )
-
-
-def check_article_set(config: DataConfig) -> None:
-    """Check what a data set of articles needs, and that others are not in its format.
-
-    Raises:
-        ConfigError: a format, classes or options of another task.
-    """
-    articles = config.task == "summarization"
-    if articles != (config.format in ARTICLE_FORMATS):
-        fix = (
-            f"data.task=summarization reads {ARTICLE_FORMATS[0]}"
-            if articles
-            else f"data.task={config.task} reads another; it is for data.task=summarization"
+def _problems(config: Config) -> Iterator[str]:
+    encoder, head = config.encoder, config.head
+    if config.baseline.name != "none":
+        return  # encoder and head are left unused
+    if config.optim.class_weights != "none":
+        yield "optim.class_weights weighs classes; task=summarization has one"
+    if encoder.overflow == "windows":
+        yield (
+            "encoder.overflow=windows reads a text in parts; with task=summarization it is read "
+            "once: raise encoder.max_length, and leave encoder.overflow=truncate"
         )
-        raise ConfigError(f"data.format={config.format}: {fix}")
-    if not articles:
-        return
+    if config.trainer.strategy == "fsdp":
+        yield (
+            "trainer.strategy=fsdp gives no process the whole model, which writing needs; with "
+            "task=summarization use trainer.strategy=ddp, encoder.gradient_checkpointing=true and "
+            "optim.name=adafactor"
+        )
+    if head.pooling != "tokens" or head.classifier not in _CLASSIFIERS:
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=summarization "
+            f"needs head.pooling=tokens and head.classifier={' or '.join(_CLASSIFIERS)}, as "
+            f"{' and '.join(f'head={name}' for name in _CLASSIFIERS)} have"
+        )
+    elif head.classifier == "seq2seq" and encoder.name == "scratch":
+        yield (
+            "head=seq2seq takes the decoder that encoder.name brings, and encoder=scratch has "
+            "none: name a sequence-to-sequence model, or set head=warm_start"
+        )
+    elif head.classifier == "seq2seq" and encoder.num_layers is not None:
+        yield "encoder.num_layers: the decoder of head=seq2seq was trained with all layers"
+
+
+def _data_problems(config: DataConfig) -> Iterator[str]:
     if config.label_order not in ([], [SUMMARY]):
-        raise ConfigError(
+        yield (
             f"data.label_order={config.label_order}: data.task=summarization has the one class "
             f"[{SUMMARY}]"
         )
-    given = {
-        "data.columns.text_pair": config.columns.text_pair is not None,
-        "data.columns.truth": config.columns.truth is not None,
-        "data.join": config.join is not None,
-        "data.label_field": bool(config.label_field),
-        "data.label_aliases": bool(config.label_aliases),
-        "data.phrases.remove": config.phrases.remove != "none",
-        "data.normalize_case": config.normalize_case != "none",
-    }
-    for key in (key for key, is_given in given.items() if is_given):
-        raise ConfigError(f"{key}: not for data.task=summarization")
+    for key in changed_keys(config, *_OF_OTHERS):
+        yield f"{key}: not for data.task=summarization"
+
+
+RULES = TaskRules(
+    forms=("article",),
+    formats=("article_table",),
+    head="warm_start",
+    classifiers=_CLASSIFIERS,
+    keys=("task.bertscore.model",),
+    baselines=EXTRACTIVE,
+    data_keys=("data.summaries", "data.columns.target"),
+    problems=_problems,
+    data_problems=_data_problems,
+)

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from heron.base.errors import ConfigError, DataError
-from heron.config.data import Columns, DataConfig, FileConfig
+from heron.config.data import Columns, DataConfig, FileConfig, QaConfig
 from heron.data.readers import load_with_report, read_rows
-from heron.tasks.qa.options import QaConfig
 
 CONTEXT = "The strike ended on Monday. On Monday the port opened."
 END, OPEN = 20, 31  # of the two Mondays

@@ -7,9 +7,8 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import read_config
+from heron.config.data import QaConfig, read_config
 from heron.data.readers import read_rows
-from heron.tasks.qa.options import QaConfig
 
 CONTEXT, QUESTION = "המסך המפוצל שודר ב-2 במרץ 2002.", "מתי שודר?"
 ANSWER, START = "ב-2 במרץ 2002", 17

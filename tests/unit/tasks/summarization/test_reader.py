@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
-from heron.config.data import Columns, FileConfig, read_config
+from heron.config.data import Columns, FileConfig, SummariesConfig, read_config
 from heron.data.readers import load_with_report, read_rows
+from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.tasks.summarization.options import SummariesConfig
 from heron.tasks.summarization.reader import EMPTY, OTHER_SCRIPT, SHORT, as_given, other_script
 
 ROWS = [

@@ -1,0 +1,217 @@
+"""What a field's value may be, said in its type (`Annotated[int, Ge(1)]`), and one check of all.
+
+OmegaConf ignores these annotations when it reads types; `broken` reads them after merging. A class
+whose fields depend on each other has a method `problems()`, which yields one sentence for each
+combination that cannot work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import types
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from annotated_types import Ge, Gt, Interval, Le, Len
+
+from heron.base.errors import ConfigError, nearest
+
+LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
+
+
+class OneOf:
+    """One of some names.
+
+    Args:
+        names: heron's own.
+        registry: `module:attribute` of a `heron.base.registry.Registry` whose names count as well,
+            imported only for a name that is not among `names`.
+    """
+
+    def __init__(self, *names: str, registry: str = ""):
+        self.own, self.registry = names, registry
+
+    @property
+    def names(self) -> list[str]:
+        """All names, those of forks included."""
+        module, _, attribute = self.registry.partition(":")
+        added = getattr(import_module(module), attribute) if module else ()
+        return list(dict.fromkeys((*self.own, *added)))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Matches:
+    """A text of one form: the regular expression, and what to say is allowed."""
+
+    pattern: str
+    allowed: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Hint:
+    """What to set instead of a value that is out of range."""
+
+    text: str
+
+
+Count = Annotated[int, Ge(1)]
+Natural = Annotated[int, Ge(0)]  # 0 included
+Fraction = Annotated[float, Interval(ge=0, lt=1)]
+Share = Annotated[float, Interval(gt=0, le=1)]
+Positive = Annotated[float, Interval(gt=0, lt=math.inf)]
+Seed = Annotated[int, Interval(ge=0, le=LAST_SEED)]
+
+
+def check(config: Any, prefix: str = "") -> None:
+    """Check every field by its type, then what belongs together.
+
+    Args:
+        config: a dataclass; those inside it are checked, too.
+        prefix: what stands before its keys, `data.`.
+
+    Raises:
+        ConfigError: all problems of single fields, else all problems between fields.
+    """
+    for found in (broken(config, prefix), _combinations(config)):
+        if problems := list(dict.fromkeys(found)):
+            raise ConfigError("\n".join(problems))
+
+
+def broken(config: Any, prefix: str = "") -> Iterator[str]:
+    """List the fields whose values break a constraint of their type, one sentence each."""
+    for name, hint in field_types(type(config)).items():
+        yield from _field(prefix + name, getattr(config, name), hint)
+
+
+def allowed(hint: Any) -> str:
+    """Say what values a type's constraints allow, `at least 1`; empty without any."""
+    rules = [rule for rule in _rules(hint) if not isinstance(rule, Hint)]
+    return ", ".join(_allowed(rule) for rule in rules)
+
+
+def choices(hint: Any) -> list[str]:
+    """List the names that a type allows; empty where it is not a choice of names."""
+    return next((rule.names for rule in _rules(hint) if isinstance(rule, OneOf)), [])
+
+
+@cache
+def field_types(schema: Any) -> Mapping[str, Any]:
+    """Read the types of a dataclass's fields with their constraints."""
+    return get_type_hints(schema, include_extras=True)
+
+
+def plain(hint: Any) -> Any:
+    """Leave out of a type its constraints and `None`."""
+    if get_origin(hint) is Annotated:
+        return plain(get_args(hint)[0])
+    if get_origin(hint) in (Union, types.UnionType):
+        return plain(next(each for each in get_args(hint) if each is not type(None)))
+    return hint
+
+
+def _rules(hint: Any) -> list[Any]:
+    if get_origin(hint) in (Union, types.UnionType):
+        return _rules(next(each for each in get_args(hint) if each is not type(None)))
+    return list(get_args(hint)[1:]) if get_origin(hint) is Annotated else []
+
+
+def _field(key: str, value: Any, hint: Any, shown: Any = None) -> Iterator[str]:
+    if value is None:
+        return
+    rules, kind = _rules(hint), plain(hint)
+    hints = "".join(f"; {rule.text}" for rule in rules if isinstance(rule, Hint))
+    for rule in rules:
+        if said := _said(rule, value):
+            yield f"{key}={value if shown is None else shown}: {said}{hints}"
+            return
+    if dataclasses.is_dataclass(value):
+        yield from broken(value, f"{key}.")
+    elif get_origin(kind) is list:
+        for each in value:
+            yield from _field(key, each, get_args(kind)[0], shown=value)
+    elif get_origin(kind) is dict:
+        names, values = get_args(kind)
+        for name, each in value.items():
+            yield from _field(f"{key}: key", name, names)
+            yield from _field(f"{key}.{name}", each, values)
+
+
+def _said(rule: Any, value: Any) -> str:
+    """Say how a value breaks a rule; empty where it does not."""
+    if isinstance(rule, OneOf):
+        if value in rule.own or value in (names := rule.names):
+            return ""
+        return f"unknown.{nearest(str(value), names)}"
+    if isinstance(rule, Matches):
+        return "" if re.fullmatch(rule.pattern, value) else f"allowed are {rule.allowed}"
+    if isinstance(rule, Hint) or _holds(rule, value):
+        return ""
+    return f"must {'have' if isinstance(rule, Len) else 'be'} {_allowed(rule)}"
+
+
+def _holds(rule: Any, value: Any) -> bool:
+    """Tell whether a number is in range; not a number (nan) never is."""
+    if isinstance(rule, Len):
+        return rule.min_length <= len(value) <= (rule.max_length or math.inf)
+    ge, gt, le, lt = (getattr(rule, name, None) for name in ("ge", "gt", "le", "lt"))
+    return (
+        (ge is None or value >= ge)
+        and (gt is None or value > gt)
+        and (le is None or value <= le)
+        and (lt is None or value < lt)
+    )
+
+
+def _allowed(rule: Any) -> str:
+    if isinstance(rule, OneOf):
+        return " | ".join(rule.names)
+    if isinstance(rule, Matches):
+        return rule.allowed
+    if isinstance(rule, Len):
+        return f"{rule.min_length} entries"
+    ge, gt, le, lt = (getattr(rule, name, None) for name in ("ge", "gt", "le", "lt"))
+    low = f"at least {ge}" if gt is None else f"above {gt}"
+    if le is None and lt in (None, math.inf):
+        return low
+    first = f"[{ge}" if gt is None else f"({gt}"
+    return f"in {first}, {f'{lt})' if le is None else f'{le}]'}"
+
+
+def _combinations(config: Any) -> Iterator[str]:
+    """List what is wrong between fields: what each class says of itself, inner ones first."""
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        inside = value.values() if isinstance(value, dict) else [value]
+        for each in inside:
+            if dataclasses.is_dataclass(each):
+                yield from _combinations(each)
+    yield from getattr(config, "problems", lambda: ())()
+
+
+__all__ = [
+    "LAST_SEED",
+    "Count",
+    "Fraction",
+    "Ge",
+    "Gt",
+    "Hint",
+    "Interval",
+    "Le",
+    "Len",
+    "Matches",
+    "Natural",
+    "OneOf",
+    "Positive",
+    "Seed",
+    "Share",
+    "allowed",
+    "broken",
+    "check",
+    "choices",
+    "field_types",
+    "plain",
+]

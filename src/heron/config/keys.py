@@ -1,0 +1,94 @@
+"""The schema's keys: which there are, what each needs, and how to read and set one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from omegaconf import DictConfig, OmegaConf
+
+from heron.base.errors import ConfigError, nearest
+from heron.config.constraints import field_types, plain
+from heron.config.schema import Config
+
+
+def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
+    """List every dotted key of the schema."""
+    keys = []
+    for name, inner in _nested(schema).items():
+        keys += [prefix + name, *(all_keys(inner, f"{prefix}{name}.") if inner else [])]
+    return keys
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """List nested values by dotted key."""
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def select(config: Any, key: str) -> Any:
+    """Read a dotted key, such as `optim.lr`."""
+    for part in key.split("."):
+        config = getattr(config, part)
+    return config
+
+
+def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
+    """Set dotted keys of a configuration; the caller checks the result.
+
+    Args:
+        config: changed in place.
+        changes: `{"optim.lr": 1e-4}`.
+        name: of the mapping, for messages.
+
+    Raises:
+        ConfigError: there is no such key.
+    """
+    known = all_keys()
+    for key, value in changes.items():
+        parent, _, field = key.rpartition(".")
+        try:
+            if key not in known:  # such as `encoder.__dict__`, an attribute of every object
+                raise AttributeError(key)
+            part = select(config, parent) if parent else config
+            getattr(part, field)
+        except AttributeError as error:
+            raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
+        setattr(part, field, value)
+
+
+def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
+    """Refuse keys that a schema does not have; keys of mappings are the user's own.
+
+    Args:
+        config: what was given.
+        schema: a dataclass.
+        prefix: what stands before its keys in messages, `data.`.
+
+    Raises:
+        ConfigError: the key, with the nearest there is.
+    """
+    fields, hints = _nested(schema), field_types(schema)
+    for key in map(str, config):
+        name = prefix + key
+        if key not in fields:
+            known = [*all_keys(), *(prefix + field for field in fields)]
+            raise ConfigError(f"unknown key '{name}'.{nearest(name, known)}")
+        if not OmegaConf.is_dict(config._get_node(key)) or config[key] is None:
+            continue
+        if fields[key]:
+            refuse_unknown(config[key], fields[key], f"{name}.")
+        elif dataclasses.is_dataclass(entry := (get_args(plain(hints[key])) or (None,))[-1]):
+            for each in map(str, config[key]):
+                refuse_unknown(config[key][each], entry, f"{name}.{each}.")
+
+
+def _nested(schema: Any) -> dict[str, Any]:
+    """Map each field of a dataclass to the dataclass it holds (perhaps optional), or None."""
+    kinds = {name: plain(hint) for name, hint in field_types(schema).items()}
+    # A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
+    return {name: kind if dataclasses.is_dataclass(kind) else None for name, kind in kinds.items()}

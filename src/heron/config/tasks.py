@@ -1,0 +1,86 @@
+"""What each task asks of a configuration: its input forms, data formats, default head and checks.
+
+A task says so in its own folder; a fork's task registers its rules here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from heron.base.registry import Registry
+
+if TYPE_CHECKING:
+    from heron.config.data import DataConfig
+    from heron.config.schema import Config
+
+
+# Keys of data with a class for each row; see `TaskRules.data_keys`.
+LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
+
+
+def no_problems(_config: object) -> Iterable[str]:
+    """Accept every configuration."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRules:
+    """What a task asks of a configuration.
+
+    Args:
+        forms: the input forms it reads, of `head.input`.
+        formats: the file formats its data come in, of `data.format`.
+        head: the option of `conf/head` where the command line names none.
+        classifiers: those of `head.classifier` that no other task has.
+        keys: keys of a run's configuration that no other task has.
+        baselines: the systems of `baseline.name` that there are for it.
+        data_keys: keys that say something about data of some tasks only; each such task lists them,
+            and they stand for all that begin with them.
+        problems: list what in a run's settings cannot work for the task.
+        data_problems: list what in a data set's settings cannot work for the task.
+    """
+
+    forms: tuple[str, ...]
+    formats: tuple[str, ...]
+    head: str
+    classifiers: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    data_keys: tuple[str, ...] = ()
+    problems: Callable[[Config], Iterable[str]] = no_problems
+    data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
+
+
+TASKS: Registry[TaskRules] = Registry(
+    "task",
+    {
+        name: f"heron.tasks.{name}.options:RULES"
+        for name in ("relation", "nli", "qa", "summarization")
+    },
+)
+
+
+def formats() -> list[str]:
+    """List the file formats of all tasks, those of forks included."""
+    return list(dict.fromkeys(each for task in TASKS for each in TASKS[task].formats))
+
+
+def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
+    """Check `data.columns.text_pair`, which formats with two texts need and others do not have."""
+    columns = config.columns
+    if is_needed and columns.text_pair in (None, columns.text):
+        yield (
+            f"data.columns.text_pair={columns.text_pair}: data.format={config.format} needs the "
+            "column of the second text"
+        )
+    if not is_needed and columns.text_pair is not None:
+        yield f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
+
+
+def changed_keys(config: DataConfig, *keys: str) -> list[str]:
+    """List those of some keys, written without `data.`, that have not their default."""
+    default = type(config)()
+    return [f"data.{key}" for key in keys if attrgetter(key)(config) != attrgetter(key)(default)]
