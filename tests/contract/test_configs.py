@@ -17,12 +17,14 @@ from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir, conf_dirs
 from heron.config.baseline import EXTRACTIVE
-from heron.config.checks import _TASK_FORMS, CHOICES, _check_values, resolve, resolve_stages
-from heron.config.compose import _HEADS, compose_and_run, data_task, follow_the_data
+from heron.config.checks import resolve, resolve_stages
+from heron.config.compose import compose_and_run, data_task, follow_the_data
+from heron.config.constraints import check, choices
 from heron.config.data import read_config
-from heron.config.keys import all_keys
+from heron.config.keys import all_keys, key_types
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
+from heron.config.tasks import TASKS as RULES
 from heron.data.markers import event_markers
 
 CONF = conf_dir()
@@ -94,7 +96,7 @@ def swap(config, choices, group, name):
 
 def turn(i, task):
     """Choose options for the i-th experiment, so that each of them has its turn."""
-    fitting = [head for head in HEADS if option("head", head).input in _TASK_FORMS[task]]
+    fitting = [head for head in HEADS if option("head", head).input in RULES[task].forms]
     chosen = {"encoder": ENCODERS[i % len(ENCODERS)], "head": fitting[i % len(fitting)]}
     chosen["baseline"] = BASELINES[i % len(BASELINES)]
     return chosen
@@ -130,21 +132,19 @@ def refusal(config):
     if baseline.name != "none":
         if config.stages:
             return "stages train an encoder; baseline="
-        if baseline.name in EXTRACTIVE and task != "summarization":
-            return f"baseline={baseline.name} summarizes: it needs task=summarization"
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
-        if task == "qa":
-            return f"baseline={baseline.name} gives each row a class: task=qa has none"
-        if task == "summarization" and baseline.name not in EXTRACTIVE:
-            return f"baseline={baseline.name} gives each row a class: task=summarization has none"
+        if baseline.name in EXTRACTIVE and task != "summarization":
+            return f"baseline={baseline.name} needs task=summarization, not task={task}"
+        if baseline.name == "majority" and task in ("qa", "summarization"):
+            return f"baseline=majority needs task=relation or nli, not task={task}"
         if task != "nli" and baseline.name not in ("majority", *EXTRACTIVE):
-            return f"baseline={baseline.name} reads pairs of texts: it needs task=nli, not {task}"
+            return f"baseline={baseline.name} needs task=nli, not task={task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):
             return "baseline.hypotheses has no sentence for"
         return None
-    if head.input not in _TASK_FORMS[task]:
+    if head.input not in RULES[task].forms:
         return f"task={task} reads .*; head={head.name} is for another task"
     if head.classifier == "seq2seq" and encoder.name == "scratch":
         return "encoder=scratch has none"
@@ -162,10 +162,10 @@ def require(config):
     """Check that a combination works, or is refused with the message that it should have."""
     expected = refusal(config)
     if expected is None:
-        _check_values(config)
+        check(config)
         return
     with pytest.raises(ConfigError, match=expected):
-        _check_values(config)
+        check(config)
 
 
 def require_everything(experiment, protocol, run_as_published):
@@ -243,7 +243,7 @@ def plain_run(hydra):
 
     @cache
     def compose_one(task, protocol):
-        words = [f"data={TASKS[task]}", f"task={task}", f"head={_HEADS[task]}"]
+        words = [f"data={TASKS[task]}", f"task={task}", f"head={RULES[task].head}"]
         config = raw(hydra, *words, f"protocol={protocol}")[0]
         OmegaConf.set_struct(config, False)  # a protocol adds keys to curriculum.changes
         return config
@@ -275,7 +275,7 @@ def test_every_curriculum_composes_with_every_task_and_protocol(curriculum, prot
 def test_a_curriculum_typed_is_what_the_product_above_takes_it_for(i, hydra, plain_run):
     curriculum, protocol = options("curriculum")[i], PROTOCOLS[i % len(PROTOCOLS)]
     expected = resolve(under(plain_run("nli", protocol), curriculum, protocol))
-    words = [f"data={TASKS['nli']}", "task=nli", f"head={_HEADS['nli']}"]
+    words = [f"data={TASKS['nli']}", "task=nli", f"head={RULES['nli'].head}"]
     found, _ = raw(hydra, *words, f"curriculum={curriculum}", f"protocol={protocol}")
     assert resolve(found) == expected
 
@@ -330,9 +330,9 @@ def test_every_data_set_composes(name, compose):
 
 def test_every_task_has_data_and_heads():
     tasks = {data_task(name) for name in options("data")}
-    assert tasks == set(options("task")) == set(CHOICES["task.name"]) == set(_TASK_FORMS)
+    assert tasks == set(options("task")) == set(RULES)
     forms = {option("head", head).input for head in HEADS}
-    assert all(forms & set(of_task) for of_task in _TASK_FORMS.values())
+    assert all(forms & set(RULES[task].forms) for task in RULES)
 
 
 @pytest.mark.parametrize("group", ["batching", "launcher", "logger", "optim", "sweeper", "trainer"])
@@ -444,14 +444,14 @@ def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
 def test_the_configuration_knows_every_pooling():
     from heron.models.pooling import POOLINGS
 
-    assert set(CHOICES["head.pooling"]) == {*POOLINGS, "tokens"}  # which pools nothing
+    assert set(choices(key_types()["head.pooling"])) == {*POOLINGS, "tokens"}  # which pools nothing
 
 
 def test_the_configuration_knows_every_input_form():
     from heron.data.tokenization import BUILDERS
 
-    assert set(CHOICES["head.input"]) == set(BUILDERS)
-    assert sorted(form for forms in _TASK_FORMS.values() for form in forms) == sorted(BUILDERS)
+    assert set(choices(key_types()["head.input"])) == set(BUILDERS)
+    assert sorted(form for task in RULES for form in RULES[task].forms) == sorted(BUILDERS)
 
 
 def test_the_small_data_recipe_ends_with_the_run_s_own_data(compose):

@@ -15,8 +15,9 @@ from omegaconf import OmegaConf
 from compositions import raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.checks import _check_values, resolve, resolve_stages
+from heron.config.checks import resolve, resolve_stages
 from heron.config.compose import compose_and_run
+from heron.config.constraints import check
 from heron.config.data import FileConfig
 from heron.config.keys import select
 from heron.config.schema import StageConfig
@@ -114,9 +115,9 @@ def test_an_experiment_sets_what_paper_and_code_say(experiment, run_as_published
         config, _ = run_as_published(experiment, protocol)
         if all(row.cells[protocol] == "refused" for row in rows):
             with pytest.raises(ConfigError):
-                _check_values(config)
+                check(config)
             continue
-        _check_values(config)
+        check(config)
         named = any(row.key.startswith("stage ") and value(row.cells[protocol]) for row in rows)
         stages = stages_of(config) if named else []
         for row in rows:

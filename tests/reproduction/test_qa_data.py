@@ -11,6 +11,7 @@ from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.config.data import DataConfig, read_config
 from heron.data.features import FITS, FeatureOptions
+from heron.data.markers import event_markers
 from heron.data.readers import load, read_rows
 from heron.data.sources import State, inspect
 from heron.tasks.qa.features import char_span, qa_features
@@ -117,7 +118,7 @@ def test_windows_and_borders_of_parashoot_in_the_small_e5_encoder(file, windows,
     tokenizer = AutoTokenizer.from_pretrained(ENCODER)
     options = FeatureOptions(
         "question",
-        config_of("parashoot").event_markers(),
+        event_markers(config_of("parashoot")),
         384,
         ("answer",),
         overflow="windows",

@@ -17,8 +17,8 @@ import pytest
 
 from heron.base.run_folder import RunFolder
 from heron.cli import COMMANDS
-from heron.config.checks import CHOICES
-from heron.config.keys import all_keys
+from heron.config.constraints import choices
+from heron.config.keys import all_keys, key_types
 
 REPO = Path(__file__).parents[2]
 SOURCE = REPO / "src" / "heron"
@@ -160,7 +160,7 @@ def test_pictures_are_small_png(path):
 @cache
 def names_in_source() -> frozenset[str]:
     """List what heron's source defines: functions, classes, fields; and values of settings."""
-    found = {value for values in CHOICES.values() for value in values}
+    found = {name for hint in key_types().values() for name in choices(hint)}
     for file in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -32,6 +32,7 @@ from heron.config.override_errors import explain
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, dimension, draws, grid
+from heron.config.tasks import TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,10 +341,6 @@ def unfold(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     return [*added, *(o for o in overrides if not o.startswith("experiment="))]
 
 
-# The head that a task begins with where the command line names none.
-_HEADS = {"relation": "ess", "nli": "mlp3", "qa": "span", "summarization": "warm_start"}
-
-
 def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
     """Let `data=<name>` choose the task that its YAML names, and a head that fits.
 
@@ -358,7 +355,7 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
     (task,) = tasks
     chosen = {"task": str(task)}
     if "none" in named.get("baseline", "none").split(","):
-        chosen["head"] = _HEADS[str(task)]
+        chosen["head"] = TASKS[str(task)].head
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
 
 
@@ -373,8 +370,8 @@ def data_task(name: str, folders: Sequence[Path] = ()) -> str | None:
         return None
     values = read_yaml(path)
     task = str(values.get("task", "relation")) if isinstance(values, dict) else "relation"
-    if task not in _HEADS:
-        raise ConfigError(f"{path}: task: {task}: no such task.{nearest(task, _HEADS)}")
+    if task not in TASKS:
+        raise ConfigError(f"{path}: task: {task}: no such task.{nearest(task, TASKS)}")
     return task
 
 

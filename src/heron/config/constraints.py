@@ -83,7 +83,8 @@ def check(config: Any, prefix: str = "") -> None:
 
 def broken(config: Any, prefix: str = "") -> Iterator[str]:
     """List the fields whose values break a constraint of their type, one sentence each."""
-    for name, hint in field_types(type(config)).items():
+    schema: Any = type(config)
+    for name, hint in field_types(schema).items():
         yield from _field(prefix + name, getattr(config, name), hint)
 
 

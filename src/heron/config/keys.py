@@ -15,10 +15,17 @@ from heron.config.schema import Config
 
 def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
     """List every dotted key of the schema."""
-    keys = []
-    for name, inner in _nested(schema).items():
-        keys += [prefix + name, *(all_keys(inner, f"{prefix}{name}.") if inner else [])]
-    return keys
+    return list(key_types(schema, prefix))
+
+
+def key_types(schema: Any = Config, prefix: str = "") -> dict[str, Any]:
+    """Map every dotted key of the schema to its type with its constraints."""
+    types = {}
+    for name, hint in field_types(schema).items():
+        types[prefix + name] = hint
+        if inner := _nested(schema)[name]:
+            types |= key_types(inner, f"{prefix}{name}.")
+    return types
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

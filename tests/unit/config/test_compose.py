@@ -168,7 +168,7 @@ def test_a_sweep_goes_on_after_a_job_that_cannot_run(train):
     found = train("-m", "seed=-1,1")
     assert [config.seed for config, _ in found.jobs] == [1]
     assert found.code == 2
-    assert "seed=-1: must be at least 0" in found.error
+    assert "seed=-1: must be in [0, 4294967295]" in found.error
     assert "1 of 2 jobs failed" in found.error
 
 

@@ -15,6 +15,7 @@ from heron.config.data import (
     ValidationConfig,
     read_config,
 )
+from heron.data.markers import event_markers
 
 
 @pytest.mark.parametrize("path", sorted((conf_dir() / "data").glob("*.yaml")), ids=lambda p: p.stem)
@@ -46,10 +47,10 @@ def test_defaults_can_be_merged_and_overridden_by_omegaconf():
 
 
 def test_markers_default_to_those_of_the_language():
-    assert DataConfig(language="he").event_markers().start_1 == "[א1]"
-    assert DataConfig(language="ro").event_markers().start_1 == "[E1]"
+    assert event_markers(DataConfig(language="he")).start_1 == "[א1]"
+    assert event_markers(DataConfig(language="ro")).start_1 == "[E1]"
     own = ["<a>", "</a>", "<b>", "</b>"]
-    assert list(DataConfig(markers=own).event_markers()) == own
+    assert list(event_markers(DataConfig(markers=own))) == own
 
 
 @pytest.mark.parametrize(
@@ -63,10 +64,10 @@ def test_markers_default_to_those_of_the_language():
         (lambda: DataConfig(label_order=["A", "A"]), "each class once"),
         (lambda: DataConfig(counts={"trian": {}}), "'train'"),
         (lambda: DataConfig(label_order=["A", "B"], counts={"train": {"C": 1}}), "'C' is not in"),
-        (lambda: ValidationConfig(fraction=1.0), r"must be in \[0, 1\)"),
-        (lambda: ValidationConfig(by="document"), r"data\.validation\.by"),
-        (lambda: HoldoutConfig(by="premise"), r"data\.holdout\.by"),
-        (lambda: HoldoutConfig(fraction=-0.1), r"data\.holdout\.fraction"),
+        (lambda: DataConfig(validation=ValidationConfig(fraction=1.0)), r"must be in \[0, 1\)"),
+        (lambda: DataConfig(validation=ValidationConfig(by="document")), r"data\.validation\.by"),
+        (lambda: DataConfig(holdout=HoldoutConfig(by="premise")), r"data\.holdout\.by"),
+        (lambda: DataConfig(holdout=HoldoutConfig(fraction=-0.1)), r"data\.holdout\.fraction"),
         (lambda: DataConfig(task="nil"), r"data\.task=nil.*'nli'"),
         (lambda: DataConfig(format="pair_table"), r"needs the column of the second text"),
         (lambda: DataConfig(columns=Columns(text_pair="b")), r"needs data\.format=pair_table"),
@@ -86,13 +87,19 @@ def test_markers_default_to_those_of_the_language():
             r"'B' is not in data\.label_order=\[A\]; the classes of a generated corpus",
         ),
         (lambda: pairs(label_aliases={"yes": "no"}), r"yes is a class itself"),
-        (lambda: pairs(label_field={"tets": "gold"}), r"data\.label_field: split=tets.*'test'"),
+        (lambda: pairs(label_field={"tets": "gold"}), r"data\.label_field: key=tets.*'test'"),
         (lambda: pairs(no_label=["no"]), r"data\.no_label.*'no' is a label"),
         (lambda: pairs(counts={"train": {"-": 1}}), r"data\.counts\.train: '-' is not in"),
-        (lambda: PhrasesConfig(remove="start"), r"data\.phrases\.file\.path=FILE"),
-        (lambda: PhrasesConfig(remove="inside"), r"data\.phrases\.remove=inside"),
-        (lambda: SampleConfig(fraction=0.0), r"must be in \(0, 1\]"),
-        (lambda: SampleConfig(by="windows"), "'window'"),
+        (
+            lambda: DataConfig(phrases=PhrasesConfig(remove="start")),
+            r"data\.phrases\.file\.path=FILE",
+        ),
+        (
+            lambda: DataConfig(phrases=PhrasesConfig(remove="inside")),
+            r"data\.phrases\.remove=inside",
+        ),
+        (lambda: DataConfig(sample=SampleConfig(fraction=0.0)), r"must be in \(0, 1\]"),
+        (lambda: DataConfig(sample=SampleConfig(by="windows")), "'window'"),
     ],
 )
 def test_value_that_heron_does_not_know_names_key_and_nearest(make, message):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from heron.base.errors import ConfigError, DataError
+from heron.config.constraints import check
 from heron.config.data import Columns, DataConfig, FileConfig, QaConfig
 from heron.data.readers import load_with_report, read_rows
 
@@ -349,7 +350,7 @@ def test_bad_questions_are_reported_beside_the_good(write, config, tmp_path):
 )
 def test_options_of_answers_are_checked(values, said):
     with pytest.raises(ConfigError, match=said):
-        QaConfig(**values)
+        check(QaConfig(**values), "data.qa.")
 
 
 @pytest.mark.parametrize(
