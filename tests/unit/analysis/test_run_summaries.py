@@ -18,7 +18,6 @@ from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.checks import from_yaml, to_yaml
 from heron.config.data import GeneratorConfig, UnicodeOptions
-from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences

@@ -13,7 +13,6 @@ from heron.commands import compare
 from heron.config.checks import to_yaml
 from heron.config.data import DataConfig, UnicodeOptions
 from heron.config.schema import Config
-from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge

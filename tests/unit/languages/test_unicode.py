@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.config.data import UnicodeOptions
-from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN, get_language
+from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN

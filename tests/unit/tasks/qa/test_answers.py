@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from heron.config.data import UnicodeOptions
 from heron.data.examples import Span
-from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.languages.unicode import normalise
