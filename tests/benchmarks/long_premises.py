@@ -265,7 +265,7 @@ def measure(config: Config, steps: int) -> Measurement:
 
     from heron.base.libraries import quiet
     from heron.config.data import TRAIN
-    from heron.training.provenance import peak_rss_mb
+    from heron.training.status import peak_rss_mb
 
     from .epoch import choose_batches
     from .rivals import ChosenBatches, Stopwatch, train_heron

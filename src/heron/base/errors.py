@@ -118,6 +118,6 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     return f" Allowed: {', '.join(choices)}." if choices else ""
 
 
-def first_line(text: str) -> str:
-    """Shorten an error to its first line."""
-    return text.strip().partition("\n")[0]
+def first_line(text: object) -> str:
+    """Shorten an error, or its text, to its first line."""
+    return str(text).strip().partition("\n")[0]

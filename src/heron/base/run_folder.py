@@ -108,7 +108,7 @@ class RunFolder:
         return self.path / "ledger.json"
 
     def state(self) -> str:
-        """What `status.json` says; `absent` without one. The others: `heron.training.states`."""
+        """What `status.json` says; `absent` without one. The others: `heron.training.status`."""
         return str(self.read_status().get("state", "absent"))
 
     def read_status(self) -> dict[str, Any]:

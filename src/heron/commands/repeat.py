@@ -20,8 +20,7 @@ from heron.config.schema import Config, LauncherConfig, SweeperConfig
 from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
-from heron.training.claim import check_job
-from heron.training.launch import count_ranks
+from heron.training.claim import check_job, count_ranks
 
 FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.

@@ -17,13 +17,13 @@ from heron.commands import repeat
 from heron.config.compose import Composition, compose_and_run, own_words
 from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
+from heron.sweeps.devices import check_start
 from heron.sweeps.here import run_here
 from heron.sweeps.isolation import DONE, Job
 from heron.sweeps.ledger import Outcome
 from heron.sweeps.queue import JobList, Queue
 from heron.sweeps.sweep import Sweep
-from heron.training.claim import check_job
-from heron.training.launch import check_start, count_ranks
+from heron.training.claim import check_job, count_ranks
 
 _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
@@ -98,7 +98,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             if str(error) not in said:
                 print(f"heron train: {error}", file=sys.stderr, flush=True)
             said.add(str(error))
-            plan.refused.append((", ".join(composition.overrides), first_line(str(error))))
+            plan.refused.append((", ".join(composition.overrides), first_line(error)))
             continue
         if folder.path not in planned:
             plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
@@ -110,7 +110,7 @@ def _run_by_hand(plan: Plan) -> int:
     """Train in processes that somebody has started with `torchrun`, each of which comes here."""
     if len(plan.jobs) != 1 or plan.refused:
         raise ConfigError(_ONE_RUN)
-    from heron.training.rank import leave_at_once, run_by_hand
+    from heron.sweeps.rank import leave_at_once, run_by_hand
 
     (job,) = plan.jobs
     code = run_by_hand(job)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -50,8 +51,8 @@ class DataModule(pl.LightningDataModule):
         tokenizer: a tokenizer to use instead of loading the encoder's.
 
     `batching` is the run's, with `tokens` set for the batches of training. `vectors` may be filled
-    with a frozen encoder's stored vectors: batches then bring those. Where `curriculum` is set, it
-    plans the training batches.
+    with a frozen encoder's stored vectors: batches then bring those. See `paced_by` for
+    `curriculum`.
     """
 
     def __init__(
@@ -82,6 +83,12 @@ class DataModule(pl.LightningDataModule):
         """Train rows per class, int64."""
         classes = len(self.config.data.label_order)
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
+
+    def paced_by(self, curriculum: Curriculum) -> DataModule:
+        """Give the same data with training batches that a curriculum plans."""
+        paced = copy.copy(self)
+        paced.curriculum = curriculum
+        return paced
 
     def batches_per_epoch(self) -> list[int]:
         """Count the batches of every epoch; bucket plans differ by a batch or two."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -18,8 +19,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from heron.base.files import atomic_open
 from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
+from heron.base.run_folder import RunFolder
 from heron.reports.map_data import FEW, Categories, Column, MapRun, Numbers
+from heron.reports.map_sources import map_run, read_mapped
 
 POINTS = 25_000  # more only hide each other
 BINS = 20
@@ -239,3 +243,13 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
     if name == "variability":
         return np.linspace(0, max(0.5, float(np.max(values, initial=0))), BINS + 1)
     return np.linspace(0, 1, BINS + 1)
+
+
+def draw_map(folder: RunFolder) -> Path:
+    """Draw the figure of `heron map` where a run folder has none yet; returns its path."""
+    path = folder.path / "map" / "map.png"
+    if not path.is_file():
+        mapped = read_mapped(folder.path)
+        with atomic_open(path, "wb") as file:
+            file.write(save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
+    return path

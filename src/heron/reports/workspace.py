@@ -44,7 +44,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
     except Exception as error:
         if isinstance(error, ConfigError):
             raise
-        why = first_line(str(error)) or type(error).__name__
+        why = first_line(error) or type(error).__name__
         raise ConfigError(
             f"W&B did not save the workspace: {why}. `wandb login` signs in; the local page needs "
             "no account"

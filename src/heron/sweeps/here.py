@@ -10,7 +10,7 @@ from heron.base.secrets import redact
 from heron.config.run_names import path_words
 from heron.sweeps.isolation import BUSY, DONE, FAILED, Job
 from heron.training.claim import BusyError
-from heron.training.states import Clock, note_failure
+from heron.training.status import Clock, note_failure
 
 
 def run_here(job: Job, in_sweep: bool = False) -> int:

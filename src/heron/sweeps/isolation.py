@@ -33,7 +33,7 @@ from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED, held_back, raise_at_sigterm, take
 from heron.config.schema import Config
 from heron.training.claim import BusyError
-from heron.training.states import Clock, note_failure
+from heron.training.status import Clock, note_failure
 
 # Exit codes of a job's process.
 DONE, FAILED, BUSY = 0, 1, 75  # and INTERRUPTED, whatever has interrupted it

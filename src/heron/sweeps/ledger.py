@@ -12,7 +12,7 @@ from heron.base.notices import say
 from heron.base.run_folder import RunFolder
 from heron.metrics.names import signed
 from heron.sweeps.isolation import Job
-from heron.training.states import is_elsewhere
+from heron.training.status import is_elsewhere
 
 JOURNAL = "study.journal"  # in a sweep's folder: what a search has asked for and been told
 LAUNCHER = ".launcher"  # there, too: what workers print, and what a library keeps for them

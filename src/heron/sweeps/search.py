@@ -166,7 +166,7 @@ class Search:
         try:
             job = self._compose(values, trial.number, new=True)
         except HeronError as error:
-            self._refuse(trial.number, first_line(str(error)))
+            self._refuse(trial.number, first_line(error))
             return None
         name = job.folder.path.name
         before = [t.number for t in self._trials() if t.user_attrs.get("job") == name]

@@ -15,6 +15,7 @@ from pathlib import Path
 from heron.base.errors import HeronError, first_line
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
+from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.here import run_here
 from heron.sweeps.isolation import (
     BUSY,
@@ -27,9 +28,8 @@ from heron.sweeps.isolation import (
 )
 from heron.sweeps.ledger import Best, Outcome, is_busy, progress_line
 from heron.sweeps.queue import Queue
-from heron.training.claim import check_sources, claim, source_hashes
-from heron.training.launch import check_start, count_ranks, start_job
-from heron.training.states import STALE, is_settled, killed, try_update
+from heron.training.claim import check_sources, claim, count_ranks, source_hashes
+from heron.training.status import STALE, is_settled, killed, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on

@@ -24,7 +24,7 @@ from heron.base.signals import Deferred, Terminated
 from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
 from heron.training.history import History
-from heron.training.pruning import pruned
+from heron.training.hooks import ended_early
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
@@ -111,7 +111,7 @@ class LastCheckpoint(Checkpoint):
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """End where SIGTERM has come, unless the run is over with the training."""
         self._sigterm.end()
-        if self._sigterm.asked and not pruned(trainer):
+        if self._sigterm.asked and not ended_early(trainer):
             raise Terminated
 
     def on_exception(

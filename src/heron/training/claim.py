@@ -29,6 +29,12 @@ class BusyError(ConfigError):
     """Another process is working on the run."""
 
 
+def count_ranks(config: Config) -> int:
+    """Count the processes that a run needs; a baseline needs one, whatever the trainer's keys."""
+    settings = config.trainer
+    return settings.devices * settings.num_nodes if config.baseline.name == "none" else 1
+
+
 def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -> None:
     """Check what can be known before there is a run folder.
 

@@ -1,20 +1,25 @@
-"""What a run was made from, for `status.json` and for the person who watches."""
+"""What a run reads, for `status.json` and for the person who watches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from heron.base import ranks
 from heron.base.notices import say
+from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
+from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.duplicates import text_key
 from heron.data.examples import Example
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
 from heron.tasks.qa.reader import count_mended
+from heron.training.hooks import FINDINGS
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
@@ -26,6 +31,21 @@ _FIT_MEANS = {
     CUT: "are whole in no window: no system can find them",
     TOKENLESS: "map to no token of this tokenizer: no system can find them",
 }
+
+
+def say_findings(config: Config, folder: RunFolder) -> None:
+    """Print what an audit or the data set's own page says is wrong with the data, a line each."""
+    if ranks.is_first():
+        sources, cache = folder.read_status()["sources"], Path(config.paths.cache)
+        for finding in FINDINGS["audit"](config.data, sources, cache):
+            say(f"{config.data.name}: {finding}")
+
+
+def describe_run(data: DataModule, folder: RunFolder) -> None:
+    """Note in `status.json` what a run reads, and say what may surprise."""
+    if ranks.is_first():
+        described = describe(data.examples, data.dropped, data.features)
+        folder.update_status(data={**described, **describe_training(data)})
 
 
 def describe(

@@ -31,8 +31,8 @@ from heron.tasks.several import Mean, UnderEach
 from heron.training.baseline_job import predict_examples
 from heron.training.build import task_module
 from heron.training.evaluation import predict_split
+from heron.training.memory import naming_memory
 from heron.training.progress import progress_bar
-from heron.training.states import naming_memory
 
 _SPLIT = "input"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -14,9 +15,11 @@ from heron.base import ranks
 from heron.base.libraries import precision
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
+from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.metrics.names import is_minimised
+from heron.metrics.names import LOSS, is_minimised
+from heron.tasks.base import TaskModule
 from heron.training.budget_ledger import Ledger, Restart
 from heron.training.checkpointing import (
     LOG_EVERY,
@@ -24,12 +27,40 @@ from heron.training.checkpointing import (
     OwnNumbers,
     WholeFiles,
     best_checkpoint,
+    resume_from,
 )
 from heron.training.history import History
+from heron.training.hooks import CALLBACKS, ended_early
 from heron.training.progress import EpochLines, StepCount, progress_bar
-from heron.training.pruning import pruning
 from heron.training.recorder import Recorder
 from heron.training.strategy import ShardedPrecision, build_strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A training that is over.
+
+    Args:
+        trainer: Lightning's.
+        losses: on validation, of every epoch.
+        ended_early: whether the run's search has ended it.
+    """
+
+    trainer: pl.Trainer
+    losses: list[float]
+    ended_early: bool
+
+
+def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:
+    """Train a module, or go on where that was cut."""
+    history = History(folder.metrics)
+    trainer = build_trainer(config, folder, data, history)
+    checkpoint = ranks.from_first(resume_from(folder) if ranks.is_first() else None)
+    trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
+    ended = ended_early(trainer)
+    if ended is not None and ranks.is_first():
+        folder.update_status(pruned=ended)
+    return Fitted(trainer, history.values(f"{VALIDATION}/{LOSS}"), ended is not None)
 
 
 def build_trainer(
@@ -53,7 +84,8 @@ def build_trainer(
     if config.curriculum.restart:
         callbacks.append(Restart(data))
     callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
-    callbacks += pruning(config, folder, data)
+    if config.sweeper.trial is not None:
+        callbacks += CALLBACKS["pruning"](config, folder, data)
     trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,

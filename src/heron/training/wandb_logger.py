@@ -108,7 +108,7 @@ def _open(config: Config, folder: RunFolder) -> Any:
     try:
         run = wandb.init(mode=mode, **words)  # type: ignore[arg-type]
     except wandb.Error as error:
-        why = first_line(str(error)).replace(str(words["id"]), "<id>")
+        why = first_line(error).replace(str(words["id"]), "<id>")
         say(
             f"W&B cannot be reached ({why}); this command's runs are recorded on disk instead, and "
             "`wandb sync <run folder>/wandb/offline-run-*` uploads them. "
@@ -166,5 +166,5 @@ def _attempt(what: str, action: Callable[[], Any]) -> None:
     try:
         action()
     except Exception as error:
-        why = first_line(str(error)).rstrip(".")
+        why = first_line(error).rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")

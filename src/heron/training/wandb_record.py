@@ -8,12 +8,13 @@ from typing import Any
 
 import wandb
 
-from heron.base.files import atomic_open, read_json
+from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.config.checks import as_dict
 from heron.config.schema import Config
+from heron.training.hooks import FIGURES
 
 _TEXTS = ("text", "text_pair")
 
@@ -100,18 +101,5 @@ def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
         yield artifact
     if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
         artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
-        artifact.add_file(str(_draw_map(folder)), "map.png", policy="immutable")
+        artifact.add_file(str(FIGURES["map"](folder)), "map.png", policy="immutable")
         yield artifact
-
-
-def _draw_map(folder: RunFolder) -> Path:
-    """Draw the figure of `heron map` where it is not there yet; returns its path."""
-    from heron.reports.map import map_figure, save_figure
-    from heron.reports.map_sources import map_run, read_mapped
-
-    path = folder.path / "map" / "map.png"
-    if not path.is_file():
-        mapped = read_mapped(folder.path, None, False)
-        with atomic_open(path, "wb") as file:
-            file.write(save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
-    return path

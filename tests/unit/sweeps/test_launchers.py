@@ -28,7 +28,7 @@ from heron.sweeps.launchers.on_ray import _look_for
 from heron.sweeps.launchers.slurm import make_executor, parameters
 from heron.sweeps.launchers.worker import Worker
 from heron.sweeps.study import _storage
-from heron.training.states import heartbeat
+from heron.training.status import heartbeat
 from small_runs import TINY, in_folder
 from small_sweeps import (
     alive,
@@ -86,7 +86,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Train nothing; collects what would have been trained."""
     found: list[Any] = []
 
-    def train(config: Any, folder: RunFolder) -> dict[str, dict[str, float]]:
+    def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, dict[str, float]]:
         found.append((config.seed, config.optim.lr))
         scores = {"validation": {config.trainer.monitor: config.optim.lr}}
         write_json(folder.scores, scores)
@@ -146,7 +146,7 @@ def test_a_job_that_a_worker_leaves_cut_is_taken_up_by_the_next_worker(
 def test_a_worker_that_is_started_again_waits_until_its_own_cut_job_counts_as_gone(
     tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heron.training.states.STALE", 0.3)
+    monkeypatch.setattr("heron.training.status.STALE", 0.3)
 
     def cut(number: int) -> None:
         if number == 0:  # it ran on another machine, which is gone
@@ -215,7 +215,7 @@ def test_a_failure_is_not_tried_again_by_other_workers_but_by_the_next_command_w
 ) -> None:
     attempts: list[int] = []
 
-    def train(config: Any, folder: RunFolder) -> dict[str, Any]:
+    def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, Any]:
         attempts.append(config.seed)
         if config.seed == 1 and attempts.count(1) < 2:
             raise ValueError("a bug")
@@ -250,7 +250,7 @@ def test_no_file_of_workers_holds_a_secret_afterwards(
 ) -> None:
     token = "hf_" + "a1B2" * 8
 
-    def fail(config: Any, folder: RunFolder) -> None:
+    def fail(config: Any, folder: RunFolder, overrides: Any) -> None:
         raise ValueError(f"no answer from {config.logger.project}")
 
     monkeypatch.setattr("heron.training.job._train_and_score", fail)

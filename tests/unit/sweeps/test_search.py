@@ -99,7 +99,9 @@ class Trainings:
         self.fail: dict[int, BaseException] = {}
         self.prune: set[int] = set()
 
-    def __call__(self, config: Any, folder: RunFolder) -> dict[str, dict[str, float]] | None:
+    def __call__(
+        self, config: Any, folder: RunFolder, overrides: Any
+    ) -> dict[str, dict[str, float]] | None:
         number = len(self.lrs)
         self.lrs.append(config.optim.lr)
         if number in self.fail:

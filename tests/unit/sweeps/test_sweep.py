@@ -14,16 +14,9 @@ import pytest
 
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
-from heron.training import states as states_
-from heron.training.states import (
-    Clock,
-    OutOfMemoryError,
-    beating,
-    failure,
-    is_elsewhere,
-    is_of_the_machine,
-    naming_memory,
-)
+from heron.training import status as status_
+from heron.training.memory import OutOfMemoryError, naming_memory
+from heron.training.status import Clock, beating, failure, is_elsewhere, is_of_the_machine
 from small_runs import compose
 from small_sweeps import (
     alive,
@@ -110,7 +103,7 @@ class TestSameCommandAgain:
         seeds: list[int] = []
         self.fail: dict[int, BaseException] = {}
 
-        def train(config: Any, folder: RunFolder) -> dict[str, dict[str, float]]:
+        def train(config: Any, folder: RunFolder, overrides: Any) -> dict[str, dict[str, float]]:
             seeds.append(config.seed)
             if config.seed in self.fail:
                 raise self.fail[config.seed]
@@ -198,7 +191,7 @@ class TestHeartbeat:
     def test_is_written_from_a_thread_with_process_machine_and_seconds(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(states_, "BEAT", 0.01)
+        monkeypatch.setattr(status_, "BEAT", 0.01)
         folder = RunFolder(tmp_path)
         with beating(folder, Clock(spent=7.0)):
             wait_until(lambda: folder.status.is_file())
@@ -242,7 +235,7 @@ class TestHeartbeat:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr(RunFolder, "update_status", full)
-        states_.try_update(RunFolder(tmp_path), state="failed")
+        status_.try_update(RunFolder(tmp_path), state="failed")
         assert "No space left" in capsys.readouterr().err
 
 

@@ -114,9 +114,9 @@ def trainings(monkeypatch):
     """List the curricula of the runs that are trained, in order; a finished one is not."""
     begun, train = [], job._train_and_score
 
-    def train_and_note(config, folder):
+    def train_and_note(config, folder, overrides):
         begun.append(config.curriculum.name)
-        return train(config, folder)
+        return train(config, folder, overrides)
 
     monkeypatch.setattr(job, "_train_and_score", train_and_note)
     return begun

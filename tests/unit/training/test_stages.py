@@ -13,7 +13,7 @@ from heron.base.tables import read_table
 from heron.config.checks import from_yaml, resolve_stages
 from heron.config.schema import StageConfig
 from heron.models.export import POINTER
-from heron.training import job
+from heron.training import job, outcome
 from heron.training.inference import open_trained
 from heron.training.stages import stage_config
 from heron.training.trained_on import read_splits
@@ -153,7 +153,7 @@ def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
     config = composed(chronicle_config, stages)
     whole = job.run_job(copy.deepcopy(config), RunFolder(tmp_path / "whole"))
     broken = RunFolder(tmp_path / "broken")
-    write_table, calls = job.write_table, []
+    write_table, calls = outcome.write_table, []
 
     def stop_once(path, columns):
         calls.append(path)
@@ -161,7 +161,7 @@ def test_a_stop_between_or_inside_stages_ends_as_if_there_had_been_none(
             raise KeyboardInterrupt
         write_table(path, columns)
 
-    monkeypatch.setattr(job, "write_table", stop_once)
+    monkeypatch.setattr(outcome, "write_table", stop_once)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             job.run_job(copy.deepcopy(config), broken)

@@ -48,7 +48,7 @@ class JoblibWorkers:
     def errors(self) -> list[str]:
         """List why workers have ended that should not have."""
         found = [future.exception() for future in self._futures if future.done()]
-        texts = (first_line(str(error)) for error in found if error)
+        texts = (first_line(error) for error in found if error)
         return list(dict.fromkeys(f"a worker has ended: {text}" for text in texts))
 
     def cancel(self) -> None:

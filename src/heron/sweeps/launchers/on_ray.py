@@ -86,7 +86,7 @@ def _connect(address: str | None) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ConfigError(f"launcher.address={address}: {first_line(str(error))}") from error
+        raise ConfigError(f"launcher.address={address}: {first_line(error)}") from error
 
 
 def _look_for(address: str | None) -> None:

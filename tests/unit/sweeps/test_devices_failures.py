@@ -16,10 +16,10 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
+from heron.sweeps.devices import RanksProcess, check_start, count_ranks, threads, was_left_alone
 from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
-from heron.training.launch import RanksProcess, check_start, count_ranks, threads, was_left_alone
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
 from two_processes import files, furthest, weights
@@ -228,7 +228,7 @@ def test_more_devices_than_the_machine_has_are_refused_unless_forced(
     chronicle_config: Callable[..., Config],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("heron.training.launch.count_cores", lambda: 2)
+    monkeypatch.setattr("heron.sweeps.devices.count_cores", lambda: 2)
     check_start(chronicle_config("trainer.devices=2"), isolate=True)
     with pytest.raises(ConfigError, match=r"devices=99: this machine has 2 processor cores.*at mo"):
         check_start(chronicle_config("trainer.devices=99"), isolate=True)
@@ -271,7 +271,7 @@ def test_no_secret_is_on_a_command_line(
 
         wait = poll
 
-    monkeypatch.setattr("heron.training.launch.subprocess.Popen", Launched)
+    monkeypatch.setattr("heron.sweeps.devices.subprocess.Popen", Launched)
     config = chronicle_config("trainer.devices=2")
     config.encoder.name = f"https://user:{secret}@example.org/model"
     folder = RunFolder(tmp_path / "run")

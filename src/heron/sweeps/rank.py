@@ -1,4 +1,4 @@
-"""One of the processes of a job on several devices; `heron.training.launch` starts it."""
+"""One of the processes of a job on several devices; `heron.sweeps.devices` starts it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact, redacted
 from heron.base.signals import INTERRUPTED, exit_code, raise_at_sigterm
 from heron.config.checks import from_yaml
+from heron.sweeps.devices import ALIVE, JOB, was_left_alone
 from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, print_to
-from heron.training.claim import BusyError
-from heron.training.launch import ALIVE, JOB, count_ranks, was_left_alone
-from heron.training.states import Clock, failure
+from heron.training.claim import BusyError, count_ranks
+from heron.training.status import Clock, failure
 
 
 def main() -> int:

@@ -11,18 +11,13 @@ from pytorch_lightning.callbacks import Checkpoint
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
+from heron.sweeps.study import is_over, open_study, trial_of
 
 
 def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Callback]:
     """Make the callback for a trial of a search with a pruner; none for other runs."""
     wanted = config.sweeper.trial is not None and config.sweeper.pruner != "none"
     return [Pruning(config, folder.path.parent, data)] if wanted else []
-
-
-def pruned(trainer: pl.Trainer) -> dict[str, Any] | None:
-    """Say after how many epochs and at which score a training was ended; None if it was not."""
-    callbacks: list[Any] = trainer.callbacks  # type: ignore[attr-defined]
-    return next((each.pruned for each in callbacks if isinstance(each, Pruning)), None)
 
 
 class Pruning(Checkpoint):
@@ -61,8 +56,6 @@ class Pruning(Checkpoint):
             trainer.should_stop = True
 
     def _has_no_prospects(self, epochs: int, score: float, most: int) -> bool:
-        from heron.sweeps.study import is_over, open_study, trial_of
-
         settings = self.config.sweeper
         if self._trial is None:
             assert settings.study is not None

@@ -1,27 +1,34 @@
-"""What `status.json` says while a run waits, works, ends, fails or is cut.
+"""What `status.json` says of a run: its state, how it ended, and what it came from.
 
-`pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `failed` or `interrupted`.
-A folder that says `running` while nobody holds its lock was cut: its process is gone.
+`pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `pruned`, `failed` or
+`interrupted`. A folder that says `running` while nobody holds its lock was cut: its process is
+gone.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import re
+import resource
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
-from heron.base.errors import HeronError
+import heron
+from heron.base.files import fingerprint
+from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
-from heron.training.provenance import peak_rss_mb
 
 BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone
@@ -30,8 +37,7 @@ _OF_THE_MACHINE = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
 )
-
-_OUT_OF_MEMORY = re.compile(r"out of memory|(can't|cannot) allocate|bad_alloc", re.IGNORECASE)
+_PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
 
 class Clock:
@@ -48,54 +54,6 @@ class Clock:
     def seconds(self) -> float:
         """Read the clock."""
         return round(self.spent + time.monotonic() - self._started, 1)
-
-
-class OutOfMemoryError(HeronError):
-    """Memory, of the machine or of a device, was not enough for a run."""
-
-
-@contextmanager
-def naming_memory(config: Config, training: bool = True) -> Iterator[None]:
-    """Say which keys make a run take less memory where it runs out; a baseline has none.
-
-    Args:
-        config: the run's.
-        training: whether it trains; a trained run that predicts takes fewer keys.
-
-    Raises:
-        OutOfMemoryError: instead of what torch says.
-    """
-    try:
-        yield
-    except Exception as error:
-        if not _is_out_of_memory(error):
-            raise
-        from heron.base.libraries import (
-            precision,  # imports torch, which a sweep's parent does without
-        )
-        from heron.data.batching import budget
-
-        text = str(error).strip().partition("\n")[0] or type(error).__name__
-        if config.baseline.name != "none":
-            raise OutOfMemoryError(f"out of memory ({text})") from error
-        batching, settings = config.batching, config.trainer
-        key = "size" if training and batching.plan == "shuffle" else "tokens"
-        now = batching.size if key == "size" else budget(batching)
-        also = "; twice optim.accumulate keeps a step" if training else ""
-        less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
-        if key == "size":
-            less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
-        if training and "16" not in precision(settings.precision):
-            less.append("trainer.precision=bf16-mixed")
-        if training and not config.encoder.gradient_checkpointing:
-            less.append("encoder.gradient_checkpointing=true")
-        fix = f"To use less, set: {'; '.join(less)}"
-        raise OutOfMemoryError(f"out of memory ({text}). {fix}") from error
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    is_torch_s = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
-    return isinstance(error, MemoryError) or bool(is_torch_s)
 
 
 @contextmanager
@@ -175,17 +133,16 @@ def is_settled(config: Config, status: Mapping[str, Any]) -> bool:
     return is_trial and status.get("pruned_by") == search.study
 
 
-def is_of_the_machine(error: BaseException) -> bool:
+def is_of_the_machine(error: BaseException | None) -> bool:
     """Tell whether memory, disk or network failed, and the same command may do better next time.
 
     Libraries hide such errors in others: the whole chain is looked at.
     """
-    link: BaseException | None = error
-    while link is not None:
-        if isinstance(link, OSError | MemoryError) or _OF_THE_MACHINE.search(str(link)):
-            return True
-        link = link.__cause__ or link.__context__
-    return False
+    if error is None:
+        return False
+    if isinstance(error, OSError | MemoryError) or _OF_THE_MACHINE.search(str(error)):
+        return True
+    return is_of_the_machine(error.__cause__ or error.__context__)
 
 
 def is_elsewhere(status: Mapping[str, Any]) -> bool:
@@ -197,3 +154,71 @@ def is_elsewhere(status: Mapping[str, Any]) -> bool:
     if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
         return False
     return abs(time.time() - float(beat.get("time", 0.0))) < STALE
+
+
+def provenance() -> dict[str, Any]:
+    """Describe the code and the machine."""
+    import torch  # not above: a sweep's parent process needs none, and it takes a second
+
+    return {
+        "heron": heron.__version__,
+        "git": git_state(),
+        "python": platform.python_version(),
+        "threads": torch.get_num_threads(),  # another number adds in another order
+        "versions": {package: metadata.version(package) for package in _PACKAGES},
+        "machine": {
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+            "memory_gb": _memory_gb(),
+            "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+            "system": platform.system(),
+        },
+    }
+
+
+def git_state() -> dict[str, Any] | None:
+    """Name heron's commit, and what differs from it; None outside its repository.
+
+    Returns:
+        `commit`; `dirty`: whether files differ; `diff`: fingerprint of how tracked ones do, so that
+        two runs of the same uncommitted code can be told from others.
+    """
+    if conf_dir().parent == Path(heron.__file__).resolve().parent:
+        return None  # installed; a repository around its environment is somebody else's
+    try:
+        commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {
+        "commit": commit.strip(),
+        "dirty": bool(changes.strip()),
+        "diff": fingerprint(diff) if diff else None,
+    }
+
+
+def _git(words: str) -> str:
+    folder = Path(__file__).parent
+    return subprocess.run(
+        ["git", *words.split()], cwd=folder, capture_output=True, text=True, check=True, timeout=10
+    ).stdout
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
+    except (OSError, ValueError):
+        return None
+
+
+def peak_rss_mb() -> float:
+    """Read this process's largest resident memory so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1024 if sys.platform != "darwin" else 1024**2), 1)
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if "model name" in line)
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

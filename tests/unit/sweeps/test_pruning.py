@@ -16,9 +16,10 @@ from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
 from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
+from heron.sweeps.pruning import Pruning, pruning
 from heron.sweeps.study import open_study, trial_of
 from heron.training.curriculum import without_curriculum
-from heron.training.pruning import Pruning, pruned, pruning
+from heron.training.hooks import ended_early
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_a_training_below_the_median_is_ended_and_one_above_is_not(
     config: Config, study: optuna.Study, tmp_path: Path
 ) -> None:
     trainer = after(make(config, tmp_path), [0.6, 0.6, 0.6, 0.6])
-    assert pruned(trainer) is None
+    assert ended_early(trainer) is None
     assert trial_of(study, 3).storage.get_trial(3).intermediate_values == pytest.approx(
         {1: 0.6, 2: 0.6, 3: 0.6, 4: 0.6}
     )
@@ -86,7 +87,7 @@ def test_it_is_ended_after_the_first_epoch_that_may_end_it(
     config: Config, study: optuna.Study, tmp_path: Path
 ) -> None:
     trainer = after(make(config, tmp_path), [0.25, 0.25])
-    assert pruned(trainer) == {"epochs": 1, "score": 0.25}
+    assert ended_early(trainer) == {"epochs": 1, "score": 0.25}
     assert trainer.should_stop
 
 
@@ -96,14 +97,14 @@ def test_of_a_monitored_loss_the_training_above_the_median_is_ended(
 ) -> None:
     config.trainer.monitor = "loss"
     begin(config, tmp_path)
-    found = pruned(after(make(config, tmp_path), [loss] * 4))
+    found = ended_early(after(make(config, tmp_path), [loss] * 4))
     assert (found or {}).get("epochs") == epochs
 
 
 @pytest.mark.usefixtures("study")
 def test_every_training_gets_its_startup_epochs(config: Config, tmp_path: Path) -> None:
     config.sweeper.startup_epochs = 3
-    assert pruned(after(make(config, tmp_path), [0.1] * 4)) == {
+    assert ended_early(after(make(config, tmp_path), [0.1] * 4)) == {
         "epochs": 3, "score": pytest.approx(0.1),
     }  # fmt: skip
 
@@ -111,15 +112,15 @@ def test_every_training_gets_its_startup_epochs(config: Config, tmp_path: Path) 
 @pytest.mark.usefixtures("study")
 def test_a_training_that_is_over_is_not_pruned(config: Config, tmp_path: Path) -> None:
     config.sweeper.startup_epochs = 4
-    assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
-    assert pruned(after(make(config, tmp_path), [0.1], stopped_by_another=True)) is None
+    assert ended_early(after(make(config, tmp_path), [0.1] * 4)) is None
+    assert ended_early(after(make(config, tmp_path), [0.1], stopped_by_another=True)) is None
 
 
 def test_a_trial_that_has_failed_and_is_tried_again_is_trained_to_its_end(
     config: Config, study: optuna.Study, tmp_path: Path
 ) -> None:
     study.tell(3, state=optuna.trial.TrialState.FAIL)
-    assert pruned(after(make(config, tmp_path), [0.1] * 4)) is None
+    assert ended_early(after(make(config, tmp_path), [0.1] * 4)) is None
 
 
 @pytest.mark.usefixtures("study")
@@ -128,7 +129,7 @@ def test_nothing_is_pruned_while_a_curriculum_holds_examples_back(
 ) -> None:
     curriculum = SimpleNamespace(has_unlocked_all=lambda epoch: epoch >= 2)
     trainer = after(make(config, tmp_path, curriculum), [0.1] * 4)
-    assert (pruned(trainer) or {})["epochs"] == 3
+    assert (ended_early(trainer) or {})["epochs"] == 3
 
 
 def test_only_trials_of_a_search_with_a_pruner_are_asked_about(

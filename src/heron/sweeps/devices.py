@@ -25,7 +25,8 @@ from heron.base.signals import INTERRUPTED
 from heron.config.checks import to_yaml
 from heron.config.schema import Config
 from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, JobProcess
-from heron.training.states import killed, try_update
+from heron.training.claim import count_ranks
+from heron.training.status import killed, try_update
 
 JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
 ALIVE, SAID = "alive.lock", "launcher.txt"  # in the scratch folder
@@ -34,12 +35,6 @@ _ENDED = "Terminated: by SIGTERM"
 _SECONDS = 5.0  # for processes that are told to end at once
 # What a process says whose neighbour is gone: seldom the cause of anything.
 _LEFT_ALONE = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
-
-
-def count_ranks(config: Config) -> int:
-    """Count the processes that a run needs; a baseline needs one, whatever the trainer's keys."""
-    settings = config.trainer
-    return settings.devices * settings.num_nodes if config.baseline.name == "none" else 1
 
 
 def start_job(job: Job, n_jobs: int = 1) -> JobProcess:
@@ -117,7 +112,7 @@ class RanksProcess(JobProcess):
         }
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
         command += ["--local-addr=127.0.0.1", f"--nproc-per-node={devices}"]
-        command += ["-m", "heron.training.rank"]
+        command += ["-m", "heron.sweeps.rank"]
         self._sentinel, theirs = os.pipe()
         self._open.callback(os.close, self._sentinel)
         with open(self._scratch / SAID, "wb") as said:
