@@ -16,8 +16,7 @@ from heron.config.checks import resolve
 from heron.config.compose import compose_and_run
 from heron.config.schema import Config
 from heron.training.baseline_job import train_baseline
-from heron.training.claim import source_hashes
-from heron.training.job import claim
+from heron.training.claim import claim, source_hashes
 
 LABELS = ["contradiction", "entailment", "neutral"]
 _PEOPLE = ["Ana", "Ion", "Maria", "Dan", "Elena", "Radu", "Ioana", "Mihai"]
