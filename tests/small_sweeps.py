@@ -61,7 +61,7 @@ def trainings(job: RunFolder) -> int:
     return job.log.read_text("utf-8").count("epoch 1/")
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+def wait_until(condition: Callable[[], Any], seconds: float = 300.0) -> Any:
     """Wait for something to become true; returns it."""
     until = time.monotonic() + seconds
     while not (found := condition()):
@@ -101,7 +101,7 @@ def meanwhile(act: Callable[[], Any]) -> Iterator[None]:
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     yield
-    thread.join(60)
+    thread.join(300)
     if errors:
         raise errors[0]
 
