@@ -58,7 +58,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import torch
     from transformers import BertConfig, BertModel
 
-    from heron.models.tokenizer import load_tokenizer
+    from heron.data.tokenizer import load_tokenizer
 
     folder = tmp_path_factory.mktemp("tiny_encoder")
     scratch = EncoderConfig(name="scratch", max_length=256)

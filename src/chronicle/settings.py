@@ -86,6 +86,11 @@ class ChronicleConfig:
             return (ANSWER, NO_ANSWER) if self.unanswerable else (ANSWER,)
         return LABEL_SETS[self.label_set] if self.task == NLI else LABELS
 
+    @property
+    def labels_key(self) -> str:
+        """The setting that decides `labels`."""
+        return "unanswerable" if self.task == QA else "label_set"
+
     def _problems(self) -> Iterator[str]:
         choices = {"task": TASKS, "language": TELLERS, "label_set": LABEL_SETS}
         unknown = {key: named for key, named in choices.items() if getattr(self, key) not in named}

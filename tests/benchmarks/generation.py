@@ -33,7 +33,7 @@ from heron.config.data import TEST
 from heron.config.options import parse_options
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.models.seq2seq import generation_settings
+from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
 from heron.training.evaluation import predict_split
 from heron.training.inference import _trainer

@@ -10,13 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import experiment_roots
 from heron.base.forks import load_forks
 
 Entry = TypeVar("Entry")
+
+
+def load(place: str) -> Any:
+    """Import what `module:attribute` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def on_demand(place: str) -> Callable[..., Any]:
+    """Make a function that imports `module:attribute` when it is called, and calls that."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return load(place)(*args, **kwargs)
+
+    return call
 
 
 class Registry(Generic[Entry]):
@@ -55,8 +70,7 @@ class Registry(Generic[Entry]):
             ConfigError: there is none of this name; names the nearest ones.
         """
         if name in self._builtin:
-            module, _, attribute = self._builtin[name].partition(":")
-            return cast(Entry, getattr(import_module(module), attribute))
+            return cast(Entry, load(self._builtin[name]))
         if name not in self._added:
             load_forks(experiment_roots())
         if name not in self._added:

@@ -25,7 +25,7 @@ from heron.config.settings import (
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
     from heron.data.examples import Example
-    from heron.data.readers import Rows
+    from heron.data.formats import Rows
     from heron.training.inference import Trained
 
 _TAKES = TAKES["predict"]

@@ -21,8 +21,9 @@ from heron.commands.score_rows import (
 )
 from heron.config.data import TASKS, Columns, DataConfig
 from heron.config.options import parse_options
+from heron.data.formats import SIDE, Rows
 from heron.data.labels import LabelError, LabelReader
-from heron.data.rows import SIDE, Joined, Rows, read_labels, require_columns
+from heron.data.rows import Joined, read_labels, require_columns
 from heron.metrics import (
     bootstrap_intervals,
     calibration_scores,
@@ -301,8 +302,9 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     if config.join is None or config.join.key not in gold.columns:
         return None
     from heron.base.folders import default_cache_dir, default_data_dir
-    from heron.data.readers import read_join
-    from heron.data.sources import JOIN, State, inspect
+    from heron.data.formats import JOIN
+    from heron.data.rows import read_join
+    from heron.data.sources import State, inspect
 
     alone = dataclasses.replace(config, files={})
     source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]

@@ -25,7 +25,7 @@ from heron.config.options import parse_options
 from heron.config.schema import BertScoreConfig
 from heron.config.settings import TAKES, advising, override, sort_words
 from heron.data.examples import Example
-from heron.data.rows import Rows
+from heron.data.formats import Rows
 from heron.tasks.qa.options import ANSWER, NO_ANSWER
 from heron.tasks.qa.reader import REPAIRED, count_mended, read_questions
 from heron.tasks.qa.squad import is_squad

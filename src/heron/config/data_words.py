@@ -16,6 +16,7 @@ from heron.base.folders import data_set_file
 from heron.config.data import DataConfig
 from heron.config.keys import refuse_unknown
 from heron.config.schema import Config
+from heron.config.tasks import tasks_with
 
 # What to say of a value that is no YAML, or not of Hydra's grammar.
 UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
@@ -25,18 +26,6 @@ _SCALARS: dict[Any, str] = {
     int: "a whole number is needed",
     float: "a number is needed",
     str: "a text is needed",
-}
-# Which tasks' data a key says something about; the key stands for all that begin with it.
-_OF_TASKS = {
-    "data.qa": ("qa",),
-    "data.columns.answer": ("qa",),
-    "data.columns.answer_start": ("qa",),
-    "data.summaries": ("summarization",),
-    "data.columns.target": ("summarization",),
-    "data.columns.label": ("relation", "nli"),
-    "data.columns.truth": ("relation", "nli"),
-    "data.label_aliases": ("relation", "nli"),
-    "data.no_label": ("relation", "nli"),
 }
 
 
@@ -174,12 +163,12 @@ def _reason(error: Exception, key: str, where: str, written: str) -> str:
 
 
 def _refuse_of_others(key: str, task: str) -> None:
-    for name, tasks in _OF_TASKS.items():
-        if stands_for(name, key) and task not in tasks:
-            raise ConfigError(
-                f"{key}: says something about data of task={' or task='.join(tasks)}; "
-                f"these are of task={task}"
-            )
+    tasks = tasks_with(key)
+    if tasks and task not in tasks:
+        raise ConfigError(
+            f"{key}: says something about data of task={' or task='.join(tasks)}; "
+            f"these are of task={task}"
+        )
 
 
 def _refuse_nested(word: str, key: str, value: Any) -> None:

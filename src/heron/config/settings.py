@@ -22,6 +22,7 @@ from heron.config.data import DataConfig
 from heron.config.data_words import merge_words, stands_for, to_data
 from heron.config.keys import all_keys, select
 from heron.config.schema import Config
+from heron.config.tasks import tasks_with
 
 # How answers are looked for (the threshold of "no answer" stays the one that training tuned), and
 # how many tokens a batch has, which decides how much memory is taken.
@@ -151,9 +152,11 @@ def changed(config: Config, settings: Mapping[str, Any]) -> Config:
         return config
     new = copy.deepcopy(config)
     for key, value in settings.items():
-        if key.startswith("task.") and config.task.name != "qa":
+        fitting = tasks_with(key)
+        if fitting and config.task.name not in fitting:
             raise ConfigError(
-                f"{key}: for runs that answer questions; this is a run of task={config.task.name}"
+                f"{key}: for runs of task={' or '.join(fitting)}; this is a run of "
+                f"task={config.task.name}"
             )
         if key.startswith("encoder.") and config.encoder.overflow != "windows":
             raise ConfigError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry
 
@@ -26,13 +26,13 @@ def no_problems(_config: object) -> Iterable[str]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskRules:
     """What a task asks of a configuration.
 
     Args:
         forms: the input forms it reads, of `head.input`.
-        formats: the file formats its data come in, of `data.format`.
+        formats: the file formats its data come in, of `data.format`; forks may register further ones.
         head: the option of `conf/head` where the command line names none.
         classifiers: those of `head.classifier` that no other task has.
         keys: keys of a run's configuration that no other task has.
@@ -44,7 +44,7 @@ class TaskRules:
     """
 
     forms: tuple[str, ...]
-    formats: tuple[str, ...]
+    formats: Registry[Any]
     head: str
     classifiers: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -56,11 +56,19 @@ class TaskRules:
 
 TASKS: Registry[TaskRules] = Registry(
     "task",
-    {
-        name: f"heron.tasks.{name}.options:RULES"
-        for name in ("relation", "nli", "qa", "summarization")
-    },
+    {name: f"heron.tasks.{name}.task:TASK" for name in ("relation", "nli", "qa", "summarization")},
 )
+
+
+def tasks_with(key: str) -> list[str]:
+    """List the tasks that a key says something to; empty for a key of every task."""
+    return [
+        name
+        for name in TASKS
+        if any(
+            f"{key}.".startswith(f"{own}.") for own in (*TASKS[name].keys, *TASKS[name].data_keys)
+        )
+    ]
 
 
 def formats() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,12 @@ from heron.data.features import (
     Units,
     require_none_refused,
 )
+from heron.data.formats import data_task
 from heron.data.markers import event_markers
 from heron.data.other_sets import data_set, load_run_data
 from heron.data.sharing import SharingCollator
 from heron.data.sources import locate
-from heron.data.tokenization import build_features
-from heron.dynamics.curriculum import Curriculum
-from heron.models.tokenizer import load_tokenizer
+from heron.data.tokenizer import load_tokenizer
 
 
 class DataModule(pl.LightningDataModule):
@@ -72,7 +71,7 @@ class DataModule(pl.LightningDataModule):
         self.keys = dict(prepared.keys)
         self.features = dict(prepared.features)
         self.vectors: dict[str, np.ndarray] = {}
-        self.curriculum: Curriculum | None = None
+        self.curriculum: Any = None
         self._counted: list[int] | None = None
         lengths_S = self.features[TRAIN].lengths_S if TRAIN in self.features else np.empty(0)
         self.batching = fit_budget(config.batching, lengths_S)
@@ -253,7 +252,8 @@ def prepare(
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
-    added = event_markers(config.data) if config.head.input == "marked" else ()
+    task = data_task(config.task.name)
+    added = task.added_tokens(config)
     if tokenizer is None:
         train = examples.get(TRAIN, [])
         texts = (text for e in train for text in (e.text, e.target) if text is not None)
@@ -262,9 +262,7 @@ def prepare(
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     for split, rows in examples.items():
-        # A question whose answer is cut away teaches something false, but can still be asked.
-        training = split == TRAIN and config.data.task == "qa"
-        options = replace(feature_options(config), training=training)
+        options = feature_options(config, training=split == TRAIN)
         content = (
             (
                 e.guid,
@@ -277,7 +275,7 @@ def prepare(
             for e in rows
         )
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
-        build = partial(build_features, rows, tokenizer, options)
+        build = partial(task.features, rows, tokenizer, options)
         features[split] = load_or_build(cache, keys[split], build)
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
@@ -293,10 +291,10 @@ def _forget_limits(tokenizer: Any) -> None:
     tokenizer.backend_tokenizer.no_padding()
 
 
-def feature_options(config: Config) -> FeatureOptions:
-    """Collect what decides how text becomes features."""
+def feature_options(config: Config, training: bool = False) -> FeatureOptions:
+    """Collect what decides how text becomes features, of a split to train on or of another."""
     encoder = config.encoder
-    return FeatureOptions(
+    options = FeatureOptions(
         input=config.head.input,
         markers=event_markers(config.data),
         max_length=encoder.max_length,
@@ -306,10 +304,8 @@ def feature_options(config: Config) -> FeatureOptions:
         stride=encoder.stride,
         separator=encoder.separator,
         trailing_separator=encoder.trailing_separator,
-        max_target=config.task.max_target_tokens if config.task.name == "summarization" else 0,
-        # A decoder begun here gets that token to begin with, and need not learn to say it.
-        target_start=config.head.classifier != "warm_start",
     )
+    return data_task(config.task.name).feature_options(options, config, training)
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:

@@ -13,17 +13,13 @@ from typing import Literal
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import Table, as_table, read_chunks, read_table
-from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, JoinConfig
+from heron.base.tables import read_chunks
+from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig
 from heron.data.duplicates import apply_duplicates
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Joined, Labels, RowReader, Rows, require_columns
-from heron.data.sources import JOIN, PHRASES, locate, locate_phrases
+from heron.data.formats import PHRASES, SIDE, Labels, Reader, Rows, find_format
+from heron.data.sources import locate, locate_phrases
 from heron.data.splits import carve, sample
-from heron.tasks.nli.phrases import Phrases, read_phrases
-from heron.tasks.qa.reader import read_questions
-from heron.tasks.qa.squad import is_squad
-from heron.tasks.summarization.reader import read_articles
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -36,7 +32,7 @@ class Loaded:
         examples: `train`, `validation` and `test`, as far as the data set has them.
         dropped: number of rows that were left out by split and reason: `unlabelled` (counted for
             the file's split, before anything is carved out of it), `duplicate`, and those of
-            `data.qa` and `data.summaries`. Reasons and splits without any are absent.
+            the task's own options. Reasons and splits without any are absent.
     """
 
     examples: dict[str, list[Example]]
@@ -91,7 +87,7 @@ def read_rows(
     Only the text columns must be there; guid, label and group are read where they exist.
 
     Args:
-        path: .csv, .tsv, .jsonl, .json or .parquet; of questions also SQuAD's JSON.
+        path: .csv, .tsv, .jsonl, .json or .parquet, or what the task's formats are.
         config: column names, markers, classes and Unicode options.
         labels: `required`, `optional` (an empty cell is an unlabelled row) or `ignored`. Under
             `required`, `data.unlabelled` says what becomes of rows without a gold label.
@@ -101,8 +97,8 @@ def read_rows(
     Raises:
         DataError: nothing in the file can be used, or with `raise` anything cannot.
     """
-    keys, phrases = _own_columns(config, labels), _own_phrases(config, data_dir, cache_dir)
-    rows = _read(path, config, labels, config.columns.label, keys, phrases=phrases)
+    read = _own_reader(config, data_dir, cache_dir)
+    rows = read(path, labels, config.columns.label, _own_columns(config, labels))
     if rows.problems and (bad_rows == "raise" or not rows.examples):
         raise DataError(rows.problems)
     return rows
@@ -121,8 +117,7 @@ def read_parts(
     wherever they stand. The file's own ids are all that stays in memory of the rows before.
 
     Args:
-        path, config, data_dir, cache_dir: as for `read_rows`. JSON (a list, or SQuAD's form) is in
-            memory as a whole.
+        path, config, data_dir, cache_dir: as for `read_rows`. JSON is in memory as a whole.
         size: rows at most in each part.
 
     Yields:
@@ -132,10 +127,10 @@ def read_parts(
         DataError: the file cannot be read or lacks a column, before the first part; or, behind the
             last, no row can be used.
     """
-    keys, phrases = _own_columns(config, "ignored"), _own_phrases(config, data_dir, cache_dir)
+    read = _own_reader(config, data_dir, cache_dir)
     problems: list[Problem] = []
     usable = False
-    for rows in _read_parts(path, config, size, keys, phrases):
+    for rows in _read_parts(path, config, size, read):
         problems += rows.problems
         usable = usable or bool(rows.examples)
         yield rows
@@ -143,12 +138,10 @@ def read_parts(
         raise DataError(problems)
 
 
-def _read_parts(
-    path: Path, config: DataConfig, size: int, keys: Mapping[str, str], phrases: Phrases | None
-) -> Iterator[Rows]:
-    label = config.columns.label
-    if config.task == "qa" and is_squad(path):
-        rows = _read(path, config, "ignored", label, keys)
+def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iterator[Rows]:
+    label, keys = config.columns.label, _own_columns(config, "ignored")
+    if find_format(config).is_whole(path):
+        rows = read(path, "ignored", label, keys)
         yield replace(rows, examples=rows.examples[:size])
         for start in range(size, len(rows.examples), size):
             yield Rows(rows.examples[start : start + size], [])
@@ -157,7 +150,7 @@ def _read_parts(
         if config.columns.guid not in table.columns and table.ids is not None:
             table.ids.clear()  # lines name the rows: none is there twice
         if len(table):
-            yield _read(table, config, "ignored", label, keys, phrases=phrases)
+            yield read(table, "ignored", label, keys)
         else:
             yield Rows([], table.problems)
 
@@ -173,25 +166,22 @@ def _own_columns(config: DataConfig, labels: Labels) -> dict[str, str]:
     return keys
 
 
-def _own_phrases(
-    config: DataConfig, data_dir: Path | None, cache_dir: Path | None
-) -> Phrases | None:
+def _own_reader(config: DataConfig, data_dir: Path | None, cache_dir: Path | None) -> Reader:
     places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
-    found = locate_phrases(config, *places)
-    return read_phrases(found, config) if found else None
+    phrases = locate_phrases(config, *places)
+    return find_format(config).open(config, {PHRASES: phrases} if phrases else {})
 
 
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
     """Read every file; raises all problems of all files at once."""
-    joined = read_join(paths[JOIN], config.join) if config.join else None
-    phrases = read_phrases(paths[PHRASES], config) if PHRASES in paths else None
+    read = find_format(config).open(config, paths)
     files: dict[str, Rows] = {}
     problems: list[Problem] = []
     for split in SPLITS:
         if split in paths:
             label = config.label_field.get(split, config.columns.label)
             keys = _shipped_columns(config, label)
-            rows = _read(paths[split], config, "required", label, keys, joined, phrases)
+            rows = read(paths[split], "required", label, keys)
             files[split] = rows
             problems += rows.problems or _check_counts(split, paths[split], rows, config)
     if problems:
@@ -223,23 +213,6 @@ def _count_dropped(
     return dropped
 
 
-def _read(
-    source: Path | Table,
-    config: DataConfig,
-    labels: Labels,
-    label_column: str,
-    keys: Mapping[str, str],
-    joined: Joined | None = None,
-    phrases: Phrases | None = None,
-) -> Rows:
-    if config.task in ("qa", "summarization"):
-        read = read_questions if config.task == "qa" else read_articles
-        return read(source, config, labels, side=[each for each in keys if keys[each] == SIDE])
-    table = as_table(source)
-    require_columns(table, keys)
-    return RowReader(table, config, labels, label_column, joined, phrases).read_all()
-
-
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
     """Name the columns that a data set's own files must have, and the key that names each."""
     columns = config.columns
@@ -255,22 +228,6 @@ def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
     keys = {column: f"data.columns.{field}" for field, column in needed.items() if column}
     keys |= {column: SIDE for column in columns.side if column not in keys}
     return keys | ({config.join.key: "data.join.key"} if config.join else {})
-
-
-def read_join(path: Path, join: JoinConfig) -> Joined:
-    """Read a second table, row by row under the value of its key.
-
-    Raises:
-        DataError: a column that is missing, or a value of the key that is there twice.
-    """
-    table = read_table(path)
-    table.require(join.key, *join.take.values())
-    if repeated := table.duplicates(join.key):
-        raise DataError(repeated)
-    return {
-        row[join.key]: {name: row[column] for name, column in join.take.items()}
-        for row in table.rows
-    }
 
 
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:

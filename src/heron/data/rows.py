@@ -1,54 +1,26 @@
-"""One row of a table to one `Example`: the format, the label, the id, the joined columns."""
+"""One row of a table to one `Example`: texts, label, id, joined columns."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from heron.base.errors import DataError, Problem, nearest
-from heron.base.tables import Table, cell_text, is_missing, table_stem
-from heron.config.data import DataConfig
+from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
+from heron.config.data import DataConfig, JoinConfig
 from heron.data.examples import Example, Span
+from heron.data.formats import JOIN, Labels, Reader, Rows
 from heron.data.labels import LabelError, LabelReader
-from heron.data.markers import MarkerError, event_markers, parse_marked
 from heron.languages import get_language
 from heron.languages.unicode import normalise
-from heron.tasks.nli.phrases import Phrases
-
-Labels = Literal["required", "optional", "ignored"]
-SIDE = "data.columns.side"
 
 # From a value of the joined column to what `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]
 
 # What a row's format yields: the text, perhaps a second one, the spans.
-_Texts = tuple[str, str | None, tuple[Span, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What one file holds.
-
-    Args:
-        examples: the usable rows, in file order.
-        problems: the others, by line, in file order.
-        unlabelled: number of rows left out under `data.unlabelled=drop`, by what their label cell
-            holds (an empty one as "").
-        dropped: reason and label of each question that `data.qa` left out.
-        guids: ids of all rows that could be read, used or not, in file order; of a part of a file
-            (`read_chunks`) also those before it.
-        has_ids: whether the ids are the file's own, not `<file stem>:<line>`.
-    """
-
-    examples: list[Example]
-    problems: list[Problem]
-    unlabelled: Mapping[str, int] = field(default_factory=dict)
-    dropped: Sequence[tuple[str, str]] = ()
-    guids: Sequence[str] = ()
-    has_ids: bool = False
+Texts = tuple[str, str | None, tuple[Span, ...]]
 
 
 def require_columns(table: Table, keys: Mapping[str, str]) -> None:
@@ -83,8 +55,8 @@ def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) 
         config: names of the columns, classes, and what becomes of rows without a gold label.
         joined: what a second table adds, or None.
     """
-    reader = RowReader(table, config, "required", config.columns.label, joined, texts=False)
-    return reader.read_all()
+    label_column = config.columns.label
+    return RowReader(table, config, "required", label_column, _no_texts, joined).read_all()
 
 
 class RowReader:
@@ -95,9 +67,8 @@ class RowReader:
         config: the data set.
         labels: whether each row needs a label.
         label_column: which column holds it.
+        texts: reads the texts of a row; it gets this reader, for `text` and `problem`.
         joined: what a second table adds, or None.
-        phrases: what to remove from second texts, or None.
-        texts: whether texts are read; without, they are empty.
     """
 
     def __init__(
@@ -106,14 +77,12 @@ class RowReader:
         config: DataConfig,
         labels: Labels,
         label_column: str,
+        texts: TextReader,
         joined: Joined | None = None,
-        phrases: Phrases | None = None,
-        texts: bool = True,
     ):
         self.table, self.config, self.labels = table, config, labels
-        self.joined, self.phrases, self.texts = joined, phrases, texts
+        self.joined, self.texts = joined, texts
         self.language = get_language(config.language)
-        self.markers = event_markers(config)
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
         self.problems: list[Problem] = []
@@ -140,7 +109,7 @@ class RowReader:
         if self.labels == "required" and label is None and len(self.problems) == found:
             self.unlabelled["" if is_missing(value) else cell_text(value)] += 1
             return None
-        text, text_pair, spans = self._texts(row, line) if self.texts else ("", None, ())
+        text, text_pair, spans = self.texts(self, row, line)
         group = named.pop("group")
         side = {"file": self.table.path.name, "line": line}
         side |= {column: row.get(column) for column in columns.side} | named
@@ -151,67 +120,36 @@ class RowReader:
         group = "" if is_missing(group) else str(group)
         return Example(guid, text, text_pair, spans, label, group=group, side=side)
 
-    def _texts(self, row: Mapping[str, Any], line: int) -> _Texts:
-        columns = self.config.columns
-        text = self._text(columns.text, row[columns.text], line)
-        if columns.text_pair is None:
-            return self._marked(text, line)
-        text_pair = self._text(columns.text_pair, row[columns.text_pair], line)
-        if text_pair and self.phrases:
-            text_pair = self.phrases.remove(text_pair)
-            if not text_pair:
-                what = f"'{columns.text_pair}' is nothing but linking phrases"
-                self._problem(line, what, "remove the row, or data.phrases.remove=none")
-        if self.config.normalize_case == "lower":
-            return text.lower(), text_pair.lower(), ()
-        if self.config.normalize_case == "capitalize":
-            return text, text_pair.capitalize(), ()
-        return text, text_pair, ()
-
-    def _text(self, column: str, value: Any, line: int) -> str:
+    def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
         """Normalise one text; an empty one, and a problem, where there is none."""
+        value = row[column]
         if is_missing(value) or not isinstance(value, str):
             what = "is empty" if is_missing(value) else f"is no text: {value!r}"
-            self._problem(line, f"'{column}' {what}", "one text in each row")
+            self.problem(line, f"'{column}' {what}", "one text in each row")
             return ""
         text = normalise(value, self.language, self.config.unicode).strip()
         if not text:
-            self._problem(
-                line, f"'{column}' holds invisible characters only", "one text, or no row"
-            )
+            self.problem(line, f"'{column}' holds invisible characters only", "one text, or no row")
         return text
-
-    def _marked(self, text: str, line: int) -> _Texts:
-        if not text:
-            return "", None, ()
-        try:
-            plain, spans = parse_marked(text, self.markers)
-        except MarkerError as error:
-            start_1, end_1, start_2, end_2 = self.markers
-            shown = f"{start_1} … {end_1} … {start_2} … {end_2}"
-            fix = f"mark two events: {shown}; see data.language and data.markers"
-            self._problem(line, f"{error}: '{_shorten(text)}'", fix)
-            return "", None, ()
-        return plain, None, spans
 
     def _label(self, value: Any, line: int) -> str | None:
         try:
             label = self.label_reader.read(value)
         except LabelError as error:
-            self._problem(line, error.what, error.fix)
+            self.problem(line, error.what, error.fix)
             return None
         if label is None and self.labels == "required" and self.config.unlabelled == "refuse":
             name, allowed = self.label_reader.column, ", ".join(self.config.label_order)
             what = "is empty" if is_missing(value) else f"is '{value}', which is no gold label"
             fix = f"allowed: {allowed}; data.unlabelled=drop leaves such rows out"
-            self._problem(line, f"'{name}' {what}", fix)
+            self.problem(line, f"'{name}' {what}", fix)
         return label
 
     def _truth(self, value: Any, line: int) -> str | None:
         try:
             return self.truth_reader.read(value)
         except LabelError as error:
-            self._problem(line, error.what, error.fix)
+            self.problem(line, error.what, error.fix)
             return None
 
     def _guid(self, value: Any, line: int) -> str:
@@ -219,12 +157,12 @@ class RowReader:
         if value is None and name not in self.table.columns:
             value = f"{table_stem(self.table.path)}:{line}"
         if is_missing(value):
-            self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
+            self.problem(line, f"'{name}' is empty", "one id in each row, or no such column")
             return ""
         guid = cell_text(value)
         if guid in self.lines:
             what = f"{name} '{guid}' is already on line {self.lines[guid]}"
-            self._problem(line, what, "each id once in a file")
+            self.problem(line, what, "each id once in a file")
         self.lines.setdefault(guid, line)
         return guid
 
@@ -234,13 +172,57 @@ class RowReader:
             return {}
         if row[join.key] not in self.joined:
             name = Path(join.file.path).name
-            self._problem(line, f"no row of {name} has this {join.key}", "see data.join")
+            self.problem(line, f"no row of {name} has this {join.key}", "see data.join")
             return {}
         return self.joined[row[join.key]]
 
-    def _problem(self, line: int, what: str, fix: str) -> None:
+    def problem(self, line: int, what: str, fix: str) -> None:
+        """Remember what is wrong with a row, and how to fix it."""
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 
 
-def _shorten(text: str, width: int = 60) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+# Reads the texts of one row, given the reader, the row and its line.
+TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
+
+
+def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables with one labelled example in each row.
+
+    Args:
+        texts: reads the texts of a row.
+        config: the data set.
+        files: `join`, where the data set joins a second table.
+
+    Raises:
+        DataError: the second table cannot be read.
+    """
+    joined = read_join(files[JOIN], config.join) if config.join and JOIN in files else None
+
+    def read(
+        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+    ) -> Rows:
+        table = as_table(source)
+        require_columns(table, keys)
+        return RowReader(table, config, labels, label_column, texts, joined).read_all()
+
+    return read
+
+
+def read_join(path: Path, join: JoinConfig) -> Joined:
+    """Read a second table, row by row under the value of its key.
+
+    Raises:
+        DataError: a column that is missing, or a value of the key that is there twice.
+    """
+    table = read_table(path)
+    table.require(join.key, *join.take.values())
+    if repeated := table.duplicates(join.key):
+        raise DataError(repeated)
+    return {
+        row[join.key]: {name: row[column] for name, column in join.take.items()}
+        for row in table.rows
+    }
+
+
+def _no_texts(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
+    return "", None, ()

@@ -16,13 +16,10 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, damaged_files, fingerprint, locked, seal, sha256_file
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
-from heron.tasks.summarization.options import SUMMARY
+from heron.data.formats import JOIN, PHRASES
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-# The names of the joined table and of the list of linking phrases among a data set's files.
-JOIN, PHRASES = "join", "phrases"
 
 
 class State(Enum):
@@ -233,7 +230,8 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     }
     try:
         settings = chronicle.ChronicleConfig(**options)
-        settings = replace(settings, class_weights=_weights(config, settings.labels))
+        weights = _weights(config, settings.labels, settings.labels_key)
+        settings = replace(settings, class_weights=weights)
     except chronicle.SettingsError as error:
         raise ConfigError(str(error)) from None
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
@@ -247,31 +245,26 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     return paths
 
 
-def _weights(config: DataConfig, labels: tuple[str, ...]) -> tuple[float, ...] | None:
-    """Put the class weights, given in the data set's order, into the generator's."""
+def _weights(
+    config: DataConfig, labels: tuple[str, ...], decided_by: str
+) -> tuple[float, ...] | None:
+    """Put the class weights, given in the data set's order, into the generator's.
+
+    Args:
+        config: the data set.
+        labels: the generator's classes; empty where its rows hold none.
+        decided_by: which of its settings decides them.
+    """
     assert config.generator is not None
-    if config.task == "summarization":
-        labels = (SUMMARY,)  # generated rows hold none
     order = config.label_order or list(labels)
-    if sorted(order) != sorted(labels):
-        key = "unanswerable" if config.task == "qa" else "label_set"
+    if labels and sorted(order) != sorted(labels):
         raise ConfigError(
-            f"data.label_order={order}: data.task={config.task} with data.generator.{key}="
-            f"{getattr(config.generator, key)} generates {', '.join(labels)}"
+            f"data.label_order={order}: data.task={config.task} with data.generator.{decided_by}="
+            f"{getattr(config.generator, decided_by)} generates {', '.join(labels)}"
         )
     weights = config.generator.class_weights
     if not weights:
         return None
-    if config.task == "qa":
-        raise ConfigError(
-            f"data.generator.class_weights={weights}: not for data.task=qa; "
-            "data.generator.unanswerable sets the share of questions without an answer"
-        )
-    if config.task == "summarization":
-        raise ConfigError(
-            f"data.generator.class_weights={weights}: not for data.task=summarization, whose rows "
-            "are all of one class"
-        )
     if len(weights) != len(order):
         raise ConfigError(
             f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"

@@ -21,10 +21,10 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
-from heron.config.schema import EncoderConfig
+from heron.config.schema import Config, EncoderConfig
 from heron.data.collate import Batch
+from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
-from heron.models.hub import loading, origin
 
 
 class Encoder(nn.Module):
@@ -106,6 +106,19 @@ def segments(batch: Batch) -> Tensor:
     second_B1 = batch.second_B[:, None]
     inside_BL = (second_B1 > 0) & (positions_L >= second_B1) & (batch.mask_BL == 1)
     return inside_BL.long()
+
+
+def build_encoder(config: Config, tokenizer: Any = None) -> Encoder:
+    """Load the encoder of a run; a frozen one is the same whatever was drawn before.
+
+    Args:
+        config: the run's.
+        tokenizer: the run's; without one the encoder is taken as a finished run exported it.
+    """
+    if config.encoder.freeze == "all":
+        torch.manual_seed(config.seed)
+    vocabulary, pad_id = (0, 0) if tokenizer is None else (len(tokenizer), tokenizer.pad_token_id)
+    return Encoder(load_encoder(config.encoder, vocabulary, pad_id), config.encoder.freeze)
 
 
 def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:

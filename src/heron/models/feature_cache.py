@@ -28,9 +28,9 @@ from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
 from heron.data.datamodule import DataModule
+from heron.data.hub import identity
 from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
-from heron.models.hub import identity
 
 _VERSION = 1
 # What cannot change the states of an encoder in evaluation mode.

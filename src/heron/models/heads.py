@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
 from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
-from heron.tasks.qa.head import SpanHead
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
 # again for pairs that are read from the later event to the earlier one.
@@ -86,21 +85,6 @@ class Head(nn.Module):
             return logits_XC
         how = self.config.over_windows.removesuffix("_logits")
         return join_windows(logits_XC, batch, how)
-
-
-def new_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
-    """Build the head that a configuration describes, from nothing.
-
-    Args:
-        config: see `HeadConfig`.
-        width: D of the encoder.
-        classes: C; unused by heads that find spans.
-    """
-    if config.input == "article":
-        return nn.Identity()  # the decoder is a part of the model in `encoder`
-    if config.pooling == "tokens":
-        return SpanHead(config, width)
-    return Head(config, width, classes)
 
 
 def pooled_width(config: HeadConfig, width: int) -> int:

@@ -26,9 +26,9 @@ from heron.base.errors import ConfigError
 from heron.config.schema import EncoderConfig
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units
+from heron.data.hub import identity, origin
+from heron.data.tokenizer import load_tokenizer
 from heron.models.encoder import count_positions, load_encoder
-from heron.models.hub import identity, origin
-from heron.models.tokenizer import load_tokenizer
 
 # Padded tokens of a batch. On a CPU, 8192 take half as long again: less padding, fuller caches.
 TOKENS = 1024

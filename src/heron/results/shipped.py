@@ -11,8 +11,9 @@ from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.config.data import SPLITS, DataConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
+from heron.data.formats import JOIN
 from heron.data.readers import load_with_report
-from heron.data.sources import JOIN, Source, State, inspect, locate
+from heron.data.sources import Source, State, inspect, locate
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,20 @@ class Predictions(Protocol):
         """Show the prediction of one example, as `heron predict text=...` prints it."""
 
 
+class Baseline(Protocol):
+    """A system without a trained encoder."""
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is to be known about the fit, JSON; lines to print under `warnings`."""
+
+    def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
+        """Predict every example, in the given order."""
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to predict again into a run's `model/`."""
+
+
 def intervals_of_means(
     values: Mapping[str, np.ndarray], groups: Sequence[str], config: Config
 ) -> dict[str, float]:
@@ -97,10 +111,21 @@ class TaskModule(pl.LightningModule):
         encoder: see `Encoder`.
         head: maps encoder states and batch to outputs.
         total_steps: optimizer steps of the whole run, for the schedule.
+        weights_C: class weights in the loss, for tasks with classes, or None.
     """
 
-    def __init__(self, config: Config, encoder: Encoder, head: nn.Module, total_steps: int):
+    weights_C: Tensor | None
+
+    def __init__(
+        self,
+        config: Config,
+        encoder: Encoder,
+        head: nn.Module,
+        total_steps: int,
+        weights_C: Tensor | None = None,
+    ):
         super().__init__()
+        self.register_buffer("weights_C", weights_C, persistent=False)
         self.config = config
         self.encoder = encoder
         self.head = head

@@ -60,7 +60,6 @@ class ClassificationModule(TaskModule):
     """
 
     head: Head
-    weights_C: Tensor | None
     inverse_C: Tensor | None
 
     def __init__(
@@ -71,8 +70,7 @@ class ClassificationModule(TaskModule):
         total_steps: int,
         weights_C: Tensor | None = None,
     ):
-        super().__init__(config, encoder, head, total_steps)
-        self.register_buffer("weights_C", weights_C, persistent=False)
+        super().__init__(config, encoder, head, total_steps, weights_C)
         task, labels = config.task, config.data.label_order
         inverse = [labels.index(config.data.inverse.get(label, label)) for label in labels]
         inverse_C = torch.tensor(inverse) if config.head.both_ways else None

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from heron.base.files import write_json
+from heron.base.errors import ConfigError
+from heron.base.files import read_json, seal, write_json
 from heron.base.notices import say
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, require_whole
 from heron.base.tables import write_table
 from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
 from heron.config.schema import Config
-from heron.data.examples import Example
 from heron.data.other_sets import load_run_data, of_split
-from heron.models.baselines.shallow import label_ids
-from heron.models.baselines.systems import Baseline, fit_baseline, save_baseline
-from heron.tasks.base import Predictions
-from heron.tasks.labels import LabelPredictions
-from heron.tasks.summarization.baselines import ExtractiveBaseline
-from heron.tasks.summarization.predictions import SummaryPredictions
+from heron.tasks.base import Baseline
+from heron.tasks.task import task_of
 from heron.training.describe import describe
 
+MARK = "baseline.json"
 _PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
 
 
@@ -42,13 +38,13 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     """
     loaded = load_run_data(config)
     folder.update_status(data=describe(loaded.examples, loaded.dropped))
-    baseline = fit_baseline(config, loaded.examples[TRAIN])
+    baseline = task_of(config).fit_baseline(config, loaded.examples[TRAIN])
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
     scores = {}
     for split, rows in loaded.examples.items():
         if split != TRAIN:
-            predictions = predict_examples(baseline, rows, config)
+            predictions = baseline.predict(rows, config)
             write_table(folder.predictions(split), predictions.columns(rows, config))
             scores[split] = predictions.scores(of_split(config, split))
             scores[split]["refused"] = 0
@@ -60,18 +56,24 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     return scores
 
 
-def predict_examples(
-    baseline: Baseline | ExtractiveBaseline, examples: Sequence[Example], config: Config
-) -> Predictions:
-    """Predict every example, in the given order."""
-    if isinstance(baseline, ExtractiveBaseline):
-        return SummaryPredictions.of(examples, baseline.summaries(examples))
-    return LabelPredictions(
-        guids=[example.guid for example in examples],
-        probabilities_RC=baseline.probabilities(examples),
-        gold_R=label_ids(examples, config.data.label_order),
-        groups=[example.group or example.text for example in examples],
-    )
+def save_baseline(baseline: Baseline, config: Config, folder: Path) -> None:
+    """Write a fitted baseline to `folder`; the mark comes last, so that it stands for all."""
+    baseline.save(folder)
+    write_json(folder / MARK, {"baseline": config.baseline.name})
+    seal(folder)
+
+
+def load_baseline(config: Config, folder: Path) -> Baseline:
+    """Open what `save_baseline` wrote.
+
+    Raises:
+        ConfigError: what the run points to (word vectors, a model) is gone or has changed, or it
+            was written by another version of heron, or is damaged.
+    """
+    require_whole(folder)
+    if read_json(folder / MARK)["baseline"] != config.baseline.name:
+        raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
+    return task_of(config).load_baseline(config, folder)
 
 
 def baseline_sources(config: Config) -> dict[str, Path]:

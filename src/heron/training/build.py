@@ -9,19 +9,14 @@ import torch
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.libraries import precision
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.models.encoder import Encoder, load_encoder
-from heron.models.export import load_head
+from heron.models.encoder import Encoder
 from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
-from heron.models.heads import new_head
 from heron.models.optim import class_weights
-from heron.models.seq2seq import Seq2Seq, load_seq2seq
 from heron.tasks.base import TaskModule
-from heron.tasks.classification import ClassificationModule
-from heron.tasks.qa.module import ExtractionModule
-from heron.tasks.summarization.module import SummarizationModule
+from heron.tasks.task import task_of
+from heron.training.export import load_head
 
 
 def build_module(config: Config, data: DataModule) -> TaskModule:
@@ -50,7 +45,7 @@ def task_module(
     steps: int = 1,
     weights_C: torch.Tensor | None = None,
 ) -> TaskModule:
-    """Put encoder and head into the module of the configured task.
+    """Put encoder and head into the module of the run's task.
 
     Args:
         config: the run's configuration.
@@ -59,11 +54,7 @@ def task_module(
         steps: optimizer steps of the whole run; unused in inference.
         weights_C: class weights in the loss, or None.
     """
-    if config.task.name == "qa":
-        return ExtractionModule(config, encoder, head, steps)
-    if config.task.name == "summarization":
-        return SummarizationModule(config, encoder, head, steps)
-    return ClassificationModule(config, encoder, head, steps, weights_C)
+    return task_of(config).module(config, encoder, head, steps, weights_C)
 
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
@@ -72,7 +63,7 @@ def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]
 
 
 def build_encoder(config: Config, tokenizer: Any) -> Encoder:
-    """Load the encoder for a tokenizer; a frozen one is the same whatever was drawn before.
+    """Load the encoder for a tokenizer.
 
     Raises:
         ConfigError: the head reads a first token that this encoder does not have.
@@ -82,34 +73,14 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
             f"head.pooling=cls: {config.encoder.name} puts no token before a text, and a decoder's "
             "first word has read nothing; set head.pooling=last_token or mean"
         )
-    if config.task.name == "summarization":
-        return _build_seq2seq(config, tokenizer)
-    if config.encoder.freeze == "all":
-        torch.manual_seed(config.seed)
-    model = load_encoder(config.encoder, len(tokenizer), tokenizer.pad_token_id)
-    return Encoder(model, config.encoder.freeze)
-
-
-def _build_seq2seq(config: Config, tokenizer: Any) -> Seq2Seq:
-    """Load encoder and decoder.
-
-    Raises:
-        ConfigError: T5's kind in 16-bit floating point, whose range its activations leave.
-    """
-    model = load_seq2seq(config, tokenizer)
-    if "t5" in model.config.model_type and precision(config.trainer.precision) == "16-mixed":
-        raise ConfigError(
-            f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
-            "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
-        )
-    return Seq2Seq(model, config.encoder.freeze)
+    return task_of(config).encoder(config, tokenizer)
 
 
 def build_head(config: Config, width: int, classes: int) -> nn.Module:
     """Build the head, from nothing or from where an earlier run left it."""
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)  # with and without stored vectors
-    head = new_head(config.head, width, classes)
+    head = task_of(config).head_module(config.head, width, classes)
     if config.head.start:
         load_head(head, Path(config.head.start))
     return head

@@ -18,11 +18,11 @@ from heron.config.checks import as_dict, decisive, read_own, resolve_stages
 from heron.config.data import DataConfig
 from heron.config.run_names import check_paths, config_key, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
+from heron.data.hub import identity
 from heron.data.other_sets import data_set
 from heron.data.readers import load_with_report
 from heron.data.sources import locate
-from heron.metrics.names import monitored_names
-from heron.models.hub import identity
+from heron.tasks.task import task_of
 
 
 class BusyError(ConfigError):
@@ -201,7 +201,7 @@ def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
 
 def _check_monitor(config: Config) -> None:
     """Refuse an unknown score now; Lightning would after the first epoch."""
-    monitor, scores = config.trainer.monitor, monitored_names(config)
+    monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
     if monitor not in scores:
         hint = nearest(monitor, scores, listed=True)
         raise ConfigError(f"trainer.monitor={monitor}: no such score.{hint}")

@@ -26,9 +26,9 @@ from heron.dynamics.curriculum import Curriculum, Pool
 from heron.dynamics.difficulty import cosine, rank_units
 from heron.dynamics.files import read_dynamics, record_paths
 from heron.models.encoder import Encoder, load_encoder
-from heron.models.export import trained_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
+from heron.training.export import trained_encoder
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 

@@ -21,16 +21,15 @@ from heron.config.schema import Config
 from heron.config.settings import changed
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
-from heron.data.markers import event_markers
+from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
-from heron.models.baselines.systems import MARK, load_baseline
-from heron.models.export import load_exported
-from heron.models.tokenizer import load_tokenizer
 from heron.tasks.base import Predictions
 from heron.tasks.several import Mean, UnderEach
-from heron.training.baseline_job import predict_examples
+from heron.tasks.task import task_of
+from heron.training.baseline_job import MARK, load_baseline
 from heron.training.build import task_module
 from heron.training.evaluation import predict_split
+from heron.training.export import load_exported
 from heron.training.memory import naming_memory
 from heron.training.progress import progress_bar
 
@@ -157,9 +156,8 @@ class TrainedEncoder:
         config = changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
-        markers = event_markers(config.data) if config.head.input == "marked" else ()
-        cache = Path(self.config.paths.cache)
-        self.tokenizer = load_tokenizer(self.config.encoder, markers, (), cache)
+        cache, added = Path(self.config.paths.cache), task_of(config).added_tokens(config)
+        self.tokenizer = load_tokenizer(self.config.encoder, added, (), cache)
         self.module = task_module(self.config, encoder, head).eval()
         self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
@@ -194,8 +192,11 @@ class Ensemble:
         runs = [member for member in members if isinstance(member, TrainedEncoder)]
         if len(runs) < len(members):
             raise ConfigError("baselines cannot be averaged: name runs with an encoder")
-        if any(run.config.task.name == "summarization" for run in runs):
-            raise ConfigError("summaries of several runs cannot be averaged: name one run")
+        if unfit := [run.config for run in runs if not task_of(run.config).averages]:
+            raise ConfigError(
+                f"predictions of several runs of task={unfit[0].task.name} cannot be averaged: "
+                "name one run"
+            )
         self.runs = runs
         first, *rest = runs
         for run, name in zip(rest, names[1:], strict=True):
@@ -239,7 +240,7 @@ def _reading(run: TrainedEncoder) -> dict[str, Any]:
         "data.unicode": dataclasses.replace(data.unicode, cedilla=cedilla),
         "data.normalize_case": data.normalize_case,
         "data.phrases": data.phrases.remove,
-        "data.markers": event_markers(data) if config.head.input == "marked" else (),
+        "data.markers": task_of(config).added_tokens(config),
         "head.input": config.head.input,
         "encoder.max_length": encoder.max_length,
         "encoder.truncation": encoder.truncation,
@@ -299,7 +300,7 @@ class TrainedBaseline:
 
     def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """See `Trained`; nothing is refused, baselines have no length limit that matters."""
-        return predict_examples(self.baseline, examples, self.config), []
+        return self.baseline.predict(examples, self.config), []
 
     def under(self, settings: Mapping[str, Any]) -> TrainedBaseline:
         """See `Trained`; a baseline has no such settings."""

@@ -17,7 +17,7 @@ from heron.data.datamodule import DataModule
 from heron.data.other_sets import of_split
 from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
-from heron.models.export import export
+from heron.training.export import export
 from heron.models.feature_cache import StoredEncoder
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.summarization.bertscore import require_asked, sign_asked

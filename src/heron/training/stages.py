@@ -26,7 +26,7 @@ from heron.config.keys import set_keys
 from heron.config.schema import Config, HeadConfig, StageConfig
 from heron.data.other_sets import data_set
 from heron.data.sources import locate
-from heron.models.export import trained_encoder
+from heron.training.export import trained_encoder
 
 Scores = dict[str, dict[str, float]]
 RunJob = Callable[[Config, RunFolder], Scores]

@@ -17,7 +17,8 @@ from heron.config.data import (
     PhrasesConfig,
 )
 from heron.data.download import DownloadError, download
-from heron.data.sources import JOIN, PHRASES, State, inspect, locate, locate_phrases
+from heron.data.formats import JOIN, PHRASES
+from heron.data.sources import State, inspect, locate, locate_phrases
 
 CONTENT = bytes(range(256)) * 1000  # longer than one block
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

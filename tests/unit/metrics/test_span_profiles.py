@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from heron.config.compose import compose
 from heron.data.other_sets import of_split
-from heron.languages import LANGUAGES
+from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.names import score_names
 from heron.metrics.span_profiles import SQUAD, language_profile
+from heron.tasks.task import task_of
 
 HE, RO, ANY = language_profile(HEBREW), language_profile(ROMANIAN), language_profile(None)
 PROFILES = [SQUAD, HE, RO, ANY, language_profile(ENGLISH)]
@@ -122,7 +122,8 @@ def test_scores_are_named_by_language_and_the_standard_ones_are_not():
 
 @pytest.mark.parametrize(("language", "other"), [("he", "ro"), ("ro", "he")])
 def test_a_run_has_the_standard_scores_and_those_of_its_own_language(language, other):
-    names = score_names(compose(["data=chronicle_qa", f"data.language={language}"]))
+    config = compose(["data=chronicle_qa", f"data.language={language}"])
+    names = task_of(config).score_names(config)
     assert {"f1", f"{language}_f1", f"{language}_exact_match"} <= set(names)
     assert not [name for name in names if name.startswith(f"{other}_")]
 

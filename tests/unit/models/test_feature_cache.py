@@ -6,8 +6,8 @@ import pytest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.models import feature_cache
-from heron.models.export import POINTER
 from heron.training import build, job
+from heron.training.export import POINTER
 from heron.training.inference import open_trained
 
 FROZEN = ("encoder.freeze=all", "encoder.max_length=256", "trainer.max_epochs=2", "optim.lr=1e-2")

@@ -9,9 +9,9 @@ from heron.base.files import write_json
 from heron.base.yaml_files import read_yaml
 from heron.config.compose import compose
 from heron.config.schema import BertScoreConfig
-from heron.metrics.names import score_names
 from heron.reports.papers import all_published, paper_view
 from heron.results.collect import collect
+from heron.tasks.task import task_of
 
 ROOT = Path(__file__).resolve().parents[3]
 HESUM = ROOT / "experiments/hesum/published.yaml"
@@ -57,7 +57,10 @@ def test_a_run_stands_beside_its_model_on_test_and_on_validation(make_run):
 @pytest.mark.parametrize("size", ["base", "large"])
 def test_the_papers_experiments_compute_every_score_of_table_3(size):
     config = compose([f"experiment=hesum/mlongt5_{size}"])
-    computed = {*score_names(config), *(["bertscore_f1"] if config.task.bertscore.model else [])}
+    computed = {
+        *task_of(config).score_names(config),
+        *(["bertscore_f1"] if config.task.bertscore.model else []),
+    }
     assert set(read_yaml(HESUM)["tables"]["table3"]["scores"].values()) <= computed
     assert config.task.bertscore == BertScoreConfig(model="onlplab/alephbert-base", layer=9)
 

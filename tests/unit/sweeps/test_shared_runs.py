@@ -22,9 +22,9 @@ from heron.config.data import FileConfig, JoinConfig
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
-from heron.models.export import export
 from heron.training.build import build_module
 from heron.training.curriculum import without_curriculum
+from heron.training.export import export
 from small_runs import heron
 
 TEXT = "text=אתמול [א1] הגיע [/א1] השר ואז [א2] עזב [/א2] ."
@@ -299,7 +299,7 @@ def test_caches_are_filled_in_a_cache_of_heron_s_alone(
 
 
 def test_a_head_to_begin_with_is_checked_too(run: RunFolder, tmp_path: Path) -> None:
-    from heron.models.export import load_head
+    from heron.training.export import load_head
 
     shutil.copytree(run.model, tmp_path / "copy")
     flip(tmp_path / "copy" / "head.safetensors")

@@ -4,6 +4,7 @@ import copy
 import json
 
 import pytest
+from heron.results.trained_on import read_splits
 from safetensors.torch import load_file
 
 from heron.base.errors import ConfigError, DataError, HeronError
@@ -12,8 +13,8 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.checks import from_yaml, resolve_stages
 from heron.config.schema import StageConfig
-from heron.models.export import POINTER
 from heron.training import job, outcome
+from heron.training.export import POINTER
 from heron.training.inference import open_trained
 from heron.training.stages import stage_config
 from heron.training.trained_on import read_splits

@@ -12,9 +12,9 @@ from heron.base.run_folder import RunFolder
 from heron.config.checks import resolve_stages
 from heron.config.data import read_config
 from heron.data.datamodule import DataModule
-from heron.models.export import load_exported
 from heron.training import job
 from heron.training.build import build_module
+from heron.training.export import load_exported
 from heron.training.stages import stage_config
 from small_runs import compose
 

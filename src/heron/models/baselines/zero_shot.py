@@ -20,8 +20,8 @@ from heron.config.schema import BaselineConfig, Config, EncoderConfig
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
+from heron.data.hub import origin
 from heron.models.baselines.cbow import read_side
-from heron.models.hub import origin
 
 _Pair = tuple[str, str]
 

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers import AutoModelForQuestionAnswering
 
-from heron.config.schema import HeadConfig
+from heron.config.schema import Config, HeadConfig
 from heron.data.collate import Batch
+from heron.models.encoder import Encoder
+from heron.models.in_transformers import HeadWeights, named
 
 NEVER = -1e4  # a score that no span can win with; finite, so that sums and gradients stay so
+# Question answering in transformers: a linear layer `qa_outputs` over every token's state.
+# Longformer's differs.
+_SPAN_FINDERS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,22 @@ class SpanHead(nn.Module):
             u_BLH = torch.relu(u_BLH)  # one side alone: a pair's score may be below 0
             scale = u_BLH.shape[2] ** -0.5
             return SpanLogits(start_BL, end_BL, u_BLH * scale, v_BLH)
+
+
+def new_head(config: HeadConfig, width: int, classes: int) -> SpanHead:
+    """Build the head for an encoder's width; it gives spans, whatever the classes."""
+    return SpanHead(config, width)
+
+
+def span_head_in_transformers(
+    head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
+) -> HeadWeights | None:
+    """Name a head's weights as transformers does; None where it has no such class."""
+    model_type = encoder.model.config.model_type
+    if not isinstance(head, SpanHead) or head.pairs is not None or model_type not in _SPAN_FINDERS:
+        return None
+    layers = named("qa_outputs", head.borders)
+    return HeadWeights(AutoModelForQuestionAnswering, ["start", "end"], layers)
 
 
 @dataclass(frozen=True, slots=True)

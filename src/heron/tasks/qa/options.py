@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.config.tasks import TaskRules, changed_keys, second_text_problems
+from heron.config.tasks import changed_keys, second_text_problems
 
 ANSWER, NO_ANSWER = "answer", "no_answer"
-_CLASSIFIERS = ("span", "biaffine")
+CLASSIFIERS = ("span", "biaffine")
 _IN_THE_TEXT = ("normalize_case", "phrases.remove", "join", "label_field", "columns.truth")
 
 
-def _problems(config: Config) -> Iterator[str]:
+def problems(config: Config) -> Iterator[str]:
+    """List what in a run's settings finding a span cannot do."""
     if config.optim.class_weights != "none":
         yield "optim.class_weights weighs classes; task=qa finds spans"
     if config.encoder.truncation != "only_first":
@@ -22,16 +23,17 @@ def _problems(config: Config) -> Iterator[str]:
             "never the question; leave it at only_first"
         )
     head = config.head
-    if head.pooling != "tokens" or head.classifier not in _CLASSIFIERS:
+    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
         yield (
             f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=qa needs "
-            f"head.pooling=tokens and head.classifier={' or '.join(_CLASSIFIERS)}, as head=span has"
+            f"head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as head=span has"
         )
     elif head.classifier == "biaffine" and len(head.hidden) != 1:
         yield f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
 
 
-def _data_problems(config: DataConfig) -> Iterator[str]:
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List what in a data set's settings does not go with questions."""
     yield from second_text_problems(config, is_needed=True)
     if config.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
         yield (
@@ -40,14 +42,8 @@ def _data_problems(config: DataConfig) -> Iterator[str]:
         )
     for key in changed_keys(config, *_IN_THE_TEXT):
         yield f"{key}: not for data.task=qa, whose answers are counted in the text"
-
-
-RULES = TaskRules(
-    forms=("question",),
-    formats=("squad_json", "qa_table"),
-    head="span",
-    classifiers=_CLASSIFIERS,
-    data_keys=("data.qa", "data.columns.answer", "data.columns.answer_start"),
-    problems=_problems,
-    data_problems=_data_problems,
-)
+    if config.generator and config.generator.class_weights:
+        yield (
+            f"data.generator.class_weights={config.generator.class_weights}: not for data.task=qa; "
+            "data.generator.unanswerable sets the share of questions without an answer"
+        )

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from heron.base.errors import Problem, nearest
 from heron.base.tables import Table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
-from heron.data.rows import SIDE, Labels, Rows
+from heron.data.formats import SIDE, Format, Labels, Reader, Rows
 from heron.languages import get_language
 from heron.languages.questions import asks_yes_or_no
 from heron.languages.unicode import normalise
@@ -33,6 +33,18 @@ MENDED = "mended"  # the name in `Example.side` of what was done to a question's
 # The name there of a context as the file has it, where normalising has changed it and nobody knows
 # the answer: whoever is to be answered counts in it.
 GIVEN = "context as given"
+
+
+def open_questions(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of files of questions, SQuAD's JSON and tables alike."""
+
+    def read(
+        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+    ) -> Rows:
+        side = [column for column in keys if keys[column] == SIDE]
+        return read_questions(source, config, labels, side)
+
+    return read
 
 
 def read_questions(
@@ -353,3 +365,7 @@ def _surrogate(text: str) -> str:
 
 def _shorten(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+# SQuAD's JSON or a table, whichever a file is.
+QUESTIONS = Format(open_questions, is_whole=is_squad)

@@ -20,6 +20,7 @@ from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.words import folded_words
 from heron.metrics.extractive import greedy_oracle, lead, split_sentences
+from heron.tasks.summarization.predictions import SummaryPredictions
 from heron.tasks.summarization.reader import as_given
 
 __all__ = ["EXTRACTIVE", "ExtractiveBaseline", "rank_sentences", "textrank"]
@@ -44,10 +45,9 @@ class ExtractiveBaseline:
     language: str
     notes: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, config: Config) -> ExtractiveBaseline:
-        """Read which one a run wants."""
-        return cls(config.baseline.name, config.baseline.sentences, config.data.language)
+    def predict(self, examples: Sequence[Example], config: Config) -> SummaryPredictions:
+        """See `heron.tasks.base.Baseline`."""
+        return SummaryPredictions.of(examples, self.summaries(examples))
 
     def summaries(self, examples: Sequence[Example]) -> list[str]:
         """Summarize every article.
@@ -75,6 +75,11 @@ class ExtractiveBaseline:
             language = get_language(self.language)
             chosen = greedy_oracle(sentences, str(summary), language, self.sentences)
         return " ".join(sentences[place] for place in chosen)
+
+
+def extractive_baseline(config: Config, source: Any) -> ExtractiveBaseline:
+    """Make the baseline that the configuration names; nothing is fitted or stored."""
+    return ExtractiveBaseline(config.baseline.name, config.baseline.sentences, config.data.language)
 
 
 def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from heron.base import ranks
 from heron.config.data import VALIDATION
+from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
-from heron.models.seq2seq import Seq2Seq
 from heron.tasks.base import Output, TaskModule
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -25,6 +25,7 @@ from heron.tasks.summarization.predictions import (
     choose_rows,
     collect_summaries,
 )
+from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.summarization.token_loss import token_loss
 
 
@@ -146,6 +147,11 @@ class SummarizationModule(TaskModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """See `TaskModule.collect`."""
         return collect_summaries(outputs, data, split)
+
+
+def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
+    """Build nothing: the decoder is a part of the model in `encoder`."""
+    return nn.Identity()
 
 
 def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:

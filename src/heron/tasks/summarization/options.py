@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heron.config.baseline import EXTRACTIVE
 from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.config.tasks import TaskRules, changed_keys
+from heron.config.tasks import changed_keys
 
 SUMMARY = "summary"  # the one class
-_CLASSIFIERS = ("seq2seq", "warm_start")
+CLASSIFIERS = ("seq2seq", "warm_start")
 _OF_OTHERS = (
     "columns.text_pair",
     "columns.truth",
@@ -22,7 +21,8 @@ _OF_OTHERS = (
 )
 
 
-def _problems(config: Config) -> Iterator[str]:
+def problems(config: Config) -> Iterator[str]:
+    """List what in a run's settings writing a summary cannot do."""
     encoder, head = config.encoder, config.head
     if config.baseline.name != "none":
         return  # encoder and head are left unused
@@ -39,11 +39,11 @@ def _problems(config: Config) -> Iterator[str]:
             "task=summarization use trainer.strategy=ddp, encoder.gradient_checkpointing=true and "
             "optim.name=adafactor"
         )
-    if head.pooling != "tokens" or head.classifier not in _CLASSIFIERS:
+    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
         yield (
             f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=summarization "
-            f"needs head.pooling=tokens and head.classifier={' or '.join(_CLASSIFIERS)}, as "
-            f"{' and '.join(f'head={name}' for name in _CLASSIFIERS)} have"
+            f"needs head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as "
+            f"{' and '.join(f'head={name}' for name in CLASSIFIERS)} have"
         )
     elif head.classifier == "seq2seq" and encoder.name == "scratch":
         yield (
@@ -54,7 +54,8 @@ def _problems(config: Config) -> Iterator[str]:
         yield "encoder.num_layers: the decoder of head=seq2seq was trained with all layers"
 
 
-def _data_problems(config: DataConfig) -> Iterator[str]:
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List what in a data set's settings does not go with summaries."""
     if config.label_order not in ([], [SUMMARY]):
         yield (
             f"data.label_order={config.label_order}: data.task=summarization has the one class "
@@ -62,16 +63,8 @@ def _data_problems(config: DataConfig) -> Iterator[str]:
         )
     for key in changed_keys(config, *_OF_OTHERS):
         yield f"{key}: not for data.task=summarization"
-
-
-RULES = TaskRules(
-    forms=("article",),
-    formats=("article_table",),
-    head="warm_start",
-    classifiers=_CLASSIFIERS,
-    keys=("task.bertscore.model",),
-    baselines=EXTRACTIVE,
-    data_keys=("data.summaries", "data.columns.target"),
-    problems=_problems,
-    data_problems=_data_problems,
-)
+    if config.generator and config.generator.class_weights:
+        yield (
+            f"data.generator.class_weights={config.generator.class_weights}: not for "
+            "data.task=summarization, whose rows are all of one class"
+        )

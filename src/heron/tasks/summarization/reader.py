@@ -12,7 +12,8 @@ from heron.base.errors import Problem
 from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Labels, Rows, require_columns
+from heron.data.formats import SIDE, Format, Labels, Reader, Rows
+from heron.data.rows import require_columns
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
@@ -22,6 +23,18 @@ EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 # The name in `Example.side` of article and summary as the file has them, where `data.unicode` has
 # changed either.
 GIVEN = "texts as given"
+
+
+def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables of articles."""
+
+    def read(
+        source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+    ) -> Rows:
+        side = [column for column in keys if keys[column] == SIDE]
+        return read_articles(source, config, labels, side)
+
+    return read
 
 
 def read_articles(
@@ -179,3 +192,6 @@ class ArticleReader:
 
     def _problem(self, line: int, what: str, fix: str) -> None:
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
+
+
+ARTICLE_TABLE = Format(open_articles)

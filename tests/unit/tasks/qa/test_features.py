@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast
 from heron.data.examples import Example, Span
 from heron.data.feature_store import load_or_build
 from heron.data.features import FITS, UNLABELLED, FeatureOptions
-from heron.data.tokenization import build_features
+from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.qa.features import char_span, qa_features, token_chars, token_span
@@ -414,10 +414,10 @@ def test_rows_are_the_same_however_many_are_encoded_at_once_and_after_storage(
     monkeypatch, tmp_path
 ):
     rows = [example("אב של " * n, (0, 2), guid=f"g{n}") for n in range(1, 12)]
-    expected = build_features(rows, BERT, OPTIONS)
+    expected = qa_features(rows, BERT, OPTIONS)
     monkeypatch.setattr("heron.tasks.qa.features._CHUNK", 3)
     for found in (
-        build_features(rows, BERT, OPTIONS),
+        qa_features(rows, BERT, OPTIONS),
         load_or_build(tmp_path, "00", lambda: expected),
     ):
         for name in ("tokens_T", "answers_S2", "chars_T2", "fits_R", "sequences_R"):

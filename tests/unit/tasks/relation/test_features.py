@@ -12,9 +12,10 @@ from heron.config.schema import EncoderConfig
 from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
 from heron.data.markers import Markers, mark
-from heron.data.tokenization import build_features
+from heron.data.tokenizer import load_tokenizer
+from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
-from heron.models.tokenizer import load_tokenizer
+from heron.tasks.relation.features import relation_features
 
 HE = Markers(*HEBREW.event_markers)
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
@@ -103,7 +104,7 @@ def pieces_of(tokenizer, text, span):
 @given(case=texts_with_spans())
 def test_window_form_finds_the_pieces_of_every_mention_and_no_others(tokenizer, case):
     text, spans = case
-    features = build_features([example(text, spans)], tokenizer, WINDOW)
+    features = relation_features([example(text, spans)], tokenizer, WINDOW)
     expected = [pieces_of(tokenizer, text, span) for span in spans]
     assert features.refused == []
     assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
@@ -113,7 +114,7 @@ def test_window_form_finds_the_pieces_of_every_mention_and_no_others(tokenizer, 
 @given(case=texts_with_spans())
 def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
     text, spans = case
-    features = build_features([example(text, spans)], tokenizer, MARKED)
+    features = relation_features([example(text, spans)], tokenizer, MARKED)
     marked = mark(text, spans, HE)
     expected = [pieces_of(tokenizer, marked.text, span) for span in marked.spans]
     assert features.spans_R4.tolist() == [[f(p) for p in expected for f in (min, max)]]
@@ -124,7 +125,7 @@ def test_marked_form_finds_mentions_and_opening_markers(tokenizer, case):
 @given(case=texts_with_spans())
 def test_located_pieces_cover_the_mention_and_reach_beyond_it_by_no_whole_piece(word_pieces, case):
     text, spans = case
-    features = build_features([example(text, spans)], word_pieces, WINDOW)
+    features = relation_features([example(text, spans)], word_pieces, WINDOW)
     offsets = word_pieces(text, return_offsets_mapping=True)["offset_mapping"]
     for span, (first, last) in zip(spans, features.spans_R4.reshape(2, 2), strict=True):
         visible = [c for c in range(*span) if not text[c].isspace()]
@@ -137,14 +138,14 @@ def test_located_pieces_cover_the_mention_and_reach_beyond_it_by_no_whole_piece(
 @given(case=texts_with_spans())
 def test_marked_form_is_the_tokenized_marked_text(tokenizer, case):
     text, spans = case
-    features = build_features([example(text, spans)], tokenizer, MARKED)
+    features = relation_features([example(text, spans)], tokenizer, MARKED)
     assert features.tokens_T.tolist() == tokenizer(mark(text, spans, HE).text)["input_ids"]
     assert features.offsets_S.tolist() == [0, len(features.tokens_T)]
 
 
 def test_a_marker_is_one_token_and_stays_outside_its_mention(tokenizer):
     text = "שר נבחר אז עזב"
-    features = build_features([example(text, [(3, 7), (11, 14)])], tokenizer, MARKED)
+    features = relation_features([example(text, [(3, 7), (11, 14)])], tokenizer, MARKED)
     tokens = tokenizer.convert_ids_to_tokens(features.tokens_T.tolist())
     (first_1, last_1, first_2, last_2) = features.spans_R4[0]
     assert [token for token in tokens if token in HE] == list(HE)
@@ -155,7 +156,7 @@ def test_a_marker_is_one_token_and_stays_outside_its_mention(tokenizer):
 def test_a_mention_ending_in_stripped_points_is_found(accent_stripper):
     text = "נָבְחַר הַשָּׂרָֹ"
     spans = [(0, 7), (8, len(text))]
-    features = build_features([example(text, spans)], accent_stripper, WINDOW)
+    features = relation_features([example(text, spans)], accent_stripper, WINDOW)
     assert features.refused == []
     assert len(features) == 1
 
@@ -178,7 +179,7 @@ def pairs_of_two_windows():
 
 def test_window_form_gives_all_pairs_of_a_text_one_sequence(word_pieces):
     rows = pairs_of_two_windows()
-    features = build_features(rows, word_pieces, WINDOW)
+    features = relation_features(rows, word_pieces, WINDOW)
     texts = {row.guid: row.text for row in rows}
     assert len(features.lengths_S) == 2
     assert features.sequences_R.tolist() == [0] * len(PAIRS) + [1] * len(PAIRS)
@@ -189,7 +190,7 @@ def test_window_form_gives_all_pairs_of_a_text_one_sequence(word_pieces):
 
 def test_both_forms_have_the_same_rows_with_the_same_labels(word_pieces):
     rows = pairs_of_two_windows()
-    marked, window = (build_features(rows, word_pieces, form) for form in (MARKED, WINDOW))
+    marked, window = (relation_features(rows, word_pieces, form) for form in (MARKED, WINDOW))
     labels = {row.guid: LABELS.index(row.label) for row in rows}
     for features in (marked, window):
         assert dict(zip(features.guids, features.labels_R.tolist(), strict=True)) == labels
@@ -198,22 +199,22 @@ def test_both_forms_have_the_same_rows_with_the_same_labels(word_pieces):
 
 def test_an_unlabelled_row_is_marked_as_such(word_pieces):
     row = example(TEXT, PLACES[:2], label=None)
-    assert build_features([row], word_pieces, WINDOW).labels_R.tolist() == [UNLABELLED]
+    assert relation_features([row], word_pieces, WINDOW).labels_R.tolist() == [UNLABELLED]
 
 
 def test_a_label_outside_the_order_is_no_row(word_pieces):
     with pytest.raises(KeyError):
-        build_features([example(TEXT, PLACES[:2], label="DURING")], word_pieces, WINDOW)
+        relation_features([example(TEXT, PLACES[:2], label="DURING")], word_pieces, WINDOW)
 
 
 @given(case=texts_with_spans(), form=st.sampled_from(["marked", "window"]), data=st.data())
 def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, data):
     text, spans = case
-    whole = build_features(
+    whole = relation_features(
         [example(text, spans)], word_pieces, FeatureOptions(form, HE, 128, LABELS)
     )
     max_length = data.draw(st.integers(4, len(whole.tokens_T)))
-    short = build_features(
+    short = relation_features(
         [example(text, spans)], word_pieces, FeatureOptions(form, HE, max_length, LABELS)
     )
     # The last position of a truncated sequence is [SEP]: content ends before it. In the marked
@@ -232,16 +233,16 @@ def test_truncation_refuses_exactly_the_rows_it_cuts(word_pieces, case, form, da
 
 def test_a_closing_marker_is_never_cut_off_silently(word_pieces):
     row = example(TEXT[: PLACES[1].end], PLACES[:2])
-    whole = build_features([row], word_pieces, MARKED)
+    whole = relation_features([row], word_pieces, MARKED)
     short = FeatureOptions("marked", HE, len(whole.tokens_T) - 1, LABELS)
-    assert [p.where for p in build_features([row], word_pieces, short).refused] == ["g"]
+    assert [p.where for p in relation_features([row], word_pieces, short).refused] == ["g"]
 
 
 def test_a_cut_row_leaves_the_other_pairs_of_its_window(word_pieces):
     rows = [example(TEXT, (PLACES[i], PLACES[j]), f"{i}-{j}") for i, j in [(4, 5), (0, 1), (0, 5)]]
-    length = build_features(rows[1:2], word_pieces, WINDOW).spans_R4.max() + 2
+    length = relation_features(rows[1:2], word_pieces, WINDOW).spans_R4.max() + 2
     short = FeatureOptions("window", HE, int(length), LABELS)
-    features = build_features(rows, word_pieces, short)
+    features = relation_features(rows, word_pieces, short)
     assert features.guids == ["0-1"]
     assert [problem.where for problem in features.refused] == ["4-5", "0-5"]
 
@@ -250,7 +251,7 @@ def test_a_sequence_whose_rows_are_all_refused_is_left_out(word_pieces):
     far = example(f"{TEXT} " * 30, (PLACES[0], Span(25 * len(TEXT), 25 * len(TEXT) + 9)), "far")
     near = example(TEXT, PLACES[:2], "near")
     for form in (MARKED, WINDOW):
-        features = build_features([far, near], word_pieces, form)
+        features = relation_features([far, near], word_pieces, form)
         assert [problem.where for problem in features.refused] == ["far"]
         assert features.sequences_R.tolist() == [0]
         assert features.lengths_S.tolist() == [len(features.tokens_T)]
@@ -259,25 +260,25 @@ def test_a_sequence_whose_rows_are_all_refused_is_left_out(word_pieces):
 
 def test_a_mention_without_any_token_is_refused_with_its_own_reason(accent_stripper):
     text = "נבחר \u05b9\u05b8 שר"
-    features = build_features([example(text, [(0, 4), (5, 7)])], accent_stripper, WINDOW)
+    features = relation_features([example(text, [(0, 4), (5, 7)])], accent_stripper, WINDOW)
     assert "no token of this tokenizer" in features.refused[0].what
 
 
 def test_refusing_lists_every_cut_guid_and_how_to_go_on(word_pieces):
     rows = [example(TEXT, PLACES[:2], guid) for guid in ("a", "b")]
-    features = build_features(rows, word_pieces, FeatureOptions("window", HE, 4, LABELS))
+    features = relation_features(rows, word_pieces, FeatureOptions("window", HE, 4, LABELS))
     with pytest.raises(DataError) as error:
         require_none_refused(features, "train")
     for words in ("train a:", "train b:", "encoder.max_length", "data.on_cut=drop"):
         assert words in str(error.value)
-    require_none_refused(build_features(rows, word_pieces, WINDOW), "train")
+    require_none_refused(relation_features(rows, word_pieces, WINDOW), "train")
 
 
 @pytest.mark.parametrize("form", [MARKED, WINDOW])
 def test_types_are_the_same_with_rows_and_without(word_pieces, form):
     row = example(TEXT, PLACES[:2])
-    full = build_features([row], word_pieces, form)
-    cut = build_features([row], word_pieces, FeatureOptions(form.input, HE, 4, LABELS))
+    full = relation_features([row], word_pieces, form)
+    cut = relation_features([row], word_pieces, FeatureOptions(form.input, HE, 4, LABELS))
     assert (len(full), len(cut)) == (1, 0)
     for name in ("tokens_T", "offsets_S", "sequences_R", "spans_R4", "markers_R2", "labels_R"):
         assert getattr(full, name).dtype == (np.int64 if name == "offsets_S" else np.int32)
@@ -295,14 +296,14 @@ def test_texts_are_tokenized_a_few_at_a_time_to_the_same_features(
     texts = [text, text[:-1] + "מ", text]
     examples = [Example(f"{n}", texts[n % 3], None, spans[n % 3]) for n in range(7)]
     examples.insert(3, cut)
-    whole, asked = build_features(examples, word_pieces, options), []
+    whole, asked = relation_features(examples, word_pieces, options), []
 
     def tokenize(texts, **settings):
         asked.append(len(texts))
         return word_pieces(texts, **settings)
 
     monkeypatch.setattr("heron.tasks.relation.features._CHUNK", 2)
-    parts = build_features(examples, tokenize, options)
+    parts = relation_features(examples, tokenize, options)
     assert max(asked) == 2
     assert len(asked) > 1
     assert (parts.guids, parts.refused) == (whole.guids, whole.refused)

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_folder, damaged_files, fingerprint, locked
 from heron.config.schema import EncoderConfig
-from heron.models.hub import loading, origin
+from heron.data.hub import loading, origin
 
 
 def load_tokenizer(

@@ -19,10 +19,10 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
-from heron.models.export import export, load_exported
 from heron.models.optim import build_optimizer
-from heron.models.seq2seq import Seq2Seq, load_seq2seq
+from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
 from heron.training.build import build_encoder, build_head, task_module
+from heron.training.export import export, load_exported
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
 T5 = {

@@ -9,8 +9,8 @@ from huggingface_hub import constants
 from heron.base.errors import ConfigError
 from heron.base.files import seal
 from heron.config.schema import BertScoreConfig, EncoderConfig
+from heron.data.hub import identity, origin
 from heron.metrics.bertscore import sign
-from heron.models.hub import identity, origin
 
 COMMITS = {"main": "0123456789abcdef0123456789abcdef01234567", "v2": "f" * 40}
 

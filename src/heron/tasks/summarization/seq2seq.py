@@ -28,9 +28,11 @@ from transformers import (
 )
 
 from heron.base.errors import ConfigError
+from heron.base.libraries import precision
 from heron.config.schema import Config, EncoderConfig
 from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
+from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
 from heron.models.encoder import (
     Encoder,
@@ -40,7 +42,6 @@ from heron.models.encoder import (
     freeze_below,
     load_encoder,
 )
-from heron.models.hub import loading, origin
 
 _PAIR = "encoder-decoder"  # transformers' model type of an encoder and a decoder put together
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
@@ -160,6 +161,23 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
     )
     found: GenerationConfig = settings
     return found
+
+
+def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
+    """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them.
+
+    Raises:
+        ConfigError: T5's kind in 16-bit floating point, whose range its activations leave.
+    """
+    model = load_seq2seq(config, tokenizer)
+    if tokenizer is None:
+        return Seq2Seq(model)
+    if "t5" in model.config.model_type and precision(config.trainer.precision) == "16-mixed":
+        raise ConfigError(
+            f"trainer.precision={config.trainer.precision}: {config.encoder.name} overflows in "
+            "fp16; set trainer.precision=32-true, or bf16-mixed where the device computes in it"
+        )
+    return Seq2Seq(model, config.encoder.freeze)
 
 
 def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:

@@ -23,37 +23,18 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
-from transformers import AutoModelForQuestionAnswering, AutoModelForSequenceClassification
+from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
 from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 from heron.config.checks import read_stored
 from heron.config.schema import Config, EncoderConfig
-from heron.models.encoder import Encoder, load_encoder
-from heron.models.heads import Head, Pooler, new_head
-from heron.models.hub import identity
-from heron.models.seq2seq import Seq2Seq, load_seq2seq
-from heron.tasks.qa.head import SpanHead
+from heron.data.hub import identity
+from heron.models.encoder import Encoder
+from heron.tasks.task import task_of
 
 POINTER = "encoder.json"
-
-# Sequence classification in transformers: dense, tanh and a linear layer over the first token's
-# state. The names of dense and linear layer, by the encoder's model type.
-_ROBERTA = ("classifier.dense", "classifier.out_proj")
-_CLASSIFIERS = {
-    "bert": ("bert.pooler.dense", "classifier"),
-    "camembert": _ROBERTA,
-    "longformer": _ROBERTA,
-    "roberta": _ROBERTA,
-    "xlm-roberta": _ROBERTA,
-}
-# Question answering: a linear layer `qa_outputs` over every token's state. Longformer's differs.
-_SPAN_FINDERS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
-# tanh(x / 4096) * 4096 is x to a millionth for the states of encoders; a power of two scales
-# weights without rounding.
-_SCALE = 4096.0
 
 
 def export(
@@ -85,66 +66,23 @@ def _save_model(
     folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, config: Config
 ) -> None:
     """Write the encoder, with the head where transformers has a class of the same function."""
-    labels, layers = list[str](), dict[str, Tensor]()
-    auto: Any = AutoModelForSequenceClassification
-    model_type = encoder.model.config.model_type
-    if isinstance(head, Head) and _reads_alike(encoder, tokenizer, config):
-        labels, layers = config.data.label_order, _classifier(head, model_type)
-    elif isinstance(head, SpanHead) and head.pairs is None and model_type in _SPAN_FINDERS:
-        labels, layers = ["start", "end"], _named("qa_outputs", head.borders)
-        auto = AutoModelForQuestionAnswering
-    if not layers:
+    known = task_of(config).head_in_transformers(head, encoder, tokenizer, config)
+    if known is None:
         _name_classes(encoder.model.config, [])
         encoder.model.save_pretrained(folder)
         return
     settings = copy.deepcopy(encoder.model.config)
-    _name_classes(settings, labels)
+    _name_classes(settings, known.labels)
     settings._attn_implementation = "eager"  # nothing is computed with it
     with torch.device("meta"):
-        whole = auto.from_config(settings, dtype=encoder.model.dtype)
+        whole = known.auto.from_config(settings, dtype=encoder.model.dtype)
     inner = {f"{whole.base_model_prefix}.{k}": v for k, v in encoder.model.state_dict().items()}
-    whole.save_pretrained(folder, state_dict={**inner, **layers})
+    whole.save_pretrained(folder, state_dict={**inner, **known.layers})
 
 
 def _name_classes(settings: Any, labels: Sequence[str]) -> None:
     settings.id2label = dict(enumerate(labels))
     settings.label2id = {label: index for index, label in enumerate(labels)}
-
-
-def _reads_alike(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
-    """Tell whether plain transformers gives the encoder the same tokens and segments as heron."""
-    form, settings = config.head.input, config.encoder
-    if settings.overflow != "truncate" or settings.separator is not None:
-        return False
-    if form != "pair":
-        return form in ("marked", "premise", "hypothesis")
-    known = "token_type_ids" in tokenizer.model_input_names
-    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
-    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
-    return has_segments == bool(known and second)
-
-
-def _classifier(head: Head, model_type: str) -> dict[str, Tensor]:
-    """Name a head's weights as transformers' sequence classification does; empty if it cannot."""
-    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
-        return {}
-    dense, out = _CLASSIFIERS[model_type]
-    if isinstance(head.classifier, Pooler):
-        return _named(dense, head.classifier.dense) | _named(out, head.classifier.classes)
-    if head.config.classifier != "linear":
-        return {}
-    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
-    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
-    return {
-        f"{dense}.weight": eye,
-        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
-        f"{out}.weight": linear.weight.detach() * _SCALE,
-        f"{out}.bias": linear.bias.detach(),
-    }
-
-
-def _named(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
@@ -166,12 +104,9 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
     config = dataclasses.replace(config, encoder=exported)
     if (folder.model / POINTER).is_file():
         _check_pointer(folder, config)
-    encoder: Encoder
-    if config.task.name == "summarization":
-        encoder = Seq2Seq(load_seq2seq(config))
-    else:
-        encoder = Encoder(load_encoder(config.encoder, vocabulary=0, pad_id=0))
-    head = new_head(config.head, encoder.width, len(config.data.label_order))
+    task = task_of(config)
+    encoder = task.encoder(config, None)
+    head = task.head_module(config.head, encoder.width, len(config.data.label_order))
     load_head(head, folder.model)
     return config, encoder.eval(), head.eval()
 

@@ -18,8 +18,8 @@ from heron.config.checks import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
-from heron.models.export import export, load_exported
 from heron.training.build import build_module
+from heron.training.export import export, load_exported
 
 
 class Exported:

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from heron.data.pair_features import pair_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -10,10 +11,10 @@ from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions
-from heron.data.pair_features import pair_features
-from heron.data.tokenization import build_features
+from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
+from heron.tasks.nli.features import pair_features
 
 CLASSES = ("contradiction", "entailment", "neutral")
 NIQQUD = "שָׁלוֹם עֲלֵיכֶם"
@@ -315,7 +316,7 @@ def test_rows_are_the_same_however_many_are_encoded_at_once(form, monkeypatch):
     options = dataclasses.replace(options, stride=2)
     rows = [example("a e i " * n, "o u", f"g{n}") for n in range(1, 12)]
     expected = pair_features(rows, BERT, options)
-    monkeypatch.setattr("heron.data.pair_features._CHUNK", 3)
+    monkeypatch.setattr("heron.tasks.nli.features._CHUNK", 3)
     found = pair_features(rows, BERT, options)
     assert sequences(found) == sequences(expected)
     assert found.sequences_R.tolist() == expected.sequences_R.tolist()
@@ -327,4 +328,4 @@ def test_the_input_form_chooses_what_makes_the_features(text, pair, form):
     options = dataclasses.replace(OPTIONS, input=form)
     rows = [example(text, pair)]
     expected = pair_features(rows, BERT, options)
-    assert sequences(build_features(rows, BERT, options)) == sequences(expected)
+    assert sequences(pair_features(rows, BERT, options)) == sequences(expected)

@@ -1,0 +1,75 @@
+"""Baselines that give each row a class: fit, open again, predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.models.baselines.shallow import fit_shallow, label_ids, load_shallow
+from heron.models.baselines.zero_shot import load_zero_shot
+from heron.tasks.labels import LabelPredictions
+
+ZERO_SHOT = "zero_shot"
+
+
+class Classifier(Protocol):
+    """A system that gives every row a probability per class."""
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What is to be known about the fit, JSON; lines to print under `warnings`."""
+
+    def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
+        """Return probabilities_RC, float32, one row per example."""
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to predict again into a run's `model/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBaseline:
+    """A fitted classifier, see `heron.tasks.base.Baseline`."""
+
+    classifier: Classifier
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """See `Baseline`."""
+        return self.classifier.notes
+
+    def predict(self, examples: Sequence[Example], config: Config) -> LabelPredictions:
+        """See `Baseline`."""
+        return LabelPredictions(
+            guids=[example.guid for example in examples],
+            probabilities_RC=self.classifier.probabilities(examples),
+            gold_R=label_ids(examples, config.data.label_order),
+            groups=[example.group or example.text for example in examples],
+        )
+
+    def save(self, folder: Path) -> None:
+        """See `Baseline`."""
+        self.classifier.save(folder)
+
+
+def fit_class_baseline(config: Config, examples: Sequence[Example]) -> ClassBaseline:
+    """Fit the baseline that the configuration names; `zero_shot` does not look at the examples."""
+    if config.baseline.name == ZERO_SHOT:
+        return ClassBaseline(load_zero_shot(config))
+    return ClassBaseline(fit_shallow(config, examples))
+
+
+def load_class_baseline(config: Config, folder: Path) -> ClassBaseline:
+    """Open a fitted baseline.
+
+    Raises:
+        ConfigError: what it points to (word vectors, a model) is gone or has changed.
+    """
+    if config.baseline.name == ZERO_SHOT:
+        return ClassBaseline(load_zero_shot(config))
+    return ClassBaseline(load_shallow(config, folder))
