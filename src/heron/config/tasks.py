@@ -32,7 +32,8 @@ class TaskRules:
 
     Args:
         forms: the input forms it reads, of `head.input`.
-        formats: the file formats its data come in, of `data.format`; forks may register further ones.
+        formats: the file formats its data come in, of `data.format`; forks may register
+            further ones.
         head: the option of `conf/head` where the command line names none.
         classifiers: those of `head.classifier` that no other task has.
         keys: keys of a run's configuration that no other task has.
@@ -62,13 +63,8 @@ TASKS: Registry[TaskRules] = Registry(
 
 def tasks_with(key: str) -> list[str]:
     """List the tasks that a key says something to; empty for a key of every task."""
-    return [
-        name
-        for name in TASKS
-        if any(
-            f"{key}.".startswith(f"{own}.") for own in (*TASKS[name].keys, *TASKS[name].data_keys)
-        )
-    ]
+    keys = {name: (*TASKS[name].keys, *TASKS[name].data_keys) for name in TASKS}
+    return [name for name in TASKS if any(f"{key}.".startswith(f"{own}.") for own in keys[name])]
 
 
 def formats() -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.config.schema import BatchingConfig
-from heron.data import datamodule
 from heron.data.datamodule import DataModule, RestOfPlan
 from heron.data.markers import event_markers
+from heron.tasks.relation import features
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def with_data(config, **changes):
 
 def test_every_split_has_its_rows_by_guid(data):
     assert set(data.features) == {"train", "validation", "test"}
-    for split, features in data.features.items():
-        assert sorted(features.guids) == sorted(e.guid for e in data.examples[split])
-        assert len(features) == {"train": 105, "validation": 15, "test": 30}[split]
+    for split, tokenized in data.features.items():
+        assert sorted(tokenized.guids) == sorted(e.guid for e in data.examples[split])
+        assert len(tokenized) == {"train": 105, "validation": 15, "test": 30}[split]
 
 
 def test_label_counts_are_those_of_the_train_split(data, config):
@@ -46,7 +46,7 @@ def test_label_counts_are_those_of_the_train_split(data, config):
 
 
 def test_tokenizing_happens_once_per_content(config, data, monkeypatch):
-    monkeypatch.setattr(datamodule, "build_features", lambda *inputs: pytest.fail("built again"))
+    monkeypatch.setattr(features, "relation_features", lambda *inputs: pytest.fail("built again"))
     again = DataModule(config)
     assert again.features["train"].guids == data.features["train"].guids
 
@@ -65,9 +65,9 @@ def test_what_decides_features_decides_the_key(config, data, change, monkeypatch
             value = "AFTER"
         examples["train"] = [dataclasses.replace(first, **{change: value}), *rest]
     built = []
-    build = datamodule.build_features
+    build = features.relation_features
     monkeypatch.setattr(
-        datamodule, "build_features", lambda *inputs: built.append(1) or build(*inputs)
+        features, "relation_features", lambda *inputs: built.append(1) or build(*inputs)
     )
     DataModule(config, examples, data.tokenizer)
     assert built

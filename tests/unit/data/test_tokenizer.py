@@ -14,11 +14,9 @@ from heron.base.errors import ConfigError
 from heron.config.schema import EncoderConfig, ScratchConfig
 from heron.data import tokenizer as module
 from heron.data.tokenizer import load_tokenizer
-from heron.languages import ENGLISH, HEBREW, ROMANIAN
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.models import tokenizer as module
 
 MARKERS = HEBREW.event_markers
 LETTERS = HEBREW.alphabet + ROMANIAN.alphabet + ENGLISH.alphabet

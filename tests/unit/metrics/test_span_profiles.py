@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from heron.config.compose import compose
 from heron.data.other_sets import of_split
-from heron.languages import ENGLISH, HEBREW, LANGUAGES, ROMANIAN
+from heron.languages import LANGUAGES
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN

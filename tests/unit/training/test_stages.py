@@ -4,7 +4,6 @@ import copy
 import json
 
 import pytest
-from heron.results.trained_on import read_splits
 from safetensors.torch import load_file
 
 from heron.base.errors import ConfigError, DataError, HeronError

@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-from heron.data.pair_features import pair_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -11,7 +10,6 @@ from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions
-from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.nli.features import pair_features

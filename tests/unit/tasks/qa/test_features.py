@@ -13,7 +13,6 @@ from transformers import PreTrainedTokenizerFast
 from heron.data.examples import Example, Span
 from heron.data.feature_store import load_or_build
 from heron.data.features import FITS, UNLABELLED, FeatureOptions
-from heron.languages import HEBREW, ROMANIAN
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.qa.features import char_span, qa_features, token_chars, token_span

@@ -13,7 +13,6 @@ from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, FeatureOptions, require_none_refused
 from heron.data.markers import Markers, mark
 from heron.data.tokenizer import load_tokenizer
-from heron.languages import HEBREW
 from heron.languages.hebrew import HEBREW
 from heron.tasks.relation.features import relation_features
 
