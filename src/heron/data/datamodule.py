@@ -83,7 +83,7 @@ class DataModule(pl.LightningDataModule):
         classes = len(self.config.data.label_order)
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
 
-    def paced_by(self, curriculum: Curriculum) -> DataModule:
+    def paced_by(self, curriculum: Any) -> DataModule:
         """Give the same data with training batches that a curriculum plans."""
         paced = copy.copy(self)
         paced.curriculum = curriculum

@@ -17,13 +17,13 @@ from heron.data.datamodule import DataModule
 from heron.data.other_sets import of_split
 from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
-from heron.training.export import export
 from heron.models.feature_cache import StoredEncoder
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.summarization.bertscore import require_asked, sign_asked
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
 from heron.training.evaluation import predict_split
+from heron.training.export import export
 from heron.training.trainer import prediction_trainer
 
 Scores = dict[str, dict[str, float]]
