@@ -45,7 +45,7 @@ Every key of the configuration can be overridden; `heron train --cfg job` prints
   heron train -m sweeper=random sweeper.trials=20 'optim.lr=tag(log,interval(1e-5,1e-3))'
   heron train -m sweeper=optuna sweeper.pruner=median head=ess,emp 'head.dropout=interval(0,0.5)'
   heron train -m launcher=slurm launcher.partition=gpu launcher.workers=8 seed=range(0,40)
-  heron train -m launcher=joblib launcher.workers=2 seed=0,1,2,3     also: launcher=ray
+  heron train -m launcher=ray launcher.address=auto launcher.workers=4 seed=range(0,40)
   heron train data=chronicle_nli head=siamese_cls encoder.freeze=all
   heron train experiment=lchaim/sequential encoder=DIR paths.data=DIR      in stages
   heron train -m experiment=demo curriculum=none,cart_clpp,competence       curricula, equal budgets
@@ -58,7 +58,7 @@ The same command again goes on where it was stopped, and skips what is done; run
 again what failed. Jobs of a sweep have processes of their own (run.isolate=false: one for all), and
 print to log.txt in their folders, too; `heron sweep` shows how far they are. A sweep is a grid, or
 (sweeper=random, optuna) draws from a space of choices, ranges and intervals; its jobs run here, or
-(launcher=joblib, slurm, ray) in workers; launcher.wait=false leaves those to SLURM.""",
+(launcher=slurm, ray) in workers; launcher.wait=false leaves those to SLURM.""",
     ),
     "predict": Command(
         "heron.commands.predict",

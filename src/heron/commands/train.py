@@ -145,6 +145,8 @@ def _check_launch(config: Config, several: bool) -> bool:
     alone = several or launcher.name != "local"
     isolate = alone if settings.isolate is None else settings.isolate
     check_start(config, isolate)
+    if jobs_at_once(config) > 1 and not isolate:
+        raise ConfigError("launcher=joblib needs processes: set run.isolate=true or null")
     if launcher.name != "slurm" and not launcher.wait:
         raise ConfigError(
             f"launcher.wait=false needs launcher=slurm: the jobs of launcher={launcher.name}"
@@ -164,8 +166,8 @@ def _run_sweep(
     isolate: bool,
     refused: list[tuple[str, str]],
 ) -> int:
-    sweep = Sweep(queue, isolate, config.run.n_jobs, config.run.retry)
-    if config.launcher.name == "local":
+    sweep = Sweep(queue, isolate, jobs_at_once(config), config.run.retry)
+    if config.launcher.name in ("local", "joblib"):
         outcomes = sweep.run()
     else:
         from heron.sweeps.launchers import launch
@@ -192,6 +194,15 @@ def _run_sweep(
             file=sys.stderr,
         )
     return TERMINATED if cut else 0
+
+
+def jobs_at_once(config: Config) -> int:
+    """Count the jobs that a process of this sweep runs side by side.
+
+    `launcher=joblib`, by which earlier versions started workers here, is another name for it.
+    """
+    launcher = config.launcher
+    return config.run.n_jobs * (launcher.workers if launcher.name == "joblib" else 1)
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:

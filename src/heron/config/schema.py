@@ -494,7 +494,8 @@ class LauncherConfig:
 
     Args:
         name: `local` (processes of this command, `run.n_jobs` side by side), or workers that take
-            jobs from the sweep's folder: `joblib` (on this machine), `slurm` (submitit), `ray`.
+            jobs from the sweep's folder: `slurm` (submitit), `ray`. `joblib`: `local`, with
+            `workers` times `run.n_jobs` side by side.
         workers: how many.
         wait: stay until the workers end; false (`slurm`) submits them and leaves.
         cluster: for `slurm`: `slurm`, or to try it without one `local` (processes on this machine)

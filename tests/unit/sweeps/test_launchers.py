@@ -7,12 +7,12 @@ import pickle
 import re
 import signal
 import stat
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,7 +31,6 @@ from heron.sweeps.study import _storage
 from heron.training.status import heartbeat
 from small_runs import TINY, in_folder
 from small_sweeps import (
-    alive,
     jobs_of,
     meanwhile,
     states,
@@ -39,7 +38,6 @@ from small_sweeps import (
     sweep,
     trainings,
     wait_until,
-    words_of,
     working,
 )
 
@@ -103,7 +101,7 @@ def launch(
     monkeypatch: pytest.MonkeyPatch, folder: Path, engine: Inside, *words: str, n: int = 2
 ) -> int:
     """Run a sweep with workers inside this process."""
-    monkeypatch.setattr("heron.sweeps.launchers._starter", lambda name: engine.start)
+    monkeypatch.setattr("heron.sweeps.launchers.STARTERS", {"slurm": engine.start})
     monkeypatch.setattr("heron.sweeps.launchers.check_launcher", lambda settings: None)
     settings = ("launcher=slurm", "launcher.workers=2", "run.isolate=false")
     return sweep(folder, *settings, *words, n=n)
@@ -329,7 +327,23 @@ def test_only_slurm_s_workers_outlive_the_command(
     assert "launcher.wait=false needs launcher=slurm" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("library", ["joblib", "optuna", "ray", "submitit"])
+def test_joblib_is_another_name_for_jobs_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[bool, int]] = []
+
+    def note(queue: Any, isolate: bool, n_jobs: int, retry: str) -> Any:
+        asked.append((isolate, n_jobs))
+        return SimpleNamespace(run=list)
+
+    monkeypatch.setattr("heron.commands.train.Sweep", note)
+    words = ("launcher=joblib", "launcher.workers=3", "run.n_jobs=2")
+    assert sweep(tmp_path, *words, "run.isolate=null") == 0
+    assert asked == [(True, 6)]
+    assert sweep(tmp_path, "launcher=joblib", "run.isolate=false") == 2
+
+
+@pytest.mark.parametrize("library", ["optuna", "ray", "submitit"])
 def test_a_missing_library_is_named_with_the_command_that_installs_it(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -438,7 +452,6 @@ def test_a_ray_that_is_not_there_is_refused_at_once() -> None:
 
 REAL = ("run.isolate=true", "launcher.workers=2")
 LAUNCHERS = {
-    "joblib": ("launcher=joblib",),
     "slurm": ("launcher=slurm", "launcher.cluster=local", "launcher.gpus=0"),
     "ray": ("launcher=ray",),
 }
@@ -463,11 +476,10 @@ class TestRealWorkers:
         assert [trainings(job) for job in jobs_of(tmp_path)] == [1] * 4
 
     @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-    @pytest.mark.parametrize("name", ["joblib", "slurm"])
     def test_a_worker_that_is_killed_costs_its_job_s_last_steps_only(
-        self, name: str, sent: signal.Signals, tmp_path: Path
+        self, sent: signal.Signals, tmp_path: Path
     ) -> None:
-        words = (*LAUNCHERS[name], *REAL, "trainer.checkpoint_steps=3")
+        words = (*LAUNCHERS["slurm"], *REAL, "trainer.checkpoint_steps=3")
 
         def kill() -> None:
             wait_until(lambda: working(tmp_path))
@@ -493,19 +505,8 @@ class TestRealWorkers:
         assert log.read_text("utf-8").count("worker 0: process") == 2
         assert all(status["retry"] is None for status in statuses(tmp_path))
 
-    def test_workers_of_joblib_end_with_a_killed_command(self, tmp_path: Path) -> None:
-        words = words_of(tmp_path, *LAUNCHERS["joblib"], *REAL, n=4)
-        with subprocess.Popen([sys.executable, "-m", "heron", *words]) as parent:
-            pids = wait_until(lambda: working(tmp_path))
-            parent.send_signal(signal.SIGKILL)
-        logs = tmp_path.glob("runs/sweep/.launcher/*/worker-?.log")
-        workers = [int(log.read_text("utf-8").split()[3]) for log in logs]
-        wait_until(lambda: not any(map(alive, [*pids, *workers])), seconds=20)
-        assert workers
-        assert sweep(tmp_path, n=4) == 0
-
     def test_a_search_is_shared_by_workers(self, tmp_path: Path) -> None:
-        words = ("sweeper=optuna", LR, "sweeper.trials=4", *LAUNCHERS["joblib"], *REAL)
+        words = ("sweeper=optuna", LR, "sweeper.trials=4", *LAUNCHERS["slurm"], *REAL)
         assert sweep(tmp_path, *words, n=1) == 0
         assert states(tmp_path) == ["done"] * 4
         assert [trainings(job) for job in jobs_of(tmp_path)] == [1] * 4

@@ -1,4 +1,4 @@
-"""Workers for a sweep, on this machine or a cluster: the command plans, they work, it reports.
+"""Workers for a sweep, on a cluster: the command plans the jobs, they work, it reports.
 
 A worker is one more process that takes jobs from the sweep's folder; what is true of several
 commands on one folder is true of workers.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from heron.base.errors import ConfigError
+from heron.base.registry import Registry
 from heron.base.secrets import redact
 from heron.config.schema import Config, LauncherConfig
 from heron.sweeps.isolation import Job
@@ -24,6 +25,9 @@ from heron.sweeps.sweep import Sweep
 
 WORKERS = "workers"  # a file with their number
 _GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
+
+# What `require` says how to install, as in requirements.txt and pyproject.toml.
+PINS = {"optuna": "optuna==5.0.0", "ray": "ray==2.60.0", "submitit": "submitit==1.5.4"}
 
 
 class Workers(Protocol):
@@ -42,7 +46,14 @@ class Workers(Protocol):
         """List what the library calls them."""
 
 
-Start = Callable[[Worker, int, LauncherConfig, Path], Workers]
+# Starts workers: the worker, how many, the settings, and a folder for what the library keeps.
+STARTERS: Registry[Callable[[Worker, int, LauncherConfig, Path], Workers]] = Registry(
+    "launcher",
+    {
+        "slurm": "heron.sweeps.launchers.slurm:start_slurm",
+        "ray": "heron.sweeps.launchers.on_ray:start_ray",
+    },
+)
 
 
 def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
@@ -60,7 +71,7 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
         ConfigError: a library is missing, or refuses what it is asked for.
     """
     settings = config.launcher
-    start = _starter(settings.name)
+    start = STARTERS[settings.name]
     todo = sweep.plan()
     own, ended = (folder / LAUNCHER).absolute(), len(sweep.outcomes) >= sweep.queue.total
     for earlier in own.glob(f"*/{WORKERS}"):
@@ -97,25 +108,15 @@ def check_launcher(settings: LauncherConfig) -> None:
     Raises:
         ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
     """
-    if settings.name == "joblib":
-        require("joblib")
-    elif settings.name == "ray":
+    # Each imports its library.
+    if settings.name == "ray":
         from heron.sweeps.launchers.on_ray import check_ray
 
         check_ray(settings)
-    else:
+    elif settings.name == "slurm":
         from heron.sweeps.launchers.slurm import make_executor
 
         make_executor(settings, Path())
-
-
-# What `require` says how to install, as in requirements.txt and pyproject.toml.
-PINS = {
-    "joblib": "joblib==1.6.0",
-    "optuna": "optuna==5.0.0",
-    "ray": "ray==2.60.0",
-    "submitit": "submitit==1.5.4",
-}
 
 
 def require(library: str, needed_by: str | None = None) -> None:
@@ -137,20 +138,6 @@ def require(library: str, needed_by: str | None = None) -> None:
         )
 
 
-def _starter(name: str) -> Start:
-    if name == "joblib":
-        from heron.sweeps.launchers.local import start_joblib
-
-        return start_joblib
-    if name == "ray":
-        from heron.sweeps.launchers.on_ray import start_ray
-
-        return start_ray
-    from heron.sweeps.launchers.slurm import start_slurm
-
-    return start_slurm
-
-
 def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worker:
     queue: Queue = JobList(todo) if isinstance(sweep.queue, JobList) else sweep.queue
     for job in todo:
@@ -162,7 +149,6 @@ def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worke
         of=config.launcher.workers,
         folder=os.getcwd(),
         place=place,
-        parent=os.getpid() if config.launcher.name == "joblib" else None,
         alone=not config.launcher.wait,
     )
 

@@ -32,7 +32,6 @@ class Worker:
         folder: the command's working folder, to which paths are relative.
         place: holds `worker-<number>.log`, which it prints to; once there is a file `stop`, its
             jobs are interrupted and it ends.
-        parent: end with this process; None goes on without the command.
         alone: no command waits for the workers.
         forks: the command's `HERON_FORKS`.
     """
@@ -43,7 +42,6 @@ class Worker:
     of: int
     folder: str
     place: Path
-    parent: int | None = None
     alone: bool = False
     forks: str = field(default_factory=named_forks)
 
@@ -90,7 +88,7 @@ class Worker:
         return DelayedSubmission(self, number)
 
     def _is_stopped(self) -> bool:
-        return self.stop.exists() or self.parent not in (None, os.getppid())
+        return self.stop.exists()
 
 
 def remove_pickles(place: Path, workers: int) -> None:
