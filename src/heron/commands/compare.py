@@ -4,88 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from heron.base.errors import ConfigError, DataError, HeronError, nearest
-from heron.config.data import UnicodeOptions
+from heron.base.errors import ConfigError, nearest
 from heron.config.options import parse_options
-from heron.languages.unicode import coarsest
-from heron.metrics.summary import copied_names
-from heron.results.alignment import align
-from heron.results.collect import RunRecord
-from heron.results.comparison import Comparison, compare_systems
-from heron.results.copied import copied_scores
-from heron.results.finding import System, find_baseline, find_systems, systems_of
-from heron.results.scoring import Settings, default_metric
-from heron.results.text_tasks import TEXT_TASKS
-
-if TYPE_CHECKING:
-    from heron.config.data import DataConfig
-    from heron.config.schema import PathsConfig
-
-__all__ = ["Settings", "compare_runs", "compare_systems", "run"]
-
-DRAWN = ("row", "group")
-_COPIED_UNKNOWN = (
-    "What copying sentences reaches (lead-3, oracle) is unknown: files alone hold no articles; "
-    "name a run beside them, or one with baseline=lead."
-)
-
-_COPIED_DIFFERS = (
-    "What copying sentences reaches (lead-3, oracle) is not shown: the runs' scores.json lack it "
-    "or do not agree."
-)
-
-_READ_APART = (
-    "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
-    "unified here in golds, and in summaries."
-)
-
-
-@dataclass
-class CompareOptions:
-    """Options of `heron compare`.
-
-    Args:
-        split: which of the runs' predictions.
-        metric: the score to compare: `macro_f1` (the default of classes), `micro_f1`,
-            `weighted_f1`, `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers
-            `f1` (the default), `exact_match`, `he_f1`, `tlnls`, `answerable_f1`; of summaries
-            `rouge1` (the default), `rouge2`, `rougeL`, `rouge1_heron`.
-        against: the baseline: a system's name, settings (`head=ess`), or path; default the first.
-        draws: of the bootstrap and of the randomisation.
-        seed: of both.
-        alpha: how large a corrected p may be; also sets the intervals' width.
-        resample: `row`, or `group`: whole documents; default: what the runs' task says.
-        groups: a table with the columns `guid` and `group`, for `resample=group`.
-        rows: `all` refuses systems on different rows; `shared` leaves out what not all have.
-        task: default: the runs' task; of files alone `classification`. `qa` compares answers,
-            `summarization` summaries.
-        labels: all labels, in order; default: those of the runs' data. Of answers: `answer`, or
-            `answer,no_answer` where a question may have none.
-        language: of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
-        relaxed: what `relaxed_*` stands for; default: the runs' setting.
-        out: where compare.md, compare.csv and compare.json go.
-    """
-
-    split: str = "test"
-    metric: str | None = None
-    against: str | None = None
-    draws: int = 10_000
-    seed: int = 0
-    alpha: float = 0.05
-    resample: str | None = None
-    groups: Path | None = None
-    rows: str = "all"
-    task: str | None = None
-    labels: list[str] | None = None
-    language: str | None = None
-    relaxed: str | None = None
-    out: Path | None = None
+from heron.results.comparing import CompareOptions, compare
+from heron.results.comparison import Comparison
+from heron.results.finding import find_systems
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -103,7 +28,7 @@ def run(arguments: Sequence[str]) -> int:
     if not words:
         raise ConfigError("name the systems: heron compare runs/<sweep>, or two runs or files")
     systems, notes = find_systems(words, options.split)
-    comparison = _compare(systems, notes, options)
+    comparison = compare(systems, notes, options)
     shown = tables(comparison, options.split)
     print_tables(shown)
     if options.out:
@@ -111,25 +36,6 @@ def run(arguments: Sequence[str]) -> int:
     else:
         print("out=DIR writes compare.md, compare.csv and compare.json")
     return 0
-
-
-def compare_runs(
-    runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
-) -> Comparison:
-    """Compare the systems of a sweep, as a report needs it.
-
-    Args:
-        runs: of one sweep, finished or not.
-        against: the baseline, as in the options; default the first.
-        options: everything else.
-
-    Raises:
-        ConfigError: as `run`; above all, one system only or no predictions of the split.
-        DataError: everything wrong with the predictions.
-    """
-    options = dataclasses.replace(options or CompareOptions(), against=against)
-    notes: list[str] = []
-    return _compare(systems_of(runs, options.split, notes), notes, options)
 
 
 def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[Path]:
@@ -160,151 +66,3 @@ def _split_words(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
             raise ConfigError(f"unknown option '{key}', and no such path.{nearest(key, known)}")
         (options if key in known and not is_path else words).append(word)
     return words, options
-
-
-def _compare(systems: Sequence[System], notes: list[str], options: CompareOptions) -> Comparison:
-    if not systems:
-        raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
-    against = find_baseline(systems, options.against)
-    records = [source.record for system in systems for source in system.sources if source.record]
-    settings = _settings(records, options, notes)
-    if options.split.endswith("validation"):
-        notes.append("The best runs were chosen on the split that is compared: optimistic.")
-    groups = partial(_groups, records=records, options=options, notes=notes)
-    aligned = align(systems, settings, rows=options.rows, labels=options.labels, find_groups=groups)
-    copied = copied_scores(records, options.split, settings.metric)
-    if not copied and copied_names(settings.metric):
-        notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
-    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
-    return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
-
-
-def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
-    """Take what is not said from the runs."""
-    task = options.task or _agreed(records, "task.name", "task") or "classification"
-    language = options.language
-    if task in TEXT_TASKS and not language:
-        language = _agreed(records, "data.language", "language")
-    return Settings(
-        options.metric or default_metric(task),
-        task,
-        options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode",
-        options.draws,
-        options.seed,
-        options.alpha,
-        language,
-        _unicode(records, options.split, notes) if task in TEXT_TASKS else UnicodeOptions(),
-    )
-
-
-def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> UnicodeOptions:
-    """Unify what any of the runs unifies in this split; of files alone, what heron does."""
-    readings = [_reading(run, split) for run in records]
-    found = coarsest(readings)
-    if any(reading != found for reading in readings):
-        notes.append(_READ_APART)
-    return found
-
-
-def _reading(run: RunRecord, split: str) -> UnicodeOptions:
-    """Read `data.unicode` of the data set that a run's split is of."""
-    if "." in split or run.setting("stages"):
-        with suppress(HeronError):  # that data set is gone: the run's own says how it read
-            return _data_of(run, split)[0].unicode
-    stored = run.setting("data.unicode") or {}
-    known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
-    return UnicodeOptions(**known)
-
-
-def _sentence(note: str) -> str:
-    return note if note.endswith(".") else f"{note}."
-
-
-def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
-    """Read a setting that all runs must share."""
-    values = sorted({str(run.setting(key)) for run in records if run.setting(key) is not None})
-    if len(values) > 1:
-        raise ConfigError(f"the runs have different {key}: {', '.join(values)}; say {option}=...")
-    return values[0] if values else None
-
-
-def _groups(
-    guids: Sequence[str],
-    named: dict[str, str],
-    *,
-    records: Sequence[RunRecord],
-    options: CompareOptions,
-    notes: list[str],
-) -> list[str] | None:
-    """Find each row's document; None where rows are to be drawn.
-
-    It is looked for in `groups=`, in the predictions' column `group`, and in the runs' data.
-
-    Raises:
-        ConfigError: groups were asked for, and some row's is nowhere to be found.
-    """
-    wanted = options.resample or ("group" if options.groups else None)
-    if wanted not in (None, *DRAWN):
-        raise ConfigError(f"resample={wanted}.{nearest(str(wanted), DRAWN)}")
-    default = {str(run.setting("task.resample")) for run in records} == {"group"}
-    if wanted == "row" or (wanted is None and not default):
-        return None
-    try:
-        return _find_groups(guids, named, records, options)
-    except HeronError as error:
-        why = _first_line(error)
-        if wanted == "group":
-            fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
-            raise ConfigError(f"resample=group: {why}; {fix}") from error
-        notes.append(
-            f"Rows are drawn though the runs' task.resample is group ({why}): where documents have "
-            "several rows, intervals are too narrow and p-values too small."
-        )
-        return None
-
-
-def _first_line(error: HeronError) -> str:
-    """Say the first thing that is wrong."""
-    problems = error.problems if isinstance(error, DataError) else [error]
-    return str(problems[0]) if problems else "the runs' data cannot be found"
-
-
-def _find_groups(
-    guids: Sequence[str],
-    named: dict[str, str],
-    records: Sequence[RunRecord],
-    options: CompareOptions,
-) -> list[str]:
-    path = options.groups
-    if path is not None:
-        from heron.base.tables import cell_text, read_table
-
-        table = read_table(path)
-        table.require("guid", "group")
-        named = {cell_text(row["guid"]): cell_text(row["group"]) for row in table.rows}
-    absent = [guid for guid in guids if guid not in named]
-    if not absent:
-        return [named[guid] for guid in guids]
-    if path is not None or not records:
-        where = path or "the files (a column `group`)"
-        raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
-    return _groups_of_data(guids, records[0], options.split)
-
-
-def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
-    """Read the documents from a run's data; a row without one is grouped by its text."""
-    from heron.results.reading import find_examples
-
-    data, inner, paths = _data_of(run, split)
-    examples = find_examples(guids, inner, data, Path(paths.data), Path(paths.cache))
-    return [example.group or example.text for example in examples]
-
-
-def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
-    """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
-    from heron.base.run_folder import RunFolder
-    from heron.config.checks import read_stored
-    from heron.results.reading import data_of
-
-    config = read_stored(RunFolder(run.path).config)
-    return *data_of(config, split), config.paths

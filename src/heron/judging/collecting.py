@@ -94,7 +94,7 @@ def _add_metrics(study: Study, paths: Sequence[Path]) -> tables.Metrics:
             row["guid"] = key
         if problems := [*problems, *table.duplicates("guid")]:
             raise DataError(problems)
-        found = numbers(table, "guid", columns)
+        found = numbers(path, dict(zip(keys, table.rows, strict=True)), columns)
         wanted = {f"{s}\0{guid}": (s, guid) for s in study.systems for guid in study.guids}
         if not wanted.keys() & found.keys() or not any(found.values()):
             raise DataError(Problem(str(path), "no numbers for any summary that was judged"))

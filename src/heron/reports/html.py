@@ -19,9 +19,10 @@ from heron.base.cells import SYNTHETIC, Table
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.languages import LANGUAGES
-from heron.results.artefacts import Artefacts, Prediction, confusion_counts
+from heron.results.artefacts import Artefacts, confusion_counts, writes_texts
 from heron.results.collect import RunRecord
 from heron.results.groups import count_states
+from heron.results.predictions import Prediction
 
 _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
@@ -36,16 +37,17 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         tables: scores, classes, what was spent; those without rows are left out.
         figure: PNG bytes.
     """
-    # A summary is not right or wrong, and its article is long: they have a page of their own.
-    summaries = run.setting("task.name") == "summarization"
-    rows = [] if summaries else _choose_rows(artefacts.predictions)
+    # Summaries are not right or wrong, and their articles are long: they have a page of their own.
+    texts = writes_texts(run)
+    summaries = texts is not None and texts.right is None
+    rows = [] if summaries else _choose_rows(artefacts)
     language = LANGUAGES.find(str(run.setting("data.language", "")))
     markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
         "language": language.code if language else "",
         "direction": language.direction if language else "auto",
         "markers": list(markers),
-        "rows": [_prediction(row) for row in rows],
+        "rows": [_prediction(row, right) for row, right in rows],
     }
     return render(
         "run.html.j2",
@@ -59,9 +61,9 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         split=artefacts.split,
         summaries=summaries,
         rows=rows,
-        pairs=any(row.text_pair for row in rows),
+        pairs=any(row.text("text_pair") for row, _ in rows),
         total=len(artefacts.predictions),
-        wrong=sum(not row.correct for row in artefacts.predictions),
+        wrong=artefacts.right.count(False),
         labels=artefacts.classes,
         data=Markup(escape_json(content)),
         provenance=_provenance(run.status),
@@ -94,21 +96,20 @@ def _data_url(image: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
-def _choose_rows(predictions: Sequence[Prediction]) -> list[Prediction]:
-    """All predictions in file order; of too many, the wrong ones first."""
-    if len(predictions) <= _ROWS:
-        return list(predictions)
-    return sorted(predictions, key=lambda row: row.correct)[:_ROWS]
+def _choose_rows(artefacts: Artefacts) -> list[tuple[Prediction, bool]]:
+    """All predictions in file order, and whether they are right; of too many, the wrong first."""
+    rows = list(zip(artefacts.predictions, artefacts.right, strict=True))
+    return rows if len(rows) <= _ROWS else sorted(rows, key=lambda pair: pair[1])[:_ROWS]
 
 
-def _prediction(row: Prediction) -> dict[str, Any]:
-    texts = {"text": row.text, "pair": row.text_pair, "gold": row.gold, "guid": row.guid}
-    texts["prediction"] = row.prediction
+def _prediction(row: Prediction, right: bool) -> dict[str, Any]:
+    texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
+    texts |= {"guid": row.guid, "prediction": row.prediction}
     probability = row.probability
     shown = None if probability is None else round(probability, 4)
     return {name: clean_text(text) for name, text in texts.items()} | {
         "probability": shown,
-        "right": row.correct,
+        "right": right,
     }
 
 

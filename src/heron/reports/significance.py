@@ -140,7 +140,7 @@ def _apart(
 def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
     """Compare one match; what stands in the way is named, and never stops the report."""
     # Reports without a comparison, most of them, do without the time that this takes to import.
-    from heron.commands.compare import CompareOptions, compare_runs
+    from heron.results.comparing import CompareOptions, compare_runs
     from heron.results.comparison_tables import systems_table
 
     name = f"significance{f' ({match.where})' if match.where else ''}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +16,11 @@ from heron.languages.spelling import KEPT_APART, Spell, around_difference, spell
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.names import signed
 from heron.metrics.significance import Booleans
-from heron.results.files import Golds, Rows, read_rows
 from heron.results.finding import Source, System
 from heron.results.groups import differing_settings
+from heron.results.predictions import Predictions, read_predictions
 from heron.results.scoring import (
+    Golds,
     Outcomes,
     Scoring,
     Settings,
@@ -28,13 +28,12 @@ from heron.results.scoring import (
     score_classes,
     score_texts,
 )
-from heron.results.text_tasks import TEXT_TASKS, can_be_empty
 
 ROWS = ("all", "shared")
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class SystemOutcomes:
     """What one system predicted.
 
     Args:
@@ -70,7 +69,7 @@ class Aligned:
 
     guids: tuple[str, ...]
     scoring: Scoring
-    systems: tuple[Predicted, ...]
+    systems: tuple[SystemOutcomes, ...]
     groups: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
@@ -104,12 +103,13 @@ def align(
     known = list(labels or known_labels(systems))
     files = _read_all(systems, settings, known)
     golds = _shared_golds(files, settings)
-    guids, notes = _shared_rows(files, rows)
-    if settings.task in TEXT_TASKS:
-        found, guids = score_texts(files, guids, settings, golds, can_be_empty(known))
+    guids, notes = _shared_rows(systems, files, rows)
+    if settings.texts:
+        empty = settings.texts.can_be_empty(known)
+        found, guids = score_texts(files, guids, settings, golds, empty)
     else:
         found = score_classes(files, guids, settings, known)
-    named = {guid: group for file in files for guid, group in file.groups.items()}
+    named = {row.guid: row.group for file in files for row in file.rows if row.group}
     groups = find_groups(guids, named) if find_groups else None
     # Groups of one row each are rows, and rows are drawn faster.
     whole = tuple(groups) if groups and len(set(groups)) < len(groups) else None
@@ -117,20 +117,31 @@ def align(
     return Aligned(tuple(guids), found.scoring, predicted, whole, (*notes, *found.notes))
 
 
-def _read_all(systems: Sequence[System], settings: Settings, labels: Sequence[str]) -> list[Rows]:
-    """Read the files of all systems, one after the other."""
-    read = read_rows
-    if task := TEXT_TASKS.get(settings.task):
-        may_be_empty = task.may_be_empty and can_be_empty(labels) is not False
-        read = partial(read_rows, texts=True, may_be_empty=may_be_empty)
+def _read_all(
+    systems: Sequence[System], settings: Settings, labels: Sequence[str]
+) -> list[Predictions]:
+    """Read the labelled rows of all files, one file after the other."""
+    texts = settings.texts
+    empty = texts is not None and texts.can_be_empty(labels) is not False
     problems: list[Problem] = []
-    files = [read(source, problems) for system in systems for source in system.sources]
+    files = []
+    for source in (source for system in systems for source in system.sources):
+        try:
+            read = read_predictions(source.path, only=("golds", "group") if texts else ("group",))
+        except DataError as error:
+            problems += error.problems
+            continue
+        files.append(read.labelled(texts=texts is not None, empty=empty))
+        if not len(files[-1]):
+            problems.append(Problem(str(source.path), "no row has a gold label"))
     if problems:
         raise DataError(problems)
     return files
 
 
-def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple[Predicted, ...]:
+def _predicted(
+    systems: Sequence[System], found: Outcomes, metric: str
+) -> tuple[SystemOutcomes, ...]:
     """Give each system its files' outcomes."""
     predicted, start = [], 0
     for system in systems:
@@ -139,7 +150,7 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
         chosen = [_validation(source, metric) for source in system.sources]
         known = [-np.inf if score is None else signed(name, score) for name, score in chosen]
         predicted.append(
-            Predicted(
+            SystemOutcomes(
                 system.label,
                 tuple(source.name for source in system.sources),
                 tuple(source.seed for source in system.sources),
@@ -152,19 +163,20 @@ def _predicted(systems: Sequence[System], found: Outcomes, metric: str) -> tuple
     return tuple(predicted)
 
 
-def _shared_golds(files: Sequence[Rows], settings: Settings) -> Golds:
+def _shared_golds(files: Sequence[Predictions], settings: Settings) -> Golds:
     """Find each guid's golds, in all spellings; refuse some that are not the same everywhere.
 
     Where some files know all right texts, those count, and a file that has one of them agrees.
     Texts are the same where `data.unicode` reads them as the same. Exact match and F1 would tell
     their spellings apart, so all of them are right: the same answer is worth the same in any file.
     """
-    spell: Spell = settings.spell() if settings.task in TEXT_TASKS else str
-    first: dict[str, Rows] = {}
+    spell: Spell = settings.spell() if settings.texts else str
+    first: dict[str, Predictions] = {}
     golds: dict[str, dict[str, None]] = {}
     problems: dict[str, Problem] = {}
-    for file in sorted(files, key=lambda file: not file.knows_all):
-        for guid, gold in file.golds.items():
+    for file in sorted(files, key=lambda file: not file.has_all_golds):
+        for row in file.rows:
+            guid, gold = row.guid, row.golds
             other = first.setdefault(guid, file)
             if not _agree(guid, other, file, spell):
                 problems.setdefault(guid, _differ(guid, other, file, spell, settings))
@@ -174,50 +186,54 @@ def _shared_golds(files: Sequence[Rows], settings: Settings) -> Golds:
     return {guid: tuple(texts) for guid, texts in golds.items()}
 
 
-def _agree(guid: str, first: Rows, second: Rows, spell: Spell) -> bool:
+def _agree(guid: str, first: Predictions, second: Predictions, spell: Spell) -> bool:
     """Tell whether two files, of which the first knows more, have the same golds of a row."""
-    known, gold = first.golds[guid], second.golds[guid]
+    known, gold = first.by_guid[guid].golds, second.by_guid[guid].golds
     if known == gold:
         return True
-    one_of = first.knows_all and not second.knows_all and bool(gold)
+    one_of = first.has_all_golds and not second.has_all_golds and bool(gold)
     theirs, mine = set(map(spell, known)), set(map(spell, gold))
     return mine <= theirs if one_of else mine == theirs
 
 
-def _differ(guid: str, first: Rows, second: Rows, spell: Spell, settings: Settings) -> Problem:
+def _differ(
+    guid: str, first: Predictions, second: Predictions, spell: Spell, settings: Settings
+) -> Problem:
     """Show both golds as they were compared, long ones where they part."""
-    theirs, mine = (dict.fromkeys(map(spell, file.golds[guid])) for file in (first, second))
+    theirs, mine = (dict.fromkeys(map(spell, file.by_guid[guid].golds)) for file in (first, second))
     # What only one of them has comes first, for long lists are cut.
     one, other = (
         " | ".join(sorted(texts, key=beside.__contains__))
         for texts, beside in ((theirs, mine), (mine, theirs))
     )
     fix = "score both on the same version of the data"
-    if settings.task in TEXT_TASKS:
+    if settings.texts:
         unified = speller(settings.language, UNIFY_ALL)
         fix = KEPT_APART if _agree(guid, first, second, unified) else fix
     one, other = around_difference(one, other)
-    what = f"gold is '{one}' in {first.source.path}, '{other}' in {second.source.path}"
+    what = f"gold is '{one}' in {first.path}, '{other}' in {second.path}"
     return Problem(guid, what, fix)
 
 
-def _shared_rows(files: Sequence[Rows], rows: str) -> tuple[list[str], list[str]]:
+def _shared_rows(
+    systems: Sequence[System], files: Sequence[Predictions], rows: str
+) -> tuple[list[str], list[str]]:
     """List the guids to compare on, in the first file's order, and what is left out."""
-    every = dict.fromkeys(guid for file in files for guid in file.golds)
-    shared = [guid for guid in every if all(guid in file.golds for file in files)]
+    every = dict.fromkeys(row.guid for file in files for row in file.rows)
+    shared = [guid for guid in every if all(guid in file.by_guid for file in files)]
     if len(shared) == len(every):
         return shared, []
     problems = []
     for file in files:
-        absent = [guid for guid in every if guid not in file.golds]
+        absent = [guid for guid in every if guid not in file.by_guid]
         if absent:
             few = ", ".join(f"'{guid}'" for guid in absent[:3])
             more = ", ..." if len(absent) > 3 else ""
             what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}{more}"
-            problems.append(Problem(str(file.source.path), what))
+            problems.append(Problem(str(file.path), what))
     fix = f"rows=shared compares on the {len(shared)} rows that all have"
     if not shared:
-        records = [file.source.record for file in files if file.source.record]
+        records = [source.record for s in systems for source in s.sources if source.record]
         keys = ", ".join(k for k in differing_settings(records) if k.startswith("data."))
         why = f": the runs differ in {keys}" if keys else ""
         fix = (

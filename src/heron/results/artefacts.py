@@ -8,9 +8,9 @@ Shape suffixes: N examples, C classes, E epochs.
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,37 +27,8 @@ from heron.metrics.confusion import confusion_matrix
 from heron.metrics.span import item_scores
 from heron.results.collect import RunRecord
 from heron.results.groups import SPLITS
-
-# Tasks whose predictions are texts; their label order says whether there is one.
-_WITHOUT_CLASSES = ("qa", "summarization")
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """One predicted example.
-
-    Args:
-        guid: its id.
-        text: the text, or the first of two (premise).
-        gold: class name, or the gold answer.
-        prediction: class name, or the answer given.
-        probability: of the prediction; None where it was not stored.
-        text_pair: the second text (hypothesis, question); empty where there is one.
-        right: whether it is right, where spelling is forgiven or there are several gold answers.
-    """
-
-    guid: str
-    text: str
-    gold: str
-    prediction: str
-    probability: float | None
-    text_pair: str = ""
-    right: bool | None = None
-
-    @property
-    def correct(self) -> bool:
-        """Whether the prediction is the gold label; of answers, whether SQuAD's match is exact."""
-        return self.gold == self.prediction if self.right is None else self.right
+from heron.results.predictions import Prediction, Predictions, read_predictions
+from heron.tasks.scores import SCORES, TextScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +59,24 @@ class DataMap:
 
 @dataclass(frozen=True, slots=True)
 class Artefacts:
-    """Everything a run's page shows beside its scores; what is absent is named in `missing`."""
+    """Everything a run's page shows beside its scores; what is absent is named in `missing`.
+
+    Args:
+        split: which split's predictions are shown.
+        classes: class names; empty where predictions are texts.
+        predictions: N rows.
+        right: N: whether the prediction is the gold label; of answers, whether SQuAD's match is
+            exact.
+        curves: what was logged, by name.
+        data_map: how the training examples were learnt.
+        missing: what is not there, and why.
+        reliability: the labelled rows in bins by confidence.
+    """
 
     split: str
     classes: tuple[str, ...]
     predictions: tuple[Prediction, ...]
+    right: tuple[bool, ...]
     curves: dict[str, Curve]
     data_map: DataMap | None
     missing: tuple[str, ...]
@@ -106,7 +90,8 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
-    predictions = _attempt(read_predictions, folder.predictions(split), missing) or ()
+    found = _attempt(_read_predictions, folder.predictions(split), missing)
+    predictions = found.rows if found else ()
     # A baseline has no epochs, and whoever switched the recorder off misses nothing.
     trained = run.setting("baseline.name", "none") == "none"
     recorded = trained and run.setting("dynamics.enabled", True)
@@ -114,14 +99,17 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
     classes = class_names(run, predictions)
     reliability = None
-    if predictions and classes:
+    if found and classes:
         path = folder.predictions(split)
-        reliability = _attempt(lambda path: read_reliability(path, classes), path, missing)
+        reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
     if not run.scores:
         missing.append(_no_scores(folder))
     elif SPLITS[0] not in run.scores:
         missing.append("no test scores")
-    return Artefacts(split, classes, predictions, curves, data_map, tuple(missing), reliability)
+    right = right_rows(found) if found else ()
+    return Artefacts(
+        split, classes, predictions, right, curves, data_map, tuple(missing), reliability
+    )
 
 
 def _no_scores(folder: RunFolder) -> str:
@@ -139,7 +127,7 @@ def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
     except FileNotFoundError:
         missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
     except DataError as error:
-        missing.append(str(error))
+        missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
     return None
 
 
@@ -150,102 +138,70 @@ def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str,
         The class names; empty where the data set has no classes (answers, summaries).
     """
     order = run.setting("data.label_order")
-    if not order or str(run.setting("task.name")) in _WITHOUT_CLASSES:
+    if not order or writes_texts(run):
         return ()
-    seen = sorted({label for row in predictions for label in (row.gold, row.prediction)})
+    seen = sorted({label for row in predictions for label in (str(row.gold), row.prediction)})
     return tuple(dict.fromkeys([*map(str, order), *seen]))
 
 
-def read_predictions(path: Path) -> tuple[Prediction, ...]:
-    """Read one split's predictions.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: the file is not Parquet, or lacks guid, gold or prediction.
-    """
-    columns = _read_columns(path, ("guid", "gold", "prediction"))
-    nothing, unknown = [""] * len(columns["guid"]), [None] * len(columns["guid"])
-    right = _exact_matches(columns) if "golds" in columns else unknown
-    texts = zip(columns.get("text") or nothing, columns.get("text_pair") or nothing, strict=True)
-    rows = zip(columns["guid"], texts, columns["gold"], columns["prediction"], strict=True)
-    return tuple(
-        Prediction(
-            str(guid),
-            str(text or ""),
-            str(gold),
-            str(prediction),
-            columns.get(f"p/{prediction}", columns.get("probability", unknown))[index],
-            str(text_pair or ""),
-            right[index],
-        )
-        for index, (guid, (text, text_pair), gold, prediction) in enumerate(rows)
-    )
+def writes_texts(run: RunRecord) -> TextScores | None:
+    """Say how a run's texts are scored; None where its predictions are classes."""
+    task = run.setting("task.name")
+    if task not in SCORES:  # a run without a configuration, or of a fork that is not here
+        return None
+    scores = SCORES[task]
+    return scores if isinstance(scores, TextScores) else None
 
 
-def _exact_matches(columns: Mapping[str, Sequence[Any]]) -> list[bool]:
-    """Tell which answers are right by SQuAD's exact match, "no answer" included."""
-    golds = [json.loads(texts) for texts in columns["golds"]]
-    answers = [str(answer or "") for answer in columns["prediction"]]
-    return [bool(value) for value in item_scores(answers, golds, no_answer=True)["exact_match"]]
+def _read_predictions(path: Path) -> Predictions:
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return read_predictions(path)
 
 
-def read_reliability(path: Path, classes: Sequence[str]) -> ReliabilityBins | None:
+def right_rows(predictions: Predictions) -> tuple[bool, ...]:
+    """Tell which rows are right; of answers, by SQuAD's exact match, "no answer" included."""
+    rows = predictions.rows
+    if not predictions.has_all_golds:
+        return tuple(row.gold == row.prediction for row in rows)
+    answers, golds = [row.prediction for row in rows], [row.golds for row in rows]
+    return tuple(map(bool, item_scores(answers, golds, no_answer=True)["exact_match"]))
+
+
+def reliability_of(predictions: Predictions, classes: Sequence[str]) -> ReliabilityBins | None:
     """Put one split's labelled rows into bins by confidence.
 
     Args:
-        path: predictions, Parquet.
+        predictions: of one split.
         classes: class names, in order.
 
     Returns:
         None where no probabilities are stored.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        DataError: the file is not Parquet, or its probabilities are no distributions.
+        DataError: the probabilities are no distributions.
     """
-    columns = _read_columns(path, ("gold",))
-    stored = [name for name in classes if f"p/{name}" in columns]
+    stored = [name for name in classes if f"p/{name}" in predictions.columns]
     if not stored:
         return None
     numbers = {name: number for number, name in enumerate(stored)}
-    known = [row for row, gold in enumerate(columns["gold"]) if gold in numbers]
-    probabilities_NC = np.column_stack([columns[f"p/{name}"] for name in stored])[known]
-    gold_N = [numbers[columns["gold"][row]] for row in known]
+    rows = [row for row in predictions.rows if row.gold in numbers]
+    probabilities_NC = np.array(
+        [[row.cells[f"p/{name}"] for name in stored] for row in rows], np.float64
+    ).reshape(-1, len(stored))
     try:
-        return reliability_bins(probabilities_NC.astype(np.float64), gold_N)
+        return reliability_bins(probabilities_NC, [numbers[str(row.gold)] for row in rows])
     except DataError as error:
-        where, problems = f"{path.parent.name}/{path.name}", error.problems
-        what = f"no reliability plot: {len(problems)} rows without a distribution over the classes"
-        raise DataError(Problem(where, what, str(problems[0]))) from error
-
-
-def _read_columns(path: Path, required: Sequence[str], others: bool = True) -> dict[str, list[Any]]:
-    """Read a Parquet file's columns as lists: the required ones and, if asked for, all others."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    where = f"{path.parent.name}/{path.name}"
-    try:
-        # ParquetFile, not read_table: the latter takes "epoch=3" for a partition column.
-        with pq.ParquetFile(path) as file:
-            present = file.schema_arrow.names
-            table = file.read(None if others else list(required))
-    except FileNotFoundError:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(Problem(where, f"not readable: {error}")) from error
-    absent = [name for name in required if name not in present]
-    if absent:
-        what = f"lacks the column {', '.join(absent)}"
-        raise DataError(Problem(where, what, f"it has {', '.join(present)}"))
-    return table.to_pydict()
+        what = f"no reliability plot: {len(error.problems)} rows without a distribution over the"
+        what += " classes"
+        raise DataError(Problem(str(predictions.path), what, str(error.problems[0]))) from error
 
 
 def confusion_counts(
     predictions: Sequence[Prediction], classes: Sequence[str]
 ) -> NDArray[np.int64]:
     """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C]."""
-    gold = [row.gold for row in predictions]
+    gold = [str(row.gold) for row in predictions]
     return confusion_matrix(gold, [row.prediction for row in predictions], classes)
 
 

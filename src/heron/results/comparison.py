@@ -42,7 +42,7 @@ from heron.metrics.significance import (
     mann_whitney,
     mcnemar,
 )
-from heron.results.alignment import Aligned, Predicted
+from heron.results.alignment import Aligned, SystemOutcomes
 from heron.results.scoring import Settings
 
 _FEW_DOCUMENTS = 20
@@ -267,7 +267,7 @@ class _Test:
         return tuple(pairs)
 
 
-def _result(system: Predicted, aligned: Aligned) -> SystemResult:
+def _result(system: SystemOutcomes, aligned: Aligned) -> SystemResult:
     return SystemResult(
         system.label,
         system.names,
@@ -288,7 +288,9 @@ def _cochran_q(aligned: Aligned, results: Sequence[SystemResult]) -> CochranQ | 
     return cochran_q(np.stack(right_SN, axis=1)) if right_SN else None
 
 
-def _same_seeds_first(system: Predicted, baseline: Predicted) -> tuple[npt.NDArray, npt.NDArray]:
+def _same_seeds_first(
+    system: SystemOutcomes, baseline: SystemOutcomes
+) -> tuple[npt.NDArray, npt.NDArray]:
     """Order the runs so that those of one seed have the same place; all runs stay."""
     pairs = pair_runs(system.seeds, baseline.seeds)
     orders = []

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.run_folder import RunFolder
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
 from heron.results.groups import Group, group_runs, is_seed
+from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
 
@@ -210,12 +210,7 @@ def _system(label: str, group: Group, split: str, notes: list[str], names: Itera
         if not run.done:
             notes.append(f"{run.job} is left out: {run.state}")
             continue
-        path = RunFolder(run.path).predictions(split)
-        if not path.is_file():
-            have = ", ".join(sorted(file.stem for file in path.parent.glob("*.parquet")))
-            raise ConfigError(
-                f"{run.path} has no predictions on split={split}; it has: {have or 'none'}"
-            )
+        path = predictions_file(run.path, split)
         sources.append(Source(run.job, path, _seed(run), run))
     sources.sort(key=lambda source: [_number(part) for part in source.seed.split("/")])
     known = {name for source in sources for name in (source.name, *_paths(source))}

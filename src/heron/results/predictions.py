@@ -7,16 +7,19 @@ or .parquet) with the columns guid, gold and prediction.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.data import DataConfig
 from heron.data.examples import Example
+
+_GOLDS = "golds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,15 @@ class Names:
 
     Args:
         guid: ids.
-        gold: gold labels or texts; empty: the file needs none.
+        gold: gold labels or texts.
         prediction: predicted labels or texts.
+        needs_gold: whether a file without a column of golds is refused.
     """
 
     guid: tuple[str, ...] = ("guid",)
     gold: tuple[str, ...] = ("gold",)
     prediction: tuple[str, ...] = ("prediction",)
+    needs_gold: bool = True
 
 
 NAMES = Names()
@@ -71,7 +76,7 @@ class Prediction:
         return "" if is_missing(cell) else cell_text(cell)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Predictions:
     """The rows of one file, in file order; each guid is there once.
 
@@ -95,9 +100,15 @@ class Predictions:
         """N ids."""
         return [row.guid for row in self.rows]
 
+    @cached_property
     def by_guid(self) -> dict[str, Prediction]:
-        """Index the rows by guid."""
+        """The rows by guid."""
         return {row.guid: row for row in self.rows}
+
+    @property
+    def has_all_golds(self) -> bool:
+        """Whether the file lists all right texts of a row, not only one."""
+        return _GOLDS in self.columns
 
     def require(self, *columns: str) -> None:
         """Check that columns are there.
@@ -163,8 +174,9 @@ def read_predictions(
 
 def from_table(table: Table, names: Names = NAMES) -> Predictions:
     """Turn the rows of a table into predictions; raises DataError as `read_predictions` does."""
-    needed = [each for each in (names.guid, names.gold, names.prediction) if each]
-    table.require(*(each[0] for each in needed if table.find(each) is None))
+    needed = [names.guid, *([names.gold] if names.needs_gold else []), names.prediction]
+    if lacking := [each for each in needed if table.find(each) is None]:
+        raise DataError([_lacking(table, each) for each in lacking])
     guid, prediction = table.find(names.guid) or "", table.find(names.prediction) or ""
     gold = table.find(names.gold)
     problems = [*table.missing_values(guid), *table.duplicates(guid)]
@@ -172,9 +184,9 @@ def from_table(table: Table, names: Names = NAMES) -> Predictions:
     for index, cells in enumerate(table.rows):
         own = _text(cells[gold]) if gold else None
         try:
-            golds = _text_list(cells.get("golds")) or ((own,) if own else ())
+            golds = _text_list(cells.get(_GOLDS)) or ((own,) if own else ())
         except ValueError:
-            what = f"golds is '{cell_text(cells['golds']):.60}', no list of texts"
+            what = f"golds is '{cell_text(cells[_GOLDS]):.60}', no list of texts"
             fix = 'a JSON list: ["one", "another"]'
             problems.append(Problem(f"{table.where(index)}, {cell_text(cells[guid])}", what, fix))
             golds = ()
@@ -192,6 +204,11 @@ def from_table(table: Table, names: Names = NAMES) -> Predictions:
     if problems:
         raise DataError(problems)
     return Predictions(table.path, table.columns, tuple(rows))
+
+
+def _lacking(table: Table, names: Sequence[str]) -> Problem:
+    named = " or ".join(f"'{name}'" for name in names)
+    return Problem(str(table.path), f"no column {named}.{nearest(names[0], table.columns)}")
 
 
 def _text(cell: Any) -> str | None:

@@ -15,7 +15,6 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.data import UnicodeOptions
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
-from heron.metrics.classification import HEADLINES
 from heron.metrics.confusion import Counts
 from heron.metrics.paired_units import (
     PairedUnits,
@@ -25,11 +24,11 @@ from heron.metrics.paired_units import (
     paired_values,
 )
 from heron.metrics.significance import Booleans, score_function
-from heron.results.files import Golds, Rows
 from heron.results.finding import System
-from heron.results.text_tasks import TEXT_TASKS
+from heron.results.predictions import Prediction, Predictions
+from heron.tasks.scores import CLASSES, SCORES, TextScores, scores_of
 
-_CLASS_METRIC = "macro_f1"
+Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Settings:
 
     Args:
         metric: the score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
-        task: `classification`, `nli`, `relation`, or one of `TEXT_TASKS`.
+        task: `classification`, or a task's name.
         relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
         draws: of the bootstrap and of the randomisation.
         seed: of both.
@@ -47,7 +46,7 @@ class Settings:
         unicode: which Unicode variants count as one; see `heron.languages.spelling`.
     """
 
-    metric: str = _CLASS_METRIC
+    metric: str = CLASSES.metric
     task: str = "classification"
     relaxed: str = "recode"
     draws: int = 10_000
@@ -59,18 +58,17 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
             raise ConfigError(f"alpha={self.alpha}: expected a number between 0 and 1")
-        tasks = [*HEADLINES, *TEXT_TASKS]
-        if self.task not in tasks:
-            raise ConfigError(f"task={self.task}: no such task.{nearest(self.task, tasks)}")
+        scores_of(self.task)
+
+    @property
+    def texts(self) -> TextScores | None:
+        """How the task's texts are scored; None where its predictions are classes."""
+        scores = scores_of(self.task)
+        return scores if isinstance(scores, TextScores) else None
 
     def spell(self) -> Spell:
         """Make the function that spells texts of all files alike."""
         return speller(self.language, self.unicode)
-
-
-def default_metric(task: str) -> str:
-    """Name the score that systems of a task are compared by."""
-    return TEXT_TASKS[task].metric if task in TEXT_TASKS else _CLASS_METRIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class Outcomes:
 
 
 def score_classes(
-    files: Sequence[Rows], guids: Sequence[str], settings: Settings, labels: Sequence[str]
+    files: Sequence[Predictions], guids: Sequence[str], settings: Settings, labels: Sequence[str]
 ) -> Outcomes:
     """Number the labels.
 
@@ -138,18 +136,20 @@ def score_classes(
         ConfigError: an unknown metric, task or mode.
         DataError: labels that are no classes.
     """
-    classes = list(labels) or sorted({gold for file in files for (gold,) in file.golds.values()})
+    classes = list(labels) or sorted({row.golds[0] for file in files for row in file.rows})
     numbers = {name: number for number, name in enumerate(classes)}
     _check_labels(files, guids, numbers)
-    gold_N = np.array([numbers[files[0].golds[guid][0]] for guid in guids], np.int64)
-    outcome_FN = np.array([[numbers[f.predictions[g]] for g in guids] for f in files], np.int64)
+    gold_N = np.array([numbers[files[0].by_guid[guid].golds[0]] for guid in guids], np.int64)
+    outcome_FN = np.array(
+        [[numbers[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
+    )
     score = score_function(settings.metric, classes, task=settings.task, relaxed=settings.relaxed)
-    scoring = Scoring(score, "accuracy", gold_N, len(classes))
+    scoring = Scoring(score, CLASSES.right, gold_N, len(classes))
     return Outcomes(scoring, outcome_FN, outcome_FN == gold_N)
 
 
 def score_texts(
-    files: Sequence[Rows],
+    files: Sequence[Predictions],
     guids: Sequence[str],
     settings: Settings,
     golds: Golds,
@@ -172,9 +172,10 @@ def score_texts(
         ConfigError: an unknown metric or language.
         DataError: no row counts.
     """
-    task = TEXT_TASKS[settings.task]
+    task = settings.texts
+    assert task is not None
     language = get_language(settings.language) if settings.language else None
-    predictions = [file.predictions[guid] for file in files for guid in guids]
+    predictions = [file.by_guid[guid].prediction for file in files for guid in guids]
     right = [golds[guid] for guid in guids]
     items = task.items(predictions, right * len(files), language, no_answer)
     metric = settings.metric
@@ -209,11 +210,13 @@ def _text_notes(
     return notes
 
 
-def _spelling_notes(files: Sequence[Rows], guids: Sequence[str], golds: Golds) -> list[str]:
+def _spelling_notes(files: Sequence[Predictions], guids: Sequence[str], golds: Golds) -> list[str]:
     """Say where files spell the same golds otherwise, so that a score is not the file's own."""
     # A file with one gold of each row lacks the others anyway; it is judged where all are such.
-    whole = [file for file in files if file.knows_all] or files
-    apart = sum(any(set(golds[guid]) - {*file.golds[guid]} for file in whole) for guid in guids)
+    whole = [file for file in files if file.has_all_golds] or files
+    apart = sum(
+        any(set(golds[guid]) - {*file.by_guid[guid].golds} for file in whole) for guid in guids
+    )
     if not apart:
         return []
     return [
@@ -233,20 +236,25 @@ def known_labels(systems: Sequence[System]) -> list[str]:
 _NAMED = 20  # labels in a message
 
 
-def _check_labels(files: Sequence[Rows], guids: Sequence[str], numbers: dict[str, int]) -> None:
+def _check_labels(
+    files: Sequence[Predictions], guids: Sequence[str], numbers: dict[str, int]
+) -> None:
     """Refuse labels that are no classes."""
     known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
     known += ["..."] if len(numbers) > _NAMED else []
-    fix = (
-        f"allowed: {', '.join(known)}; labels=A,B,... sets them, task=qa and task=summarization "
-        "compare texts"
-    )
+    of_texts = [f"task={name}" for name in SCORES if isinstance(SCORES[name], TextScores)]
+    fix = f"allowed: {', '.join(known)}; labels=A,B,... sets them, {' and '.join(of_texts)} "
+    fix += "compare texts"
     problems = [
-        Problem(f"{file.source.path}, {guid}", f"unknown {kind} '{label}'", fix)
+        Problem(f"{file.path}, {guid}", f"unknown {kind} '{label}'", fix)
         for file in files
         for guid in guids
-        for kind, label in (("gold", file.golds[guid][0]), ("prediction", file.predictions[guid]))
+        for kind, label in _labels(file.by_guid[guid])
         if label not in numbers
     ]
     if problems:
         raise DataError(problems)
+
+
+def _labels(row: Prediction) -> tuple[tuple[str, str], ...]:
+    return ("gold", row.golds[0]), ("prediction", row.prediction)

@@ -5,51 +5,81 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
-from heron.base.tables import Table, cell_text, is_missing, read_table, table_format, table_stem
+from heron.base.tables import is_missing, table_format, table_stem
 from heron.config.data import UnicodeOptions
 from heron.languages.spelling import Spell, speller
 from heron.languages.unicode import coarsest
+from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
+from heron.tasks.scores import TextScores, scores_of
 
 GOLD = "gold"  # the references as a system
-_GUIDS = ("guid", "id")
-_SUMMARIES = ("prediction", "summary")
+_NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
 _ARTICLES = ("text", "article", "document")
-_REFERENCES = ("gold", "reference")
 _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "article_id"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class System:
     """What one system has written.
 
     Args:
         name: what tables call it.
-        path: the file.
-        sha256: of the file.
-        summaries: by guid; may be empty texts, which are judged as well.
-        articles: by guid, where the file has them.
-        references: by guid, where the file has them.
-        metrics: by guid, every column of numbers.
+        predictions: the file's rows; summaries may be empty texts, which are judged as well.
         language: ISO 639-1 code, where a run says it.
         synthetic: whether a run says that its texts are generated.
         unicode: how a run has read its articles and references.
     """
 
     name: str
-    path: Path
-    sha256: str
-    summaries: Mapping[str, str]
-    articles: Mapping[str, str]
-    references: Mapping[str, str]
-    metrics: Mapping[str, Mapping[str, float]]
+    predictions: Predictions
     language: str | None = None
     synthetic: bool = False
     unicode: UnicodeOptions | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.predictions.path
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the file."""
+        return sha256_file(self.path)
+
+    @cached_property
+    def summaries(self) -> Mapping[str, str]:
+        """Summaries by guid."""
+        return {row.guid: row.prediction for row in self.predictions.rows}
+
+    @cached_property
+    def references(self) -> Mapping[str, str]:
+        """References by guid, where the file has them."""
+        rows = self.predictions.rows
+        return {row.guid: str(row.gold) for row in rows if not is_missing(row.gold)}
+
+    @cached_property
+    def articles(self) -> Mapping[str, str]:
+        """Articles by guid, where the file has them."""
+        column = self._first(_ARTICLES)
+        found = {row.guid: row.text(column) for row in self.predictions.rows}
+        return {guid: text for guid, text in found.items() if text}
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Mapping[str, float]]:
+        """Every column of numbers, by guid."""
+        kinds = (_NAMES.guid, _NAMES.prediction, _NAMES.gold, _ARTICLES)
+        used = {self._first(names) for names in kinds}
+        others = [name for name in self.predictions.columns if name not in used]
+        return numbers(self.path, {r.guid: r.cells for r in self.predictions.rows}, others)
+
+    def _first(self, names: Sequence[str]) -> str:
+        return next((name for name in names if name in self.predictions.columns), "")
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
@@ -120,83 +150,60 @@ def _read(name: str, path: Path, split: str) -> System:
         return _from_table(name or table_stem(path), path)
     from heron.base.run_folder import open_run
     from heron.config.checks import read_stored
-    from heron.results.reading import data_of, missing_predictions
+    from heron.results.reading import data_of
 
     run = open_run(path)
     config = read_stored(run.config)
-    if config.task.name != "summarization":
+    scores = scores_of(config.task.name)
+    if not isinstance(scores, TextScores) or scores.right is not None:
         raise ConfigError(
             f"{path} is a run of task={config.task.name}, which writes no summaries to judge: "
             "name runs of task=summarization, or tables with a column 'summary'"
         )
-    file = run.predictions(split)
-    if not file.is_file():
-        raise missing_predictions(file)
+    file = predictions_file(path, split)
     data, _ = data_of(config, split)
     system = _from_table(name or path.resolve().name, file)
     return replace(system, language=data.language, synthetic=data.synthetic, unicode=data.unicode)
 
 
 def _from_table(name: str, path: Path) -> System:
-    table = read_table(path, own=True)
-    guid, summary = table.find(_GUIDS), table.find(_SUMMARIES)
-    lacking = [names for names, it in ((_GUIDS, guid), (_SUMMARIES, summary)) if it is None]
-    if guid is None or summary is None:
-        what = [f"no column {' or '.join(names)}" for names in lacking]
-        fix = f"it has {', '.join(table.columns)}"
-        raise DataError([Problem(str(path), one, fix) for one in what])
-    if any(column.startswith("p/") for column in table.columns):
+    found = read_predictions(path, names=_NAMES)
+    if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
-    if problems := [*table.missing_values(guid), *table.duplicates(guid)]:
-        raise DataError(problems)
-    article, reference = table.find(_ARTICLES), table.find(_REFERENCES)
-    used = {guid, summary, article, reference}
-    return System(
-        name,
-        path,
-        sha256_file(path),
-        {cell_text(row[guid]): _text(row[summary]) for row in table.rows},
-        _texts(table, guid, article),
-        _texts(table, guid, reference),
-        numbers(table, guid, [column for column in table.columns if column not in used]),
-    )
+    return System(name, found)
 
 
-def _texts(table: Table, guid: str, column: str | None) -> dict[str, str]:
-    if column is None:
-        return {}
-    return {
-        cell_text(row[guid]): _text(row[column])
-        for row in table.rows
-        if not is_missing(row[column])
-    }
-
-
-def _text(value: Any) -> str:
-    return "" if is_missing(value) else str(value).strip()
-
-
-def numbers(table: Table, guid: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Read the columns that hold numbers (and nothing else, but for empty cells), by guid.
+def numbers(
+    path: Path, rows: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Read the columns that hold numbers (and nothing else, but for empty cells).
 
     Columns that number rows or name documents are no scores. Texts are numbers in CSV only, which
     has nothing else.
+
+    Args:
+        path: the file, whose suffix names its format.
+        rows: its cells by guid.
+        columns: those to look at.
+
+    Returns:
+        Numbers by guid and column.
     """
-    found: dict[str, dict[str, float]] = {cell_text(row[guid]): {} for row in table.rows}
-    texts = table_format(table.path) in (".csv", ".tsv")
+    found: dict[str, dict[str, float]] = {guid: {} for guid in rows}
+    texts = table_format(path) in (".csv", ".tsv")
     for column in columns:
         if column in _NO_METRICS:
             continue
-        values = table.values(column)
+        values = [row[column] for row in rows.values()]
         if not texts and any(isinstance(value, str) for value in values):
             continue
         cells = [number(value) for value in values]
         if None in cells or all(math.isnan(value) for value in cells if value is not None):
             continue
-        for row, value in zip(table.rows, cells, strict=True):
+        for guid, value in zip(rows, cells, strict=True):
             if value is not None and math.isfinite(value):
-                found[cell_text(row[guid])][column] = value
+                found[guid][column] = value
     return found
 
 

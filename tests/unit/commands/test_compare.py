@@ -13,10 +13,10 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
-from heron.commands.compare import CompareOptions, compare_runs
 from heron.metrics import score_task
 from heron.metrics.significance import holm, mann_whitney
 from heron.results.collect import collect
+from heron.results.comparing import CompareOptions, compare_runs
 from heron.results.comparison import pair_runs
 
 LABELS = ["BEFORE", "AFTER", "VAGUE"]
@@ -272,7 +272,7 @@ def test_different_golds_and_wrong_rows_are_listed(sweep):
     with pytest.raises(DataError, match=r"(?s)2 problems.*d0\.3: gold is .*d1\.7: gold is"):
         run(sweep, "other.csv")
     write_table("twice.csv", {"guid": ["a", "a"], "gold": GOLD[:2], "prediction": GOLD[:2]})
-    with pytest.raises(DataError, match="guid 'a' is there twice"):
+    with pytest.raises(DataError, match="guid 'a' is already on line 2"):
         run(sweep, "twice.csv")
     write_predictions("labels.csv", ["Before", *GOLD[1:]])
     with pytest.raises(DataError, match=r"unknown prediction 'Before'.*allowed: BEFORE"):
@@ -293,7 +293,7 @@ def test_what_cannot_be_compared_is_said_in_one_line(sweep, make_run):
     for words, message in (
         ([], "name the systems"),
         (["runs/sweep/head=ess"], "one system only"),
-        ([sweep, "split=validation"], "no predictions on split=validation; it has: test"),
+        ([sweep, "split=validation"], "has no such predictions; the run has: test"),
         ([sweep, "metric=macrof1"], "Did you mean 'macro_f1'"),
         ([sweep, "splt=test"], "unknown option 'splt'.*Did you mean 'split'"),
         ([sweep, "runs/swep2"], "no such run, sweep or file.*Did you mean 'sweep'"),

@@ -1,5 +1,6 @@
 """`heron compare` on answers: their mean scores, tested over questions or articles."""
 
+import dataclasses
 import json
 import statistics
 
@@ -15,8 +16,8 @@ from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile
-from heron.results import text_tasks
-from heron.results.text_tasks import TextTask
+from heron.tasks.qa.scores import SCORES as ANSWERS
+from heron.tasks.scores import SCORES
 
 N = 80
 GUIDS = [f"q{row}" for row in range(N)]
@@ -265,7 +266,7 @@ def test_different_golds_and_broken_lists_are_refused(sweep):
     lists = ["not JSON", '"text"', "[1]", *(json.dumps(gold) for gold in GOLDS[3:])]
     columns = {"guid": GUIDS, "gold": gold, "prediction": gold, "golds": lists}
     write_table("broken.csv", columns)
-    with pytest.raises(DataError, match=r"(?s)3 problems.*broken.csv, q0: golds is 'not JSON', no"):
+    with pytest.raises(DataError, match=r"(?s)3 problems.*broken.csv:2, q0: golds is 'not JSON'"):
         run(sweep, "broken.csv")
 
 
@@ -284,7 +285,8 @@ def test_a_task_without_right_and_wrong_has_no_tests_of_them(sweep, monkeypatch,
     def lengths(predictions, golds, language, no_answer):
         return {"length": np.array([len(text) / 100 for text in predictions])}
 
-    monkeypatch.setitem(text_tasks.TEXT_TASKS, "lengths", TextTask(lengths, "length"))
+    lengthy = dataclasses.replace(ANSWERS, items=lengths, metric="length", right=None)
+    monkeypatch.setitem(SCORES._added, "lengths", lengthy)
     written = run(sweep, "task=lengths")
     assert (written["right"], written["cochran_q"]) == (None, None)
     found = by_label(written)["head=mbert"]["against"]

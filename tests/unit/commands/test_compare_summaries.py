@@ -16,6 +16,7 @@ from heron.config.schema import Config
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge
+from heron.results import comparing
 from heron.results.collect import collect
 
 N = 60
@@ -223,7 +224,7 @@ def test_a_further_data_set_is_compared_as_it_was_read_itself(tmp_path):
     (tmp_path / "config.yaml").write_text(to_yaml(config), encoding="utf-8")
     for split, niqqud in (("test", "keep"), ("other.test", "strip"), ("gone.test", "keep")):
         (record,) = collect(tmp_path)
-        assert compare._reading(record, split).niqqud == niqqud, split
+        assert comparing._reading(record, split).niqqud == niqqud, split
 
 
 def test_runs_that_read_variants_differently_are_compared_by_the_coarser_reading(pointed):

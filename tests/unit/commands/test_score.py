@@ -11,8 +11,8 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
-from heron.commands.score_rows import read_predictions
 from heron.metrics import bootstrap_intervals, calibration_scores, score_task
+from heron.results.score_rows import read_predictions
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 GOLD = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "BEFORE", "AFTER"]

@@ -224,7 +224,7 @@ def test_articles_that_differ_and_repeated_guids_are_refused_by_file(tmp_path, c
     assert f"{tmp_path}/two.csv: b: another article than in {tmp_path}/one.csv" in said
     said = refused(capsys, *start, f"systems={tmp_path}/three.csv,{tmp_path}/four.csv")
     assert "three.csv:3: guid 'a' is already on line 2" in said
-    assert "four.csv: no column prediction or summary" in said
+    assert "four.csv: no column 'prediction' or 'summary'" in said
     said = refused(capsys, *start, f"systems={tmp_path}/one.csv,{tmp_path}/one.csv")
     assert "two are called one" in said
     said = refused(capsys, *start, f"systems={tmp_path}/none.csv")

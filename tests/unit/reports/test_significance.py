@@ -9,12 +9,12 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.base.tables import write_table
-from heron.commands.compare import CompareOptions, compare_runs
 from heron.commands.report import write_report
 from heron.metrics.span import item_scores
 from heron.reports import significance
 from heron.reports.significance import significance_tables
 from heron.results.collect import collect
+from heron.results.comparing import CompareOptions, compare_runs
 
 SKILL = {"none": 0.4, "e2l": 0.41, "cart_cl": 0.95}
 ROWS = 120

@@ -11,10 +11,10 @@ from heron.results.artefacts import (
     read_artefacts,
     read_curves,
     read_data_map,
-    read_predictions,
-    read_reliability,
+    reliability_of,
 )
 from heron.results.collect import collect
+from heron.results.predictions import read_predictions
 
 
 def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
@@ -25,7 +25,7 @@ def test_everything_a_run_left_is_read_and_nothing_is_missing(make_run):
     assert artefacts.classes == ("BEFORE", "AFTER", "EQUAL", "VAGUE")
     counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
     assert counts_CC.sum() == 40
-    assert np.trace(counts_CC) == sum(row.correct for row in artefacts.predictions)
+    assert np.trace(counts_CC) == sum(artefacts.right)
 
 
 def test_what_is_missing_is_named(make_run):
@@ -54,7 +54,7 @@ def test_a_damaged_file_is_named_and_the_rest_is_read(make_run):
     folder = make_run()
     (folder / "predictions/test.parquet").write_bytes(b"not parquet")
     artefacts = read_artefacts(collect(folder)[0])
-    assert "predictions/test.parquet: not readable" in artefacts.missing[0]
+    assert "predictions/test.parquet: is not a readable" in artefacts.missing[0]
     assert artefacts.data_map is not None
 
 
@@ -69,19 +69,6 @@ def test_damaged_scores_are_not_taken_for_a_run_without_scores(content, make_run
     assert "heron evaluate" in said
 
 
-def test_a_prediction_file_without_gold_names_the_column_and_what_it_has(tmp_path):
-    pq.write_table(pa.table({"guid": ["a"], "prediction": ["AFTER"]}), tmp_path / "test.parquet")
-    with pytest.raises(DataError, match=r"lacks the column gold.*it has guid, prediction"):
-        read_predictions(tmp_path / "test.parquet")
-
-
-def test_the_probability_is_that_of_the_predicted_class(tmp_path):
-    columns = {"guid": ["a"], "gold": ["X"], "prediction": ["Y"], "p/X": [0.25], "p/Y": [0.75]}
-    pq.write_table(pa.table(columns), tmp_path / "test.parquet")
-    (row,) = read_predictions(tmp_path / "test.parquet")
-    assert (row.probability, row.correct, row.text) == (0.75, False, "")
-
-
 def _write_probabilities(folder, probabilities, gold):
     columns = {"guid": list("abc"), "gold": gold, "prediction": ["X"] * 3}
     for name, values in zip("XY", np.transpose(probabilities), strict=True):
@@ -92,7 +79,7 @@ def _write_probabilities(folder, probabilities, gold):
 
 def test_reliability_counts_the_labelled_rows_by_confidence(tmp_path):
     path = _write_probabilities(tmp_path, [(0.9, 0.1), (0.6, 0.4), (0.5, 0.5)], ["X", "Y", None])
-    bins = read_reliability(path, ["Y", "X"])
+    bins = reliability_of(read_predictions(path), ["Y", "X"])
     assert bins.count.sum() == 2
     assert bins.accuracy[bins.count > 0].tolist() == [0.0, 1.0]
 
@@ -100,13 +87,13 @@ def test_reliability_counts_the_labelled_rows_by_confidence(tmp_path):
 def test_predictions_without_probabilities_have_no_reliability(tmp_path):
     columns = {"guid": ["a"], "gold": ["X"], "prediction": ["Y"]}
     pq.write_table(pa.table(columns), tmp_path / "test.parquet")
-    assert read_reliability(tmp_path / "test.parquet", ["X", "Y"]) is None
+    assert reliability_of(read_predictions(tmp_path / "test.parquet"), ["X", "Y"]) is None
 
 
 def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, tmp_path):
     path = _write_probabilities(tmp_path, [(0.9, 0.9), (0.6, 0.4), (2.0, 0.5)], ["X", "Y", "X"])
     with pytest.raises(DataError, match="2 rows without a distribution over the classes"):
-        read_reliability(path, ["X", "Y"])
+        reliability_of(read_predictions(path), ["X", "Y"])
     folder = make_run()
     table = pq.read_table(folder / "predictions/test.parquet")
     column = pa.array([7.0] * len(table))
@@ -120,7 +107,7 @@ def test_probabilities_that_are_none_are_named_and_the_report_goes_on(make_run, 
 
 def test_the_second_text_of_a_pair_is_read(make_run):
     (run,) = collect(make_run(rows=2, pairs=["a", "b"]))
-    assert [row.text_pair for row in read_artefacts(run).predictions] == ["a", "b"]
+    assert [row.text("text_pair") for row in read_artefacts(run).predictions] == ["a", "b"]
 
 
 def test_training_losses_are_averaged_per_epoch_and_empty_cells_skipped(tmp_path):

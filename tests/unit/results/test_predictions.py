@@ -80,7 +80,7 @@ def test_only_the_named_columns_of_a_parquet_file_are_read(tmp_path: Path) -> No
 
 def test_columns_may_have_other_names_and_a_file_no_gold(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", id=["1"], summary=["s"])
-    names = Names(guid=("guid", "id"), gold=(), prediction=("prediction", "summary"))
+    names = Names(guid=("guid", "id"), prediction=("prediction", "summary"), needs_gold=False)
     (row,) = read_predictions(path, names=names).rows
     assert (row.guid, row.gold, row.prediction) == ("1", None, "s")
 

@@ -10,11 +10,11 @@ import pytest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.commands import score
-from heron.commands.compare import CompareOptions, compare_runs
 from heron.data.examples import Example
 from heron.data.readers import load
-from heron.results.artefacts import read_predictions
 from heron.results.collect import collect
+from heron.results.comparing import CompareOptions, compare_runs
+from heron.results.predictions import read_predictions
 from heron.results.reading import read_predicted
 from heron.tasks.labels import LabelPredictions
 
@@ -63,8 +63,8 @@ def run(chronicle_config, tmp_path):
 def test_reports_and_analyses_read_predictions_with_documents(run):
     folder, config, examples = run
     shown = read_predictions(folder.predictions("test"))
-    assert [row.guid for row in shown] == [example.guid for example in examples]
-    assert {row.probability for row in shown} == {1.0}
+    assert shown.guids == [example.guid for example in examples]
+    assert {row.probability for row in shown.rows} == {1.0}
     paths = Path(config.paths.data), Path(config.paths.cache)
     found = read_predicted(folder.predictions("test"), "test", config.data, *paths)
     assert found.examples == list(examples)

@@ -1,0 +1,416 @@
+"""Any system's predicted labels against gold ones, from two files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
+from heron.config.data import TASKS, Columns, DataConfig
+from heron.data.formats import SIDE, Rows
+from heron.data.labels import LabelError, LabelReader
+from heron.data.rows import Joined, read_labels, require_columns
+from heron.metrics import (
+    bootstrap_intervals,
+    calibration_scores,
+    confusion_matrix,
+    score_matrix,
+)
+from heron.metrics.calibration import rounding_tolerance
+from heron.metrics.classification import headline
+from heron.metrics.confusion import Counts
+from heron.results.score_rows import (
+    GUIDS,
+    match_rows,
+    read_data_set,
+    read_predictions,
+    refuse_itself,
+    typed_columns,
+)
+from heron.tasks.scores import ClassScores, scores_of
+
+# `named_label` first: where a file has it, its `label` is a number.
+GOLD_COLUMNS = ("named_label", "label", "gold")
+# `label` last: where a file has another one as well, `label` is the gold one.
+PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
+
+
+@dataclass
+class Options:
+    """Options of `heron score`.
+
+    Args:
+        task: `relation`, `nli` or `classification`; `qa` and `summarization` have options of
+            their own (`heron.results.score_texts`).
+        gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz).
+        predictions: table of predicted labels, or a JSON object `{guid: label}`. With a column
+            `p/<label>` for every label, such as heron's own predictions have, calibration is
+            scored as well.
+        labels: all labels, in order; averages run over all of them. With it, and only with it,
+            labels may also be written as their positions in this order, from 0, unless one of them
+            is a whole number itself. Default: those of `data`, else the gold labels that occur.
+        data: name of a data set: its labels and what its files call them (`e`, `1`), its columns,
+            and what becomes of rows without a gold label. Keys `data.columns.*`,
+            `data.label_aliases`, `data.no_label` and `data.unlabelled` change it.
+        relaxed: what `relaxed_macro_f1` and `relaxed_weighted_f1` stand for: `recode`, `drop` or
+            `matres_micro`.
+        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
+        name: the name in that file; default: the predictions file's, without its suffix.
+        guid_column: the column, in both files, that rows are joined on.
+        join: `position` joins rows by their order, whatever ids there are; default: on the guid
+            where both files have one, by position where neither has.
+        gold_column: the gold labels' column.
+        prediction_column: the predicted labels' column.
+        group_column: a column of the gold table (window, document); intervals then come from the
+            cluster bootstrap, which draws whole groups.
+        resamples: bootstrap resamples; 0 computes no intervals.
+        seed: of the resamples.
+    """
+
+    task: str
+    gold: Path
+    predictions: Path
+    labels: list[str] | None = None
+    data: str | None = None
+    relaxed: str = "recode"
+    out: Path | None = None
+    name: str | None = None
+    guid_column: str | None = None
+    join: str | None = None
+    gold_column: str | None = None
+    prediction_column: str | None = None
+    group_column: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Gold labels and predictions, row by row.
+
+    Args:
+        gold: N class names.
+        prediction: N class names.
+        labels: all class names, in order.
+        groups: N group names, or None.
+        notes: what the reader must know: how rows were joined, what labels were read as.
+        probabilities: class name to N probabilities, where the predictions have them.
+    """
+
+    gold: list[str]
+    prediction: list[str]
+    labels: list[str]
+    groups: list[str] | None
+    notes: list[str]
+    probabilities: dict[str, list[float]] = field(default_factory=dict)
+
+
+def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts, dict[str, float]]:
+    """Read both files and score the labels; see `load`.
+
+    Returns:
+        The rows, the confusion matrix, and the scores by name with the bounds of their intervals.
+    """
+    _check(options)
+    scored = load(options, words)
+    matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
+    scores = score_matrix(options.task, matrix, scored.labels, relaxed=options.relaxed)
+    scores |= _calibration(scored)
+    if options.resamples:
+        scores |= bootstrap_intervals(
+            options.task,
+            scored.gold,
+            scored.prediction,
+            scored.labels,
+            relaxed=options.relaxed,
+            groups=scored.groups,
+            resamples=options.resamples,
+            seed=options.seed,
+        )
+    return scored, matrix, scores
+
+
+def _calibration(scored: Scored) -> dict[str, float]:
+    """Score the probabilities, if there are any."""
+    if not scored.probabilities:
+        return {}
+    numbers = {name: number for number, name in enumerate(scored.probabilities)}
+    rows = list(zip(*scored.probabilities.values(), strict=True))
+    gold = [numbers[label] for label in scored.gold]
+    return calibration_scores(rows, gold, tolerance=rounding_tolerance(len(numbers)))
+
+
+def _check(options: Options) -> None:
+    """Refuse what cannot be scored before any file is read."""
+    scores_of(options.task)
+    labels = options.labels or []
+    headline(options.task, labels, options.relaxed)
+    if options.resamples < 0:
+        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
+    if options.labels and options.data:
+        raise ConfigError("labels=... or data=..., not both: the data set names its labels")
+
+
+def load(options: Options, words: Sequence[str] = ()) -> Scored:
+    """Read both tables, join them, and turn their labels into class names.
+
+    Args:
+        options: what to read.
+        words: `data.<key>=value`, laid over the data set.
+
+    Raises:
+        ConfigError: labels that are numbers where a relation needs names.
+        DataError: everything wrong with the rows of both files, at once.
+    """
+    config = _data_set(options, words)
+    gold = read_table(options.gold, bad_rows="report")
+    predictions = read_predictions(options.predictions, bad_rows="report")
+    if not gold.rows or not predictions.rows or predictions.problems:
+        raise DataError([*gold.problems, *predictions.problems])
+    gold.require(*typed_columns(words))
+    columns = _columns(options, config, gold)
+    column = _column(
+        predictions, options.prediction_column, PREDICTION_COLUMNS, "prediction_column"
+    )
+    refuse_itself(predictions, column, gold.path, [columns.label])
+    if config is None:
+        config = DataConfig(**_labels(options, gold, columns.label))
+    config = dataclasses.replace(config, columns=columns, label_field={})
+    rows = read_labels(gold, config, _joined(gold, config))
+    found = _read_column(predictions, column, config)
+    if rows.problems:
+        wrong = [one for one in found if isinstance(one, Problem)]
+        raise DataError(_advise([*rows.problems, *wrong], options))
+    if not rows.examples:
+        raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
+    if options.guid_column:
+        predictions.require(options.guid_column)
+    guid = predictions.find((columns.guid, *GUIDS))
+    order, how = match_rows(predictions, guid, rows, gold.path, options.join)
+    chosen = [found[row] for row in order]
+    problems = [one for one in chosen if isinstance(one, Problem)]
+    probabilities = _probabilities(predictions, config.label_order, order, problems)
+    if problems:
+        raise DataError(_advise(problems, options))
+    predicted = [str(name) for name in chosen]
+    groups = None
+    if options.group_column:
+        # A row without a group stands alone; its id is a name that no group has.
+        groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+    notes = [
+        f"{gold.path} ({columns.label}), {predictions.path} ({column}): rows joined {how}",
+        *_left_out(gold.path, rows),
+        *_read_as(gold, columns.label, _read_column(gold, columns.label, config)),
+        *_read_as(predictions, column, found),
+        *_contradictions(predicted, probabilities),
+    ]
+    golds = [str(example.label) for example in rows.examples]
+    return Scored(golds, predicted, list(config.label_order), groups, notes, probabilities)
+
+
+def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
+    """Read the data set, if one is named, with the words laid over it."""
+    if options.data is None:
+        if words:
+            raise ConfigError(f"{words[0].partition('=')[0]} changes a data set: say data=NAME")
+        return None
+    config = read_data_set(options.data)
+    fitting = (options.task,) if options.task in TASKS else _with_classes()
+    if config.task not in fitting:
+        raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
+    if any(word.startswith("data.columns.group") for word in words):
+        raise ConfigError("data.columns.group: group_column=NAME draws whole groups of labels")
+    if not words:
+        return config
+    from heron.config.settings import TAKES, override, sort_words
+
+    return override(config, sort_words(words, TAKES["score"]).data)
+
+
+def _with_classes() -> tuple[str, ...]:
+    """List the tasks whose predictions are classes."""
+    return tuple(task for task in TASKS if isinstance(scores_of(task), ClassScores))
+
+
+def _columns(options: Options, config: DataConfig | None, gold: Table) -> Columns:
+    """Find the columns of ids, labels and groups; refuse those that are asked for and absent."""
+    known = config.columns if config else Columns()
+    asked = (options.guid_column, options.group_column, options.gold_column)
+    gold.require(*[column for column in asked if column])
+    require_columns(gold, dict.fromkeys(known.side, SIDE))
+    guid = options.guid_column or gold.find((known.guid, *GUIDS)) or "guid"
+    label = options.gold_column or _gold_column(config, gold)
+    return Columns(known.text, label, guid, options.group_column, known.text_pair)
+
+
+def _gold_column(config: DataConfig | None, gold: Table) -> str:
+    """Find the label column: the data set's for this file, or a usual one."""
+    if config is None:
+        return _column(gold, None, GOLD_COLUMNS, "gold_column")
+    for split, file in config.files.items():
+        column = config.label_field.get(split, config.columns.label)
+        if table_stem(Path(file.path)) == table_stem(gold.path) and column in gold.columns:
+            return column
+    several = dict.fromkeys((config.columns.label, *config.label_field.values()))
+    present = [column for column in several if column in gold.columns]
+    if len(present) > 1:
+        what = f"has several label columns: {', '.join(present)}"
+        raise DataError(Problem(str(gold.path), what, "gold_column=... says which"))
+    return present[0] if present else _column(gold, None, GOLD_COLUMNS, "gold_column")
+
+
+def _column(table: Table, chosen: str | None, known: Sequence[str], option: str) -> str:
+    """Find the column that `option` names, or the first of the usual ones."""
+    if chosen:
+        table.require(chosen)
+        return chosen
+    found = table.find(known)
+    if found is None:
+        what = f"none of the columns {', '.join(known)}; it has {', '.join(table.columns)}"
+        raise DataError(Problem(str(table.path), what, f"name one with {option}=..."))
+    return found
+
+
+def _joined(gold: Table, config: DataConfig) -> Joined | None:
+    """Read the table that adds a data set's ids, where it is at hand and the gold file joins it."""
+    if config.join is None or config.join.key not in gold.columns:
+        return None
+    from heron.base.folders import default_cache_dir, default_data_dir
+    from heron.data.formats import JOIN
+    from heron.data.rows import read_join
+    from heron.data.sources import State, inspect
+
+    alone = dataclasses.replace(config, files={})
+    source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
+    at_hand = source.state in (State.VERIFIED, State.UNPINNED)
+    return read_join(source.path, config.join) if at_hand else None
+
+
+def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
+    """Name the labels where no data set does, and their positions where `labels=` orders them."""
+    labels = options.labels or _labels_found(gold, column, options.task)
+    ordered = options.labels is not None and not any(label.isdecimal() for label in labels)
+    aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
+    return {"label_order": labels, "label_aliases": aliases}
+
+
+def _labels_found(gold: Table, column: str, task: str) -> list[str]:
+    """Collect the gold labels that occur: those with a usual order in it, others sorted."""
+    found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
+    kind = scores_of(task)
+    usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
+    if usual and all(label.isdecimal() for label in found):
+        raise ConfigError(
+            f"the labels in column '{column}' of {gold.path} are numbers: say what they mean "
+            f"with labels={','.join(usual)} (0 is the first), or name another column with "
+            "gold_column=..."
+        )
+    ordered = [label for label in usual if label in found]
+    return ordered if len(ordered) == len(found) else sorted(found)
+
+
+def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Problem]:
+    """Turn one column of predictions into class names, or what is wrong with a row."""
+    reader = LabelReader(config, column)
+    found: list[str | Problem] = []
+    for row, value in enumerate(table.values(column)):
+        try:
+            name = reader.read(value)
+        except LabelError as error:
+            fix = error.fix.replace("data.columns.label", "prediction_column")
+            found.append(Problem(table.where(row), error.what, fix))
+            continue
+        what = "is empty" if is_missing(value) else f"is '{cell_text(value)}', which is no label"
+        found.append(name or Problem(table.where(row), f"'{column}' {what}", "one label a row"))
+    return found
+
+
+def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
+    """Say how unknown labels can be read, by what the command takes."""
+    from heron.config.settings import TAKES, advise
+
+    if options.data:
+        return advise(problems, TAKES["score"])
+    fix = "labels=A,B,... sets them"
+    if not options.labels:
+        fix = (
+            "labels=A,B,... names all of them, and whole numbers are then positions in it, from 0; "
+            "data=NAME reads what a data set's files call them"
+        )
+    return [
+        dataclasses.replace(one, fix=f"{one.fix}; {fix}") if one.what.startswith("unknown") else one
+        for one in advise(problems, ())
+    ]
+
+
+def _left_out(path: Path, rows: Rows) -> list[str]:
+    left_out = sum(rows.unlabelled.values())
+    return [f"{path}: rows without a gold label, left out: {left_out}"] if left_out else []
+
+
+def _read_as(table: Table, column: str, names: Sequence[str | Problem]) -> list[str]:
+    """Say which cells were read as a class of another name."""
+    cells = map(cell_text, table.values(column))
+    pairs = {(cell, name) for cell, name in zip(cells, names, strict=True) if cell != name}
+    read = sorted(f"{cell} = {name}" for cell, name in pairs if isinstance(name, str))
+    return [f"{table.path}: {column} read as {', '.join(read)}"] if read else []
+
+
+def _probabilities(
+    predictions: Table, labels: list[str], order: Sequence[int], problems: list[Problem]
+) -> dict[str, list[float]]:
+    """Read the columns `p/<label>` in the gold rows' order; what is wrong goes to `problems`."""
+    names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
+    if names and (absent := [label for label in labels if label not in names]):
+        what = f"has probabilities, but none of {', '.join(absent)}"
+        fix = "add p/<label> for every label, or rename the others"
+        problems.append(Problem(str(predictions.path), what, fix))
+        return {}
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for row in order if names else ():
+        cells = predictions.rows[row]
+        values = {name: _number(cells[f"p/{name}"]) for name in names}
+        total = sum(value or 0.0 for value in values.values())
+        wrong = [
+            f"p/{name} is '{cell_text(cells[f'p/{name}'])}', no number from 0 to 1"
+            for name, value in values.items()
+            if value is None
+        ]
+        if not wrong and abs(total - 1) > rounding_tolerance(len(names)):
+            wrong = [f"the probabilities add up to {total:.3f}, not to 1"]
+        fix = "two decimals or more are needed" if wrong else ""
+        problems += [Problem(predictions.where(row), what, fix) for what in wrong]
+        for name, value in values.items():
+            found[name].append(value or 0.0)
+    return found
+
+
+def _contradictions(
+    predicted: Sequence[str], probabilities: Mapping[str, Sequence[float]]
+) -> list[str]:
+    """Count predictions whose label is less likely than another, by their own probabilities."""
+    if not probabilities:
+        return []
+    likeliest = [max(row) for row in zip(*probabilities.values(), strict=True)]
+    against = sum(probabilities[name][row] < likeliest[row] for row, name in enumerate(predicted))
+    if not against:
+        return []
+    return [
+        f"{against} of {len(predicted)} predictions are not the label of the largest probability: "
+        "ece, mce and brier judge the probabilities, all other scores the predictions"
+    ]
+
+
+def _number(cell: object) -> float | None:
+    try:
+        value = float(cell)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return value if 0 <= value <= 1 else None

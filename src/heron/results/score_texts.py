@@ -1,0 +1,188 @@
+"""Any system's texts against gold ones, from two files, for tasks whose predictions are texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.tables import read_table
+from heron.config.bertscore import BertScoreOptions
+from heron.config.data import Columns, DataConfig
+from heron.config.settings import TAKES, advising, override
+from heron.data.examples import Example
+from heron.data.formats import Rows
+from heron.languages import get_language
+from heron.results.score_rows import (
+    GUIDS,
+    match_rows,
+    read_data_set,
+    read_predictions,
+    refuse_itself,
+    typed_columns,
+)
+from heron.tasks.qa.squad import is_squad
+from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.summarization.bertscore import compute_asked, require_asked
+
+if TYPE_CHECKING:
+    pass
+
+_TAKES = TAKES["score"]
+
+
+@dataclass
+class TextOptions(BertScoreOptions):
+    """Options of `heron score` for texts; it also takes keys: `heron.config.settings`.
+
+    Args:
+        task: `qa` or `summarization`.
+        gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
+            summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
+        predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
+            `prediction_text`, `answer`, `summary`, `text`) and `guid` or `id`. An empty answer is
+            "no answer". All texts are scored as they stand; `*_heron` and the scores of a language
+            read Unicode variants as one, and what summaries are like is counted in texts spelt as
+            `data.unicode` reads them.
+        data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
+            `own_summaries`.
+        language: default the data set's.
+        join: `position` joins rows by their order; default: on the guid, by order where neither
+            file has one.
+        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
+        name: the name in that file; default: the predictions file's, without its suffix.
+        resamples: bootstrap resamples of whole articles; 0 computes no intervals.
+        seed: of the resamples.
+
+    Of summaries also `bertscore=` and what belongs to it: `heron.config.bertscore`.
+    """
+
+    task: str
+    gold: Path
+    predictions: Path
+    data: str | None = None
+    language: str | None = None
+    join: str | None = None
+    out: Path | None = None
+    name: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Scores of one file of texts.
+
+    Args:
+        title: what was scored.
+        scores: by name, with the bounds of their intervals.
+        signature: what decides BERTScore, where it was computed.
+    """
+
+    title: str
+    scores: Mapping[str, float]
+    signature: str | None
+
+
+def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
+    """Read both files and score every text.
+
+    Args:
+        options: what to read.
+        words: `data.<key>=value`, laid over the data set.
+
+    Raises:
+        ConfigError: unknown data set, or options that the task does not have.
+        DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
+    """
+    kind = scores_of(options.task)
+    assert isinstance(kind, TextScores)
+    if options.resamples < 0:
+        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    if (by_encoder := options.asked()) and not kind.by_encoder:
+        raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
+    require_asked(by_encoder)
+    config = override(_data_set(options, kind, words), words)
+    from heron.metrics.span import mean_scores, score_intervals
+
+    with advising(_TAKES):
+        examples, texts = _read(options, config, kind)
+    golds = [kind.golds(example) for example in examples]
+    items = kind.items(texts, golds, get_language(config.language), None)
+    rest = kind.rest(examples, texts, config)
+    scores, signature = mean_scores(items), None
+    if by_encoder:
+        found = compute_asked(texts, [gold for (gold,) in golds], by_encoder)
+        items, scores = items | found.known(), scores | found.means()
+        signature = found.signature
+    scores |= rest
+    if options.resamples:
+        groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
+        scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
+    return Scored(f"{options.task}, {len(examples)} {kind.to}s", scores, signature)
+
+
+def _read(
+    options: TextOptions, config: DataConfig, kind: TextScores
+) -> tuple[list[Example], list[str]]:
+    """Read the gold rows that count and the text for each; says how many are left out."""
+    rows = kind.read(options.gold, config)
+    if rows.problems:
+        raise DataError(rows.problems)
+    if left_out := len(rows.guids) - len(rows.examples):
+        print(f"{options.gold}: rows left out: {left_out}")
+    if not rows.examples:
+        raise DataError(Problem(str(options.gold), "no row can be scored: all are left out"))
+    for note in kind.notes(rows.examples):
+        print(f"{options.gold}: {note}")
+    return rows.examples, _read_texts(options, config, kind, rows)
+
+
+def _read_texts(
+    options: TextOptions, config: DataConfig, kind: TextScores, rows: Rows
+) -> list[str]:
+    """Read the text for each gold row that counts; see `heron.results.score_rows.match_rows`.
+
+    Raises:
+        ConfigError: ids in the gold file alone.
+        DataError: no column of texts; cells that hold none; rows that do not fit the gold ones.
+    """
+    path = options.predictions
+    table = read_predictions(path)
+    column = table.find(kind.columns)
+    if column is None:
+        raise DataError(Problem(str(path), f"no column {' or '.join(kind.columns)}"))
+    own = [config.columns.answer, config.columns.target, "answers"]
+    refuse_itself(table, column, options.gold, own)
+    guid = table.find((config.columns.guid, *GUIDS))
+    names = kind.gives, kind.to
+    order, how = match_rows(table, guid, rows, options.gold, options.join, names)
+    what = f"its {kind.gives} is no text; an empty one means none"
+    wrong = [row for row in order if not isinstance(table.rows[row][column], str)]
+    if wrong:
+        cells = [table.rows[row].get(guid or "", table.lines[row]) for row in wrong]
+        raise DataError([Problem(f"{path}: {cell}", what) for cell in cells])
+    print(f"{path} ({column}): rows joined {how}")
+    return [table.rows[row][column].strip() for row in order]
+
+
+def _data_set(options: TextOptions, kind: TextScores, words: Sequence[str]) -> DataConfig:
+    config = read_data_set(options.data or kind.data)
+    if config.task != options.task:
+        raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
+    config.language = options.language or config.language
+    if not is_squad(options.gold):
+        config.columns = _columns(options.gold, config.columns, words)
+    return config
+
+
+def _columns(gold: Path, usual: Columns, words: Sequence[str]) -> Columns:
+    """Find the ids of a table; of a run's own `predictions/<split>.parquet` the texts as well."""
+    table = read_table(gold, bad_rows="report")
+    table.require(*typed_columns(words))
+    usual = replace(usual, guid=table.find((usual.guid, *GUIDS)) or usual.guid)
+    if usual.text in table.columns or not {"text", "gold", "prediction"} <= {*table.columns}:
+        return usual
+    return replace(usual, text="text", target="gold", group=table.find(("group",)))

@@ -1,0 +1,66 @@
+"""How answers are scored outside a run: each by itself, as in SQuAD's evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from heron.config.data import DataConfig
+from heron.data.examples import Example
+from heron.data.formats import Rows
+from heron.languages.language import Language
+from heron.metrics.paired_units import Floats
+from heron.metrics.span import item_scores
+from heron.metrics.span_profiles import language_profile
+from heron.tasks.qa.options import ANSWER, NO_ANSWER
+from heron.tasks.qa.reader import REPAIRED, count_mended, read_questions
+from heron.tasks.scores import TextScores
+
+
+def _items(
+    predictions: Sequence[str],
+    golds: Sequence[Sequence[str]],
+    language: Language | None,
+    no_answer: bool | None,
+) -> dict[str, Floats]:
+    profiles = (language_profile(language),) if language else ()
+    return item_scores(predictions, golds, profiles, no_answer=no_answer)
+
+
+def _can_be_empty(labels: Sequence[str]) -> bool | None:
+    return NO_ANSWER in labels if labels else None
+
+
+def _read(path: Path, config: DataConfig) -> Rows:
+    """Read questions; answers are texts, wherever they stand, and any question may have none."""
+    labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
+    placed = config.qa.misaligned == "drop"  # leaves out those that are not in their place
+    config = replace(config, label_order=labels)
+    return read_questions(path, config, "required", config.columns.side, placed)
+
+
+def _notes(examples: Sequence[Example]) -> list[str]:
+    away = count_mended(examples).get(REPAIRED)
+    what = "questions have a gold answer that is not at its answer_start"
+    return [f"{away} {what}; answers are scored as texts"] if away else []
+
+
+def _golds(example: Example) -> list[str]:
+    return list(example.side["answers"])
+
+
+SCORES = TextScores(
+    items=_items,
+    metric="f1",
+    right="exact_match",
+    can_be_empty=_can_be_empty,
+    gives="answer",
+    to="question",
+    data="own_qa",
+    columns=("prediction", "prediction_text", "answer", "text"),
+    group="text",
+    read=_read,
+    golds=_golds,
+    notes=_notes,
+)

@@ -1,0 +1,87 @@
+"""How summaries are scored outside a run: each by itself, by ROUGE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from heron.base.errors import ConfigError
+from heron.config.data import DataConfig
+from heron.data.examples import Example
+from heron.data.formats import Rows
+from heron.languages import get_language
+from heron.languages.language import Language
+from heron.languages.spelling import speller
+from heron.metrics.paired_units import Floats
+from heron.metrics.summary import (
+    describe_summaries,
+    exchanged_scores,
+    extractive_scores,
+    item_rouge,
+)
+from heron.tasks.scores import TextScores
+from heron.tasks.summarization.reader import as_given, read_articles
+
+
+def _items(
+    predictions: Sequence[str],
+    golds: Sequence[Sequence[str]],
+    language: Language | None,
+    no_answer: bool | None,
+) -> dict[str, Floats]:
+    if language is None:
+        raise ConfigError(
+            "task=summarization: what a word is depends on the language, which no run says; "
+            "say language=CODE, such as language=he"
+        )
+    return item_rouge(predictions, golds, language)
+
+
+def _read(path: Path, config: DataConfig) -> Rows:
+    return read_articles(path, config, "required", config.columns.side)
+
+
+def _golds(example: Example) -> list[str]:
+    return [str(as_given(example)[1])]
+
+
+def _rest(
+    examples: Sequence[Example], texts: Sequence[str], config: DataConfig
+) -> Mapping[str, float]:
+    """Describe the summaries, as `data.unicode` reads them, and score copied sentences."""
+    language, spell = get_language(config.language), speller(config.language, config.unicode)
+    articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
+    given = (articles, texts, golds)
+    spelt = [[spell(text) for text in each] for each in given]
+    rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
+    _say_respelt(spelt, given)
+    return rest | extractive_scores(articles, golds, language)
+
+
+def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> None:
+    """Count the texts in which `data.unicode` unifies anything."""
+    articles, texts, golds = (
+        sum(one != other.strip() for one, other in zip(*pair, strict=True))
+        for pair in zip(spelt, given, strict=True)
+    )
+    if articles or texts or golds:
+        print(
+            f"Unicode variants (data.unicode) in {articles} articles, {golds} gold summaries, "
+            f"{texts} summaries: rouge1, rouge2, rougeL and BERTScore compare them as given, "
+            "rouge1_heron and so on as one"
+        )
+
+
+SCORES = TextScores(
+    items=_items,
+    metric="rouge1",
+    gives="summary",
+    to="article",
+    data="own_summaries",
+    columns=("prediction", "summary", "text"),
+    group="guid",
+    read=_read,
+    golds=_golds,
+    rest=_rest,
+    by_encoder=True,
+)
