@@ -79,7 +79,7 @@ def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_dir
     fork.write_text("")
     code = (
         "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
-        "from heron.reports.papers import find_published; print(find_published('trc/table4'));"
+        "from heron.results.published import find_published; print(find_published('trc/table4'));"
         "print(*data_sets())"
     )
     conf, published, names = installed(wheel, tmp_path, "-c", code).splitlines()

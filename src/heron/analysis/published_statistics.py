@@ -11,7 +11,7 @@ from heron.analysis.summary_profile import UNITS
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.summary_counts import SHARES
-from heron.reports.papers import all_published
+from heron.results.published import all_published
 
 _KEYS = ("texts", "summaries", "systems", "beside")
 

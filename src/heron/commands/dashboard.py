@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
-from heron.config.options import parse_options
+from heron.config.options import parse_folder
 from heron.results.collect import collect, is_run
 
 
@@ -31,12 +31,9 @@ class DashboardOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron dashboard DIR [out=DIR] [wandb=true] [entity=NAME]`; returns the exit code."""
-    if not arguments:
-        raise ConfigError("name a sweep: heron dashboard runs/<sweep>")
-    first, *rest = arguments
-    # A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
-    named = first.startswith("folder=")
-    options = parse_options(DashboardOptions, [first if named else f"folder={first}", *rest])
+    options = parse_folder(
+        DashboardOptions, arguments, "name a sweep: heron dashboard runs/<sweep>"
+    )
     print(write_dashboard(options.folder, options.out))
     if options.wandb:
         from heron.reports.workspace import save_workspace

@@ -335,8 +335,8 @@ def _class_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping:
     """Count the classes of each group, beside those that the data set's paper printed."""
     from heron.base.cells import Cell, Table
     from heron.dynamics.groups import class_counts
-    from heron.reports.papers import published_groups
     from heron.results.collect import collect, is_run
+    from heron.results.published import published_groups
 
     labels = mapped.dynamics.labels
     counts = class_counts(groups, mapped.dynamics.gold_N, labels)

@@ -10,12 +10,13 @@ from heron.base.cells import Table, to_csv, to_markdown
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
 from heron.base.terminal import print_tables
-from heron.config.options import parse_options
+from heron.config.options import parse_folder
 from heron.reports.budgets import spent_table, stage_table
-from heron.reports.papers import PaperView, find_published, paper_view
+from heron.reports.papers import PaperView, paper_view
 from heron.reports.significance import significance_tables
 from heron.reports.tables import class_table, group_table, runs_table, score_table
 from heron.results.collect import RunRecord, collect, is_run
+from heron.results.published import find_published
 
 _MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
 
@@ -50,12 +51,9 @@ class ReportFiles:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
-    if not arguments:
-        raise ConfigError("name a run or a sweep: heron report runs/<sweep>")
-    first, *rest = arguments
-    # A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
-    named = first.startswith("folder=")
-    options = parse_options(ReportOptions, [first if named else f"folder={first}", *rest])
+    options = parse_folder(
+        ReportOptions, arguments, "name a run or a sweep: heron report runs/<sweep>"
+    )
     files = write_report(options.folder, options.out, options.published, options.against)
     for path in (files.html, files.figure, *files.tables):
         print(path)

@@ -76,6 +76,20 @@ def _paths(parts: Sequence[str]) -> list[str]:
     return found
 
 
+def parse_folder(schema: type[T], arguments: Sequence[str], missing: str) -> T:
+    """Read options of which the first word is `folder=`, said or not.
+
+    A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
+
+    Raises:
+        ConfigError: as `parse_options`; `missing` where there is no word.
+    """
+    if not arguments:
+        raise ConfigError(missing)
+    first, *rest = arguments
+    return parse_options(schema, [f"folder={first.removeprefix('folder=')}", *rest])
+
+
 def _convert(key: str, value: str, hint: Any) -> Any:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         if value.lower() in ("", "none", "null"):

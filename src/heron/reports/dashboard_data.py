@@ -27,6 +27,7 @@ from heron.results.groups import (
     natural,
     value_of,
     varying_keys,
+    watched_score,
 )
 
 SPLITS = ("validation", "test")
@@ -51,7 +52,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
         `copied` (by score, what copying sentences reaches in it), `groups` (runs that differ in
         seeds only), `best` (None where no run is done).
     """
-    keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), _monitor(runs)
+    keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
     present = {name for run in runs for split in run.scores.values() for name in split}
     metrics = list(
         dict.fromkeys([*with_copied([monitor], present), *metrics] if monitor else metrics)
@@ -177,12 +178,6 @@ def _best(
 
 def _summary(summary: Any) -> list[float | None]:
     return [_number(summary.mean), _number(summary.sd), summary.n]
-
-
-def _monitor(runs: Sequence[RunRecord]) -> str:
-    """Name the score that the runs watch; the first headline score where they do not say."""
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
 
 
 def _order(values: Iterable[str]) -> list[str]:

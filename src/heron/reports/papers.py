@@ -12,7 +12,6 @@ from typing import Any
 
 from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import experiment_roots
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import signed
 from heron.reports.choosing import Rule, choose, chosen_table
@@ -93,57 +92,6 @@ class PaperView:
     curves: tuple[FractionCurve, ...] = ()
     title: str = ""
     note: str = ""
-
-
-def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | None:
-    """Find the published numbers that a `report` value such as `trc/table4` needs.
-
-    Args:
-        report: `<paper>/<view>`.
-        roots: folders that may hold `experiments/`; default: the working directory, then heron's.
-
-    Returns:
-        The path of `experiments/<paper>/published.yaml`, or None if no root has it.
-    """
-    paper = report.partition("/")[0]
-    paths = (root / "experiments" / paper / "published.yaml" for root in roots or _roots())
-    return next((path for path in paths if path.is_file()), None)
-
-
-def all_published() -> list[Path]:
-    """List the published numbers of every paper; those of the working directory come first."""
-    return [path for root in _roots() for path in sorted(root.glob("experiments/*/published.yaml"))]
-
-
-def _roots() -> list[Path]:
-    return experiment_roots()[::-1]
-
-
-def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
-    """Find how many rows of each class a paper printed for the groups of a data map.
-
-    Args:
-        data: name of the data set.
-
-    Returns:
-        The table's title, and for each group the rows by class; None where no paper has any.
-
-    Raises:
-        ConfigError: the published numbers are not readable.
-    """
-    path = find_published(data)
-    published = read_yaml(path) if path else {}
-    if data not in published.get("data", ()):
-        return None
-    tables = [table for table in published["tables"].values() if "groups" in table]
-    return next(((table["title"], _counts(table)) for table in tables), None)
-
-
-def _counts(table: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    classes = table["classes"]
-    return {
-        name: dict(zip(classes, counts, strict=True)) for name, counts in table["groups"].items()
-    }
 
 
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:

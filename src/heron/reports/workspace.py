@@ -13,7 +13,7 @@ from heron.metrics.names import is_minimised
 from heron.metrics.summary import copied_names
 from heron.results.collect import RunRecord
 from heron.results.copied import is_copied, with_copied
-from heron.results.groups import headline_metrics, is_seed, varying_keys
+from heron.results.groups import headline_metrics, is_seed, varying_keys, watched_score
 
 PACKAGE = "wandb-workspaces==0.4.13"
 
@@ -63,7 +63,7 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     import wandb_workspaces.reports.v2 as panels
     import wandb_workspaces.workspaces as views
 
-    metrics, monitor = headline_metrics(runs), _monitor(runs)
+    metrics, monitor = headline_metrics(runs), watched_score(runs) or "macro_f1"
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
     chosen = f"scores/validation/{monitor}"
     columns = [panels.ParallelCoordinatesPlotColumn(panels.Config(_path(runs, k))) for k in keys]
@@ -116,11 +116,6 @@ def _path(runs: Sequence[RunRecord], key: str) -> str:
     """Name a setting as W&B does; of a config group (`head=ess`), its name is shown."""
     group = any(isinstance(run.setting(key), dict) for run in runs)
     return f"{key}.name" if group else key
-
-
-def _monitor(runs: Sequence[RunRecord]) -> str:
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), "macro_f1")
 
 
 def _require_package() -> None:

@@ -135,6 +135,12 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     return [*known, *(name for name in monitored if name in present and name not in known)]
 
 
+def watched_score(runs: Sequence[RunRecord]) -> str:
+    """Name the score that the runs watch; the first headline score where they do not say."""
+    named = (str(run.setting("trainer.monitor") or "") for run in runs)
+    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
+
+
 def headline_of(names: Iterable[str]) -> list[str]:
     """Name the scores that head a report, of all the names that there are.
 

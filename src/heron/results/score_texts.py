@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import read_table
@@ -26,9 +25,6 @@ from heron.results.score_rows import (
 from heron.tasks.qa.squad import is_squad
 from heron.tasks.scores import TextScores, scores_of
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
-
-if TYPE_CHECKING:
-    pass
 
 _TAKES = TAKES["score"]
 

@@ -7,9 +7,10 @@ import pytest
 from heron.base.cells import Formatted
 from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
-from heron.reports.papers import _flat_rows, find_published, paper_view, published_groups
+from heron.reports.papers import _flat_rows, paper_view
 from heron.reports.tables import group_table, score_table
 from heron.results.collect import collect
+from heron.results.published import find_published, published_groups
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/trc/published.yaml"

@@ -9,8 +9,9 @@ from heron.base.files import write_json
 from heron.base.yaml_files import read_yaml
 from heron.config.compose import compose
 from heron.config.schema import BertScoreConfig
-from heron.reports.papers import all_published, paper_view
+from heron.reports.papers import paper_view
 from heron.results.collect import collect
+from heron.results.published import all_published
 from heron.tasks.task import task_of
 
 ROOT = Path(__file__).resolve().parents[3]
