@@ -21,6 +21,7 @@ from heron.config.settings import (
     read_points,
     sort_words,
 )
+from heron.tasks.scores import TextScores, scores_of
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
@@ -142,9 +143,9 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
-    answers = trained.config.task.name == "qa"
+    asked = _asks(trained)
     for name in ("context", "question"):
-        if not answers and getattr(options, name) is not None:
+        if not asked and getattr(options, name) is not None:
             takes = "text= and text_pair=" if data.columns.text_pair else "text="
             raise ConfigError(f"{name}= is for runs that answer questions; this one takes {takes}")
     text = options.context if options.text is None else options.text
@@ -156,6 +157,12 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
     for line in predictions.lines(trained.config):
         print(line)
     return 0
+
+
+def _asks(trained: Trained) -> bool:
+    """Tell whether the second text is a question."""
+    scores = scores_of(trained.config.task.name)
+    return isinstance(scores, TextScores) and scores.to == "question"
 
 
 def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
@@ -176,7 +183,7 @@ def _read_text(trained: Trained, data: DataConfig, text: str, text_pair: str | N
     if columns.text_pair is None and text_pair is not None:
         raise ConfigError("text_pair= is given, but the run reads one text at a time")
     if columns.text_pair is not None and text_pair is None:
-        name = "question" if trained.config.task.name == "qa" else "text_pair"
+        name = "question" if _asks(trained) else "text_pair"
         raise ConfigError(f"missing option {name}=...: the run reads pairs of texts")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
     with tempfile.TemporaryDirectory() as folder:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry
-from heron.config.data import DataConfig
-from heron.data.examples import Example
-from heron.data.formats import Rows
-from heron.languages.language import Language
-from heron.metrics.paired_units import Floats
 
-ItemScores = Callable[
-    [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
-]
+if TYPE_CHECKING:  # a command that scores nothing loads none of these
+    from pathlib import Path
+
+    from heron.config.data import DataConfig
+    from heron.data.examples import Example
+    from heron.data.formats import Rows
+    from heron.languages.language import Language
+    from heron.metrics.paired_units import Floats
+
+    ItemScores = Callable[
+        [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
