@@ -441,12 +441,6 @@ def test_a_sweep_runs_its_grid_and_an_override_narrows_it(tmp_path):
     assert [config.head.name for config in found] == ["ess", "emp"]
 
 
-def test_the_configuration_knows_every_pooling():
-    from heron.models.pooling import POOLINGS
-
-    assert set(choices(key_types()["head.pooling"])) == {*POOLINGS, "tokens"}  # which pools nothing
-
-
 def test_the_configuration_knows_every_input_form():
     forms = [form for task in RULES for form in RULES[task].forms]
     assert sorted(choices(key_types()["head.input"])) == sorted(forms)

@@ -70,8 +70,8 @@ def test_the_longformer_has_the_encoders_shape_and_reads_premises_whole(
 
 def test_padded_tokens_count_every_sequence_of_a_unit() -> None:
     units = Units(
-        sequences_U=np.asarray([0, 1, 4]),
-        rows_U=np.asarray([0, 1, 2]),
+        sequences_V=np.asarray([0, 1, 4]),
+        rows_V=np.asarray([0, 1, 2]),
         longest_U=np.asarray([10, 20]),
     )
     assert padded_tokens(np.asarray([0, 1]), units) == 4 * 20

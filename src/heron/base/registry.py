@@ -43,9 +43,9 @@ class Registry(Generic[Entry]):
         key: the configuration key that names an entry, for messages.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str], key: str | None = None):
+    def __init__(self, kind: str, builtin: Mapping[str, str] | None = None, key: str | None = None):
         self.kind, self.key = kind, key
-        self._builtin = dict(builtin)
+        self._builtin = dict(builtin or {})
         self._added: dict[str, Entry] = {}
 
     def register(self, name: str, entry: Entry) -> Entry:

@@ -127,14 +127,19 @@ def _score(
 ) -> tuple[list[Scores], str | None]:
     """Score every system on the same rows; beside the scores BERTScore's signature."""
     from heron.data.other_sets import of_split
+    from heron.metrics.further import further_scores
     from heron.tasks.summarization.predictions import SummaryPredictions
     from heron.training.inference import predict_each
 
     each = predict_each(systems, examples)
-    found = [
-        {**predictions.scores(of_split(system.config, split)), "refused": len(refused)}
-        for system, (predictions, refused) in zip(systems, each, strict=True)
-    ]
+    found = []
+    for system, (predictions, refused) in zip(systems, each, strict=True):
+        task = system.config.task
+        scores = predictions.scores(of_split(system.config, split))
+        if task.metrics:
+            columns = predictions.columns(examples, system.config)
+            scores |= further_scores(task.metrics, columns, task.name)
+        found.append({**scores, "refused": len(refused)})
     first, _ = each[0]
     weighed = first.references() if isinstance(first, SummaryPredictions) else ()
     return found, sign_asked(systems[0].config.task.bertscore, weighed)

@@ -40,6 +40,13 @@ INDECISIVE = (*NEUTRAL, "experiment")
 # Trainer keys that spread one training over devices; they change no result.
 SPREAD = ("devices", "num_nodes", "strategy")
 # Keys that earlier versions of heron did not have, and the value that does what these versions did.
+# These are left out of a run's name where they have their defaults.
+_OPTIONAL: dict[str, Any] = {
+    "head.module": None,
+    "optim.loss": "cross_entropy",
+    "task.metrics": [],
+    "trainer.callbacks": {},
+}
 _LATER = {
     "curriculum.order": "difficulty",
     "encoder.trailing_separator": False,
@@ -189,7 +196,8 @@ def decisive(config: Config) -> dict[str, Any]:
     found = {
         key: value for key, value in flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
     }
-    return found | _spread(TrainerConfig())
+    unset = [key for key, value in _OPTIONAL.items() if found.get(key, value) == value]
+    return {k: v for k, v in found.items() if k not in unset} | _spread(TrainerConfig())
 
 
 def decisive_earlier(config: Config) -> dict[str, Any]:

@@ -8,22 +8,9 @@ from typing import Annotated, Any
 
 from heron.base.errors import nearest
 from heron.config.constraints import Count, Ge, OneOf, Share
+from heron.config.registries import DIFFICULTIES
 
 GROUPS = ("easy", "ambiguous", "hard")
-GROWING = ("linear", "root", "competence")
-# Statistics of an earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
-LEARNT = (
-    "eq1_swapped",
-    "eq1_printed",
-    "repo",
-    "confidence",
-    "loss",
-    "variability",
-    "correctness",
-    "aum",
-    "forgetting",
-)
-DIFFICULTIES = ("length", "sts", "external", "random", *LEARNT)
 _KEYS = ("name", "share", "steps", "unlock", "groups")
 
 
@@ -75,13 +62,17 @@ class CurriculumConfig:
     """
 
     name: str = "none"
-    difficulty: Annotated[str, OneOf(*DIFFICULTIES)] = "eq1_swapped"
+    difficulty: Annotated[str, OneOf(registry="heron.config.registries:DIFFICULTIES")] = (
+        "eq1_swapped"
+    )
     reverse: bool = False
     order: Annotated[str, OneOf("difficulty", "groups")] = "difficulty"
     grouping: Annotated[str, OneOf("allenai", "tercile_partition")] = "allenai"
     fraction: Share = 0.33
     exact: bool = False
-    pacing: Annotated[str, OneOf("stages", *GROWING, "self_paced")] = "stages"
+    pacing: Annotated[
+        str, OneOf("stages", "self_paced", registry="heron.config.registries:PACINGS")
+    ] = "stages"
     stages: list[dict[str, Any]] = field(default_factory=list)
     start: Share = 0.2
     until: Share = 0.5
@@ -135,7 +126,7 @@ def needs_dynamics(config: CurriculumConfig) -> bool:
     """Tell whether a curriculum asks what an earlier run has learnt."""
     if uses_groups(config) and config.grouping == "allenai":
         return True
-    return config.difficulty in LEARNT
+    return DIFFICULTIES[config.difficulty].needs_dynamics
 
 
 def compares_trained(config: CurriculumConfig) -> bool:

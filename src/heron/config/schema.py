@@ -28,6 +28,7 @@ from heron.config.constraints import (
 )
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
+from heron.config.registries import CLASSIFIERS, POOLINGS
 from heron.config.tasks import TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
@@ -103,6 +104,7 @@ class TaskConfig:
             in any case.
         generation: of `summarization`: how summaries are written.
         bertscore: of `summarization`: scored at the end of a run, not after each epoch.
+        metrics: further scores that forks have registered; computed at the end of a run.
     """
 
     name: Annotated[str, OneOf(registry="heron.config.tasks:TASKS")] = "relation"
@@ -115,6 +117,9 @@ class TaskConfig:
     validation_samples: Count | None = None
     generation: GenerationConfig = field(default_factory=GenerationConfig)
     bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
+    metrics: list[Annotated[str, OneOf(registry="heron.config.registries:METRICS")]] = field(
+        default_factory=list
+    )
 
 
 @dataclass
@@ -218,18 +223,9 @@ class EncoderConfig:
             )
 
 
-# Which input forms a pooling reads, where it does not read every form of one pair a sequence.
-_POOLING_FORMS = {
-    "event_start": ("marked",),
-    "mention_pool": ("marked", "window"),
-    "span_ends": ("window",),
-    "tokens": ("question", "article"),
-}
 _PAIRS = ("pair", "separate", "premise", "hypothesis")
 _FORMS = ("marked", "window", *_PAIRS, "question", "article")
-_POOLINGS = ("cls", "last_token", "mean", *_POOLING_FORMS)
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
-_CLASSIFIERS = ("linear", "mlp", "per_event")  # of every task with a class for each row
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model")  # see `TaskRules.keys`
 _OVERFLOWING = ("pair", "premise", "hypothesis", "question")
 
@@ -267,6 +263,7 @@ class HeadConfig:
             `input=window`: markers would say which event comes first.
         decoder_layers: of `warm_start`: layers of the decoder; null has as many as the encoder.
         start: `model/` folder of a run whose head to begin with; null begins from nothing.
+        module: a whole head that a fork has registered; null builds pooling and classifier.
     """
 
     name: str = "ess"
@@ -278,12 +275,12 @@ class HeadConfig:
     ] = "marked"
     pooling: Annotated[
         str,
-        OneOf("cls", "last_token", "mean", "event_start", "mention_pool", "span_ends", "tokens"),
+        OneOf("tokens", registry="heron.config.registries:POOLINGS"),
     ] = "event_start"
     combine: Annotated[str, OneOf("concat", "compare")] = "concat"
     over_windows: Annotated[str, OneOf("mean_logits", "max_logits", "mean_states")] = "mean_logits"
     classifier: Annotated[
-        str, OneOf("linear", "mlp", "per_event", "span", "biaffine", "seq2seq", "warm_start")
+        str, OneOf(*_OF_TASKS, registry="heron.config.registries:CLASSIFIERS")
     ] = "linear"
     hidden: list[Count] = field(default_factory=list)
     dropout: Fraction = 0.1
@@ -293,6 +290,7 @@ class HeadConfig:
     both_ways: bool = False
     decoder_layers: Count | None = None
     start: str | None = None
+    module: Annotated[str, OneOf(registry="heron.config.registries:HEADS")] | None = None
 
     def problems(self) -> Iterator[str]:
         """Check that the classifier has its layers."""
@@ -318,6 +316,7 @@ class OptimConfig:
         accumulate: batches per optimizer step.
         label_smoothing: share of the target spread over all classes, or over all tokens.
         class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
+        loss: of tasks with classes: `cross_entropy`, or one that a fork has registered.
     """
 
     name: Annotated[str, OneOf("adamw", "adafactor")] = "adamw"
@@ -334,6 +333,12 @@ class OptimConfig:
     accumulate: Count = 1
     label_smoothing: Fraction = 0.0
     class_weights: Annotated[str, OneOf("none", "balanced", "one_minus_share")] = "none"
+    loss: Annotated[str, OneOf(registry="heron.config.registries:LOSSES")] = "cross_entropy"
+
+    def problems(self) -> Iterator[str]:
+        """Check that the loss is one that is smoothed."""
+        if self.label_smoothing and self.loss != "cross_entropy":
+            yield f"optim.label_smoothing needs optim.loss=cross_entropy, not {self.loss}"
 
 
 @dataclass
@@ -385,6 +390,8 @@ class TrainerConfig:
         threads: CPU threads of each process; null leaves it to torch.
         deterministic: bit-identical repeats on one machine.
         progress: show a progress bar; null: when the output is a terminal.
+        callbacks: callbacks that forks have registered, each with its options:
+            `{name: {option: value}}`.
     """
 
     max_epochs: Count = 3
@@ -404,6 +411,9 @@ class TrainerConfig:
     threads: Count | None = None
     deterministic: bool = True
     progress: bool | None = None
+    callbacks: dict[Annotated[str, OneOf(registry="heron.config.registries:CALLBACKS")], Any] = (
+        field(default_factory=dict)
+    )
 
     def problems(self) -> Iterator[str]:
         """List what several devices cannot do."""
@@ -451,12 +461,17 @@ class LoggerConfig:
         mode: `offline` (default; `wandb sync` uploads later), `online`, `disabled`.
         artifacts: keep the predictions (without the texts, which are the data set's) and the data
             map's figure there too.
+        others: loggers that forks have registered, each with its options:
+            `{name: {option: value}}`.
     """
 
     wandb: bool = False
     project: str = "heron"
     mode: Annotated[str, OneOf("offline", "online", "disabled")] = "offline"
     artifacts: bool = False
+    others: dict[Annotated[str, OneOf(registry="heron.config.registries:LOGGERS")], Any] = field(
+        default_factory=dict
+    )
 
 
 @dataclass
@@ -689,7 +704,9 @@ def _form_problem(config: Config) -> str:
             f"head.input={head.input}: task={task} reads {' or '.join(forms)}; head={head.name} is "
             "for another task"
         )
-    poolings = _POOLING_FORMS.get(head.pooling)
+    poolings = (
+        ("question", "article") if head.pooling == "tokens" else POOLINGS[head.pooling].inputs
+    )
     if (poolings and head.input not in poolings) or (not poolings and head.input == "window"):
         needed = " or ".join(poolings or [form for form in forms if form != "window"])
         why = ": a window holds many pairs" if head.input == "window" else ""
@@ -699,7 +716,7 @@ def _form_problem(config: Config) -> str:
 
 def _head_problems(config: Config) -> Iterator[str]:
     head, encoder, task = config.head, config.encoder, config.task.name
-    if head.classifier not in (*_CLASSIFIERS, *TASKS[task].classifiers):
+    if head.classifier not in TASKS[task].classifiers and head.classifier not in CLASSIFIERS:
         fitting = [other for other in TASKS if head.classifier in TASKS[other].classifiers]
         if fitting:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"

@@ -103,8 +103,8 @@ class Collator:
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Gather sequences and rows of `units_U`, in that order."""
         features, units = self.features, self.units
-        sequences_B, unit_B = _ranges(units.sequences_U, units_U)
-        rows_R, unit_R = _ranges(units.rows_U, units_U)
+        sequences_B, unit_B = _ranges(units.sequences_V, units_U)
+        rows_R, unit_R = _ranges(units.rows_V, units_U)
         tokens_BL, mask_BL = self._pad(sequences_B)
         vectors_XP, pooled_XP = self.vectors_XP, None
         if vectors_XP is not None:
@@ -132,18 +132,18 @@ class Collator:
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
         """List the sequences of some units, in the order in which a batch holds them."""
-        return _ranges(self.units.sequences_U, units_U)[0]
+        return _ranges(self.units.sequences_V, units_U)[0]
 
     def labels(self, units_U: np.ndarray) -> np.ndarray:
         """List the labels of some units' rows, in the order in which a batch holds them."""
-        return np.asarray(self.features.labels_R[_ranges(self.units.rows_U, units_U)[0]])
+        return np.asarray(self.features.labels_R[_ranges(self.units.rows_V, units_U)[0]])
 
     def target_tokens(self, units_U: np.ndarray) -> int | None:
         """Count the tokens of some units' targets; None for tasks without."""
         offsets_R = self.features.target_offsets_R
         if offsets_R is None:
             return None
-        rows_R = _ranges(self.units.rows_U, units_U)[0]
+        rows_R = _ranges(self.units.rows_V, units_U)[0]
         return int((offsets_R[rows_R + 1] - offsets_R[rows_R]).sum())
 
     def _targets(self, rows_R: np.ndarray) -> Tensor | None:

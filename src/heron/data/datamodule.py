@@ -131,13 +131,13 @@ class DataModule(pl.LightningDataModule):
 
     def unit_labels(self, split: str) -> np.ndarray:
         """Give the class id of each unit's first row."""
-        return self.features[split].labels_R[self.units[split].rows_U[:-1]]
+        return self.features[split].labels_R[self.units[split].rows_V[:-1]]
 
     def unit_sizes(self, split: str) -> tuple[np.ndarray, np.ndarray]:
         """Count the rows and the tokens (without padding) of each unit, int64."""
         units = self.units[split]
-        tokens_U = np.diff(self.features[split].offsets_S[units.sequences_U])
-        return np.diff(units.rows_U), tokens_U
+        tokens_U = np.diff(self.features[split].offsets_S[units.sequences_V])
+        return np.diff(units.rows_V), tokens_U
 
     def train_dataloader(self) -> DataLoader:
         """Load the current epoch, without the batches that were done before a resume."""
@@ -314,7 +314,7 @@ def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
     A head is fast and vectors are small: with as few as fit next to an encoder's activations,
     most of the time of an evaluation would go into starting batches.
     """
-    vectors_U = np.maximum(np.diff(units.rows_U), np.diff(units.sequences_U))
+    vectors_U = np.maximum(np.diff(units.rows_V), np.diff(units.sequences_V))
     batch_U = np.cumsum(vectors_U) // most
     return np.split(np.arange(len(units)), np.flatnonzero(np.diff(batch_U)) + 1)
 

@@ -98,16 +98,19 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Where each unit's sequences and rows begin; both have one more entry than units.
+    """The sequences and rows of each unit, which stand side by side.
+
+    Shape suffixes: U units; V = U + 1 borders: those of unit u are the entries u and u + 1, so that
+    `np.diff` gives one number for each unit.
 
     Args:
-        sequences_U: first sequence of each unit, int64.
-        rows_U: first row of each unit, int64.
+        sequences_V: the first sequence of each unit, then the number of sequences, int64.
+        rows_V: the first row of each unit, then the number of rows, int64.
         longest_U: tokens of each unit's longest sequence, int64.
     """
 
-    sequences_U: np.ndarray
-    rows_U: np.ndarray
+    sequences_V: np.ndarray
+    rows_V: np.ndarray
     longest_U: np.ndarray
 
     @classmethod
@@ -119,7 +122,11 @@ class Units:
     @property
     def sizes_U(self) -> np.ndarray:
         """Sequences per unit, int64."""
-        return np.diff(self.sequences_U)
+        return np.diff(self.sequences_V)
+
+    def guids(self, features: Features) -> list[str]:
+        """List the guid of each unit's first row."""
+        return [features.guids[row] for row in self.rows_V[:-1]]
 
     def __len__(self) -> int:
         return len(self.longest_U)

@@ -197,7 +197,7 @@ def _epochs(steps: int, batches: int, accumulate: int) -> list[int]:
 
 def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
     """Average each unit's rows, float64; rows without a value (NaN) are left out, NaN where all."""
-    first_U = units.rows_U[:-1]
+    first_U = units.rows_V[:-1]
     known_R = ~np.isnan(values_R)
     sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
     counts_U = np.add.reduceat(known_R.astype(np.int64), first_U)

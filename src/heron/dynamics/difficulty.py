@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heron.base.errors import DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.curriculum import uses_groups
+from heron.config.registries import DIFFICULTIES
 from heron.config.schema import CurriculumConfig
 from heron.data.features import Features, Units
 from heron.dynamics.cartography import Statistics, difficulty
@@ -22,6 +24,63 @@ from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
 
 _OF_THE_FIRST = ("gold_N", "visits_N")  # all other statistics are averaged over a unit's rows
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a difficulty is computed from.
+
+    Args:
+        config: `difficulty` and its settings.
+        features: the train split: token ids, labels, guids.
+        units: its units.
+        seed: of the run.
+        statistics_U: of an earlier run, one entry per unit; there where `needs_dynamics`.
+        similarity_R: cosine of premise and hypothesis, for `sts`.
+    """
+
+    config: CurriculumConfig
+    features: Features
+    units: Units
+    seed: int
+    statistics_U: Statistics | None = None
+    similarity_R: np.ndarray | None = None
+
+    @property
+    def tokens_U(self) -> np.ndarray:
+        """Tokens of each unit, padding excluded, int64."""
+        return np.diff(self.features.offsets_S[self.units.sequences_V])
+
+
+def length(material: Material) -> np.ndarray:
+    """Count the tokens of each unit."""
+    return material.tokens_U.astype(np.float64)
+
+
+def random(material: Material) -> np.ndarray:
+    """Draw a number for each unit."""
+    return np.random.default_rng([material.seed, 2]).random(len(material.units))
+
+
+def sts(material: Material) -> np.ndarray:
+    """Measure how unlike premise and hypothesis are."""
+    assert material.similarity_R is not None
+    return 1 - mean_of_units(material.similarity_R, material.units)
+
+
+def external(material: Material) -> np.ndarray:
+    """Read a table's column."""
+    config = material.config
+    assert config.scores is not None
+    assert config.column is not None
+    score_R = read_scores(Path(config.scores), config.column, material.features.guids)
+    return mean_of_units(score_R, material.units)
+
+
+def learnt(material: Material) -> np.ndarray:
+    """Take the statistic of an earlier run that has the difficulty's name."""
+    assert material.statistics_U is not None
+    return difficulty(material.config.difficulty, material.statistics_U)
 
 
 def rank_units(
@@ -44,25 +103,18 @@ def rank_units(
         similarity_R: cosine of premise and hypothesis, for `sts`.
 
     Raises:
+        ConfigError: the difficulty has not given one number for each unit.
         DataError: rows of the train split that the dynamics or the table of scores do not have.
     """
-    guids_U = [features.guids[row] for row in units.rows_U[:-1]]
+    guids_U = units.guids(features)
     of_units = None if statistics is None else unit_statistics(statistics, features, units)
-    if config.difficulty == "length":
-        score_U = np.diff(features.offsets_S[units.sequences_U]).astype(np.float64)
-    elif config.difficulty == "random":
-        score_U = np.random.default_rng([seed, 2]).random(len(units))
-    elif config.difficulty == "sts":
-        assert similarity_R is not None
-        score_U = 1 - mean_of_units(similarity_R, units)
-    elif config.difficulty == "external":
-        assert config.scores is not None
-        assert config.column is not None
-        score_R = read_scores(Path(config.scores), config.column, features.guids)
-        score_U = mean_of_units(score_R, units)
-    else:
-        assert of_units is not None
-        score_U = difficulty(config.difficulty, of_units)
+    material = Material(config, features, units, seed, of_units, similarity_R)
+    score_U = np.asarray(DIFFICULTIES[config.difficulty].score(material), dtype=np.float64)
+    if score_U.shape != (len(units),):
+        raise ConfigError(
+            f"curriculum.difficulty={config.difficulty} has given an array of shape "
+            f"{score_U.shape}; it needs one number for each of {len(units)} units"
+        )
     order_U = rank(-score_U if config.reverse else score_U, guids_U)
     if not uses_groups(config):
         return Ranking(order_U, {})
@@ -102,7 +154,7 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
         fix = "the dynamics must come from a run on the same train split, recorded to its end"
         raise DataError(Problem(absent[0], what, fix))
     rows_R = np.fromiter((place[guid] for guid in features.guids), np.int64, len(features))
-    first_U = rows_R[units.rows_U[:-1]]
+    first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}
     for field in dataclasses.fields(statistics):
         if field.name.endswith("_N"):
@@ -112,8 +164,7 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
                 if field.name in _OF_THE_FIRST
                 else mean_of_units(values_N[rows_R].astype(np.float64), units)
             )
-    guids = [features.guids[row] for row in units.rows_U[:-1]]
-    return dataclasses.replace(statistics, guids=guids, **arrays)
+    return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
 def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.config.curriculum import GROWING
+from heron.config.registries import PACINGS
 from heron.config.schema import CurriculumConfig
 
 
@@ -44,7 +44,7 @@ def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
         At least one stage; their steps add up to `total` (under `budget: own` to their own sum).
         A stage too short for a step is left out.
     """
-    if config.pacing in GROWING:
+    if config.pacing != "stages":
         shares, unlocked = _growth(config, total)
         names = [f"{unlock:.0%}" for unlock in unlocked]
         sized = zip(names, _divide(shares, total), unlocked, strict=True)
@@ -82,22 +82,37 @@ def _growth(config: CurriculumConfig, total: int) -> tuple[list[float], list[flo
 
 
 def unlocked_share(config: CurriculumConfig, time: float) -> float:
-    """Compute the unlocked share of the examples.
+    """Compute the unlocked share of the examples; `self_paced` grows like `linear`.
 
     Args:
-        config: `pacing`, `start` (s) and, for `root`, `power` (p).
+        config: `pacing`, and what it needs.
         time: from 0 (the first step) to 1 (where everything is unlocked).
+    """
+    curve = linear if config.pacing == "self_paced" else PACINGS[config.pacing]
+    return min(max(curve(config, min(max(time, 0.0), 1.0)), 0.0), 1.0)
 
-    Returns:
-        `linear`: s + (1 - s) t; `root`: (s^p + (1 - s^p) t)^(1/p); `competence` is `root` with
-        p = 2; `self_paced` grows like `linear`.
+
+def linear(config: CurriculumConfig, time: float) -> float:
+    """Grow evenly from s = `start`: s + (1 - s) t."""
+    return _root(config.start, time, 1.0)
+
+
+def root(config: CurriculumConfig, time: float) -> float:
+    """Grow fast at first, with p = `power`: (s^p + (1 - s^p) t)^(1/p).
 
     Source: Platanios et al. 2019 (equations 6 to 8).
     """
-    time = min(max(time, 0.0), 1.0)
-    power = {"root": config.power, "competence": 2.0}.get(config.pacing, 1.0)
-    start = config.start**power
-    return float((start + (1 - start) * time) ** (1 / power))
+    return _root(config.start, time, config.power)
+
+
+def competence(config: CurriculumConfig, time: float) -> float:
+    """Grow as `root` does with p = 2."""
+    return _root(config.start, time, 2.0)
+
+
+def _root(start: float, time: float, power: float) -> float:
+    begin = start**power
+    return float((begin + (1 - begin) * time) ** (1 / power))
 
 
 def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = None) -> np.ndarray:

@@ -11,9 +11,9 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from heron.config.registries import CLASSIFIERS, HEADS, POOLINGS
 from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
-from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
 # again for pairs that are read from the later event to the earlier one.
@@ -49,9 +49,9 @@ class Head(nn.Module):
         Returns:
             One vector per row, or per window where windows are joined by their logits.
         """
-        pool, _ = POOLINGS[self.config.pooling]
-        pooled_XP = pool(states_BLD, batch)
-        if self.config.pooling not in SEQUENCE_POOLINGS:
+        pooling = POOLINGS[self.config.pooling]
+        pooled_XP = pooling.pool(states_BLD, batch)
+        if pooling.of_rows:
             return pooled_XP
         if self.config.input in ("marked", "window"):
             return pooled_XP[batch.sequences_R]
@@ -65,7 +65,7 @@ class Head(nn.Module):
     def pools_rows(self) -> bool:
         """Tell whether `pool` gives a vector per row; per sequence otherwise."""
         return (
-            self.config.pooling not in SEQUENCE_POOLINGS
+            POOLINGS[self.config.pooling].of_rows
             or self.config.input in ("marked", "window", "separate")
             or self.config.over_windows == "mean_states"
         )
@@ -87,9 +87,21 @@ class Head(nn.Module):
         return join_windows(logits_XC, batch, how)
 
 
+def new_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
+    """Build the head that a configuration describes, from nothing: a fork's, or `Head`.
+
+    Args:
+        config: see `HeadConfig`.
+        width: D of the encoder.
+        classes: C.
+    """
+    build = Head if config.module is None else HEADS[config.module]
+    return build(config, width, classes)
+
+
 def pooled_width(config: HeadConfig, width: int) -> int:
     """Compute P, the width of what the classifier reads, for an encoder of `width` D."""
-    _, multiple = POOLINGS[config.pooling]
+    multiple = POOLINGS[config.pooling].width
     if config.input == "separate":
         multiple *= 4 if config.combine == "compare" else 2
     return multiple * width + config.distance
@@ -170,12 +182,18 @@ class Pooler(nn.Module):
 
 def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
     """Build the classifier that `config.classifier` names."""
-    if config.classifier == "linear":
-        return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
-    if config.classifier == "per_event":
-        stack = Pooler if config.pooling == "cls" else PerEvent
-        return stack(pooled, classes, config.dropout)
-    return mlp(config, pooled, classes)
+    return CLASSIFIERS[config.classifier](config, pooled, classes)
+
+
+def linear(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
+    """Make one linear layer, behind dropout."""
+    return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
+
+
+def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
+    """Make the TRC repository's stack for the pooling that is configured."""
+    stack = Pooler if config.pooling == "cls" else PerEvent
+    return stack(pooled, classes, config.dropout)
 
 
 def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:

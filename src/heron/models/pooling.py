@@ -1,13 +1,12 @@
 """Poolings: encoder states to vectors. Pure functions, without weights.
 
-Poolings of texts give one vector per sequence (`SEQUENCE_POOLINGS`), those of events one per row.
+Poolings of texts give one vector per sequence, those of events one per row; see
+`heron.config.registries.Pooling`.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -81,17 +80,3 @@ def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
 def _at(states_BLD: Tensor, sequences_R: Tensor, positions_RK: Tensor) -> Tensor:
     """Gather states at K positions of each row's sequence; returns [R, K, D]."""
     return states_BLD[sequences_R[:, None], positions_RK]
-
-
-# Name in the configuration: the function, and the width of its result in multiples of D.
-SEQUENCE_POOLINGS: dict[str, tuple[Callable[[Tensor, Batch], Tensor], int]] = {
-    "cls": (cls, 1),
-    "last_token": (last_token, 1),
-    "mean": (mean, 1),
-}
-EVENT_POOLINGS: dict[str, tuple[Callable[[Tensor, Batch], Tensor], int]] = {
-    "event_start": (event_start, 2),
-    "mention_pool": (mention_pool, 2),
-    "span_ends": (span_ends, 8),
-}
-POOLINGS = SEQUENCE_POOLINGS | EVENT_POOLINGS

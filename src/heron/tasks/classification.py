@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from heron.base import ranks
+from heron.config.registries import LOSSES
 from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
@@ -126,16 +127,24 @@ class ClassificationModule(TaskModule):
         counts_C = batch.whole_C
         if not bool((batch.labels_R != UNLABELLED).any() if counts_C is None else counts_C.any()):
             return None
-        loss = F.cross_entropy(
-            logits_RC,
-            batch.labels_R,
-            weight=self.weights_C,
-            ignore_index=UNLABELLED,
-            reduction="mean" if counts_C is None else "sum",
-            label_smoothing=self.config.optim.label_smoothing,
-        )
-        if counts_C is None:
-            return loss
+        if self.config.optim.loss == "cross_entropy":
+            loss = F.cross_entropy(
+                logits_RC,
+                batch.labels_R,
+                weight=self.weights_C,
+                ignore_index=UNLABELLED,
+                reduction="mean" if counts_C is None else "sum",
+                label_smoothing=self.config.optim.label_smoothing,
+            )
+            if counts_C is None:
+                return loss
+        else:
+            labelled_R = batch.labels_R != UNLABELLED
+            labels_R = batch.labels_R[labelled_R]
+            registered = LOSSES[self.config.optim.loss]
+            loss = registered(logits_RC[labelled_R], labels_R, self.weights_C).sum()
+            if counts_C is None:
+                counts_C = torch.bincount(labels_R, minlength=logits_RC.shape[1])
         weighed = counts_C if self.weights_C is None else counts_C * self.weights_C
         return loss * ranks.ranks() / weighed.sum()
 

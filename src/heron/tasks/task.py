@@ -34,7 +34,7 @@ __all__ = ["TASKS", "Task", "task_of"]
 
 
 _ENCODER = on_demand("heron.models.encoder:build_encoder")
-_HEAD = on_demand("heron.models.heads:Head")
+_HEAD = on_demand("heron.models.heads:new_head")
 
 
 def _same_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:

@@ -14,6 +14,7 @@ from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.other_sets import load_run_data, of_split
+from heron.metrics.further import further_scores
 from heron.tasks.base import Baseline
 from heron.tasks.task import task_of
 from heron.training.describe import describe
@@ -45,8 +46,10 @@ def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, flo
     for split, rows in loaded.examples.items():
         if split != TRAIN:
             predictions = baseline.predict(rows, config)
-            write_table(folder.predictions(split), predictions.columns(rows, config))
+            columns = predictions.columns(rows, config)
+            write_table(folder.predictions(split), columns)
             scores[split] = predictions.scores(of_split(config, split))
+            scores[split] |= further_scores(config.task.metrics, columns, config.task.name)
             scores[split]["refused"] = 0
     write_json(folder.scores, scores)
     if config.run.export:

@@ -15,6 +15,7 @@ from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.other_sets import of_split
+from heron.metrics.further import further_scores
 from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
 from heron.models.feature_cache import StoredEncoder
@@ -95,6 +96,7 @@ def _score(
     columns = predictions.columns(data.examples[split], config)
     write_table(folder.predictions(split), columns)
     scores = predictions.scores(of_split(config, split))
+    scores |= further_scores(config.task.metrics, columns, config.task.name)
     scores["refused"] = len(data.features[split].refused)
     return scores
 

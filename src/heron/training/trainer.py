@@ -15,6 +15,7 @@ from heron.base import ranks
 from heron.base.libraries import precision
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
+from heron.config import registries
 from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
@@ -86,6 +87,10 @@ def build_trainer(
     callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
     if config.sweeper.trial is not None:
         callbacks += CALLBACKS["pruning"](config, folder, data)
+    callbacks += [
+        registries.CALLBACKS[name](**(options or {}))
+        for name, options in settings.callbacks.items()
+    ]
     trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
         accelerator=settings.accelerator,
@@ -93,7 +98,7 @@ def build_trainer(
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
         deterministic=settings.deterministic,
-        logger=[history, *_wandb(config, folder)],
+        logger=[history, *_wandb(config, folder), *_others(config, folder)],
         callbacks=callbacks,
         default_root_dir=folder.path,
         enable_model_summary=False,
@@ -181,3 +186,8 @@ def _wandb(config: Config, folder: RunFolder) -> list[Any]:
 
     logger = wandb_logger(config, folder)
     return [logger] if logger else []
+
+
+def _others(config: Config, folder: RunFolder) -> list[Any]:
+    others = config.logger.others if ranks.is_first() else {}
+    return [registries.LOGGERS[name](folder, **(options or {})) for name, options in others.items()]

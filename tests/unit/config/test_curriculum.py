@@ -4,6 +4,7 @@ import pytest
 
 from heron.base.errors import ConfigError
 from heron.config import curriculum as settings
+from heron.config import registries
 from heron.config.constraints import check
 from heron.config.data import DataConfig
 from heron.config.schema import (
@@ -22,7 +23,7 @@ STAGE = {"share": 1.0}
 
 def test_statistics_and_groups_are_those_of_the_dynamics():
     """Settings are read before numpy is; they repeat the names, which must stay the same."""
-    assert settings.LEARNT == cartography.SCORES
+    assert registries.LEARNT == cartography.SCORES
     assert settings.GROUPS == groups.GROUPS
 
 

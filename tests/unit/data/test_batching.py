@@ -153,8 +153,8 @@ def units_of(lengths):
     """Make a unit of each inner list: its sequences' lengths; a row each."""
     sizes = [len(inner) for inner in lengths]
     return Units(
-        sequences_U=np.concatenate([[0], np.cumsum(sizes)]),
-        rows_U=np.arange(len(lengths) + 1),
+        sequences_V=np.concatenate([[0], np.cumsum(sizes)]),
+        rows_V=np.arange(len(lengths) + 1),
         longest_U=np.array([max(inner) for inner in lengths]),
     )
 

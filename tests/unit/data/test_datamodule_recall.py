@@ -107,8 +107,8 @@ def test_given_examples_are_never_remembered(chronicle_config, readings):
 def test_stored_vectors_come_once_each_in_batches_of_about_the_size_asked_for(rows, windows, most):
     sizes_U = np.asarray(rows)
     units = Units(
-        sequences_U=np.concatenate([[0], np.cumsum(np.full(len(rows), windows))]),
-        rows_U=np.concatenate([[0], np.cumsum(sizes_U)]),
+        sequences_V=np.concatenate([[0], np.cumsum(np.full(len(rows), windows))]),
+        rows_V=np.concatenate([[0], np.cumsum(sizes_U)]),
         longest_U=np.ones(len(rows), dtype=np.int64),
     )
     plan = plan_stored(units, most)

@@ -9,7 +9,7 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.folders import conf_dir
 from heron.base.tables import write_table
 from heron.base.yaml_files import read_yaml
-from heron.config.curriculum import LEARNT
+from heron.config.registries import LEARNT
 from heron.config.schema import CurriculumConfig
 from heron.data.features import Features
 from heron.dynamics.cartography import difficulty, statistics
@@ -67,7 +67,7 @@ def order(features, known=None, similarity_R=None, seed=0, **changes):
     units = features.units()
     ranking = rank_units(config, features, units, seed, known, similarity_R)
     assert sorted(ranking.order_U) == list(range(len(units)))
-    return [features.guids[units.rows_U[unit]] for unit in ranking.order_U]
+    return [features.guids[units.rows_V[unit]] for unit in ranking.order_U]
 
 
 def test_length_is_the_number_of_tokens_ties_go_by_guid():

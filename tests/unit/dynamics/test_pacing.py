@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from heron.base.folders import conf_dir
-from heron.config.curriculum import GROWING
+from heron.config.registries import PACINGS
 from heron.config.schema import CurriculumConfig
 from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
 
@@ -17,7 +17,7 @@ SHARES = st.floats(0.01, 1)
 TOTALS = st.integers(1, 5000)
 FREE = st.builds(
     CurriculumConfig,
-    pacing=st.sampled_from(GROWING),
+    pacing=st.sampled_from(list(PACINGS)),
     start=SHARES,
     until=SHARES,
     power=st.floats(1, 6),

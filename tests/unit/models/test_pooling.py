@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from heron.models.pooling import POOLINGS, SEQUENCE_POOLINGS
+from heron.config.registries import POOLINGS
 
 WIDTH = 8
 
@@ -15,8 +15,8 @@ def random_states(batch, seed=0, dtype=torch.float32):
 
 def pool_rows(name, states_BLD, batch):
     """Pool, and where that gives a vector per sequence, look it up for each row."""
-    pooled = POOLINGS[name][0](states_BLD, batch)
-    return pooled[batch.sequences_R] if name in SEQUENCE_POOLINGS else pooled
+    pooled = POOLINGS[name].pool(states_BLD, batch)
+    return pooled if POOLINGS[name].of_rows else pooled[batch.sequences_R]
 
 
 def row_by_row(name, states_BLD, batch):
@@ -49,7 +49,7 @@ def test_each_pooling_is_its_row_by_row_definition(name, seed, make_batch):
     batch = make_batch(seed=seed)
     states_BLD = random_states(batch, seed)
     pooled_RP = pool_rows(name, states_BLD, batch)
-    assert pooled_RP.shape == (len(batch), POOLINGS[name][1] * WIDTH)
+    assert pooled_RP.shape == (len(batch), POOLINGS[name].width * WIDTH)
     torch.testing.assert_close(pooled_RP, row_by_row(name, states_BLD, batch))
 
 
@@ -71,7 +71,7 @@ def test_what_stands_in_padding_or_in_other_sequences_changes_nothing(name, make
 def test_half_precision_stays_finite(name, make_batch):
     batch = make_batch()
     for dtype in (torch.bfloat16, torch.float16):
-        pooled_RP = POOLINGS[name][0](random_states(batch, dtype=dtype), batch)
+        pooled_RP = POOLINGS[name].pool(random_states(batch, dtype=dtype), batch)
         assert pooled_RP.dtype == dtype
         assert pooled_RP.isfinite().all()
 
@@ -80,6 +80,6 @@ def test_mention_pooling_finds_the_maximum_of_negative_states(make_batch):
     batch = make_batch()
     states_BLD = -1 - random_states(batch).abs()
     assert torch.equal(
-        POOLINGS["mention_pool"][0](states_BLD, batch),
+        POOLINGS["mention_pool"].pool(states_BLD, batch),
         row_by_row("mention_pool", states_BLD, batch),
     )

@@ -1,0 +1,145 @@
+"""Everything but languages, data formats and tasks that a configuration chooses by name.
+
+Each registry holds heron's own entries and what forks add. The code behind heron's own is imported
+when it is used, so that names are checked without it.
+
+Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes, U units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heron.base.registry import Registry, on_demand
+
+if TYPE_CHECKING:  # these load torch, or import this module
+    import numpy as np
+    import pytorch_lightning as pl
+    from pytorch_lightning.loggers import Logger
+    from torch import Tensor, nn
+
+    from heron.config.curriculum import CurriculumConfig
+    from heron.config.schema import HeadConfig
+    from heron.data.collate import Batch
+    from heron.dynamics.difficulty import Material
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """Encoder states to vectors, without weights (`head.pooling`).
+
+    Args:
+        pool: maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
+        width: of the result, in multiples of D.
+        of_rows: whether it reads the two events of each row.
+        inputs: values of `head.input` that it can read; empty where it reads any input that has
+            one row in a sequence.
+    """
+
+    pool: Callable[[Tensor, Batch], Tensor]
+    width: int = 1
+    of_rows: bool = False
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difficulty:
+    """What makes an example hard (`curriculum.difficulty`).
+
+    Args:
+        score: float64 for each unit of the train split; higher is harder, NaN where it is unknown.
+        needs_dynamics: whether `Material.statistics_U` must be there, of an earlier run.
+    """
+
+    score: Callable[[Material], np.ndarray]
+    needs_dynamics: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Further scores of a split (`task.metrics`); more is better.
+
+    Both functions get the columns of `predictions/<split>.parquet`, labelled rows only: `guid`,
+    `gold`, `prediction`, and what else the task writes.
+
+    Args:
+        of_rows: a value for each row; their mean is the score, which has the metric's name.
+            `heron compare` tests such scores, too.
+        of_split: scores by name, for what is no mean over rows.
+        tasks: names of tasks whose predictions it can score; empty for any.
+    """
+
+    of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float] | np.ndarray] | None = None
+    of_split: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]] | None = None
+    tasks: tuple[str, ...] = ()
+
+
+POOLINGS: Registry[Pooling] = Registry("pooling")
+_POOLING = "heron.models.pooling:"
+for _name in ("cls", "last_token", "mean"):
+    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name)))
+for _name, _width, _inputs in (
+    ("event_start", 2, ("marked",)),
+    ("mention_pool", 2, ("marked", "window")),
+    ("span_ends", 8, ("window",)),
+):
+    POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name), _width, True, _inputs))
+
+# From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
+CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
+    "classifier",
+    {
+        "linear": "heron.models.heads:linear",
+        "mlp": "heron.models.heads:mlp",
+        "per_event": "heron.models.heads:per_event",
+    },
+)
+
+# Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.
+HEADS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry("head")
+
+# Losses of tasks with classes (`optim.loss`): from logits_RC, labels_R and weights_C (or None) to
+# one loss per row, float32 [R], each times the weight of its class where there are weights.
+LOSSES: Registry[Callable[[Tensor, Tensor, Tensor | None], Tensor]] = Registry(
+    "loss", {"cross_entropy": "torch.nn.functional:cross_entropy"}
+)
+
+DIFFICULTIES: Registry[Difficulty] = Registry("difficulty")
+_DIFFICULTY = "heron.dynamics.difficulty:"
+for _name in ("length", "sts", "external", "random"):
+    DIFFICULTIES.register(_name, Difficulty(on_demand(_DIFFICULTY + _name)))
+# Statistics of an earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
+LEARNT = (
+    "eq1_swapped",
+    "eq1_printed",
+    "repo",
+    "confidence",
+    "loss",
+    "variability",
+    "correctness",
+    "aum",
+    "forgetting",
+)
+for _name in LEARNT:
+    DIFFICULTIES.register(_name, Difficulty(on_demand(f"{_DIFFICULTY}learnt"), True))
+
+# Growing pacings (`curriculum.pacing`): from the settings and the time, 0 to 1 (where everything is
+# unlocked), to the unlocked share of the examples.
+PACINGS: Registry[Callable[[CurriculumConfig, float], float]] = Registry(
+    "pacing",
+    {
+        "linear": "heron.dynamics.pacing:linear",
+        "root": "heron.dynamics.pacing:root",
+        "competence": "heron.dynamics.pacing:competence",
+    },
+)
+
+METRICS: Registry[Metric] = Registry("metric")
+
+# Made with the options that `trainer.callbacks` gives them.
+CALLBACKS: Registry[Callable[..., pl.Callback]] = Registry("callback")
+
+# Made with the run folder and the options that `logger.others` gives them.
+LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
