@@ -26,8 +26,9 @@ _HALF = re.compile(
 )
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
+# Of the process: a file's version decides its hash, whoever asks; the jobs of a sweep share files.
 _hashes: dict[Version, str] = {}
-_locks: list[IO[Any]] = []  # held by this process
+_locks: list[IO[Any]] = []  # of the process: what it holds, to be closed in a fork of it
 
 
 @contextmanager
@@ -221,7 +222,8 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
     The operating system releases it when the process ends, however it ends. Processes that this one
-    forks meanwhile (a loader's workers) have no part in it.
+    forks meanwhile (a loader's workers) have no part in it. Not by filelock: where there is no
+    `flock`, that leaves a marker file, which outlives a killed process.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from heron.base import ranks
 from heron.base.secrets import redact
 
+# Of the process: whoever warns, in any layer, must not repeat what another job has said.
 _said: set[str] = set()
 
 

@@ -36,6 +36,7 @@ class _Place:
     talk: Any = None
 
 
+# Of the process: it has one place among the others, and takes it once, in `join`.
 _here = _Place()
 
 

@@ -130,7 +130,6 @@ class TaskModule(pl.LightningModule):
         self.encoder = encoder
         self.head = head
         self.total_steps = total_steps
-        self.latest: Output | None = None
         self.schedule: LambdaLR | None = None
         # A strategy may cut parameters into flat parts, before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
@@ -177,8 +176,11 @@ class TaskModule(pl.LightningModule):
         settled: Predictions = predictions
         return settled
 
-    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """Train on one batch; the recorder reads `latest`.
+    def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
+        """Train on one batch.
+
+        Returns:
+            `loss`, and without gradients `output`, which Lightning gives the callbacks.
 
         Raises:
             HeronError: the loss is not finite.
@@ -190,7 +192,6 @@ class TaskModule(pl.LightningModule):
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
-        self.latest = output.to(output.loss.device)
         shared = ranks.ranks() > 1
         self.log(
             "train/loss",
@@ -201,7 +202,7 @@ class TaskModule(pl.LightningModule):
         )
         for name, rate in self.learning_rates().items():
             self.log(f"lr/{name}", rate, batch_size=len(batch))
-        return output.loss
+        return {"loss": output.loss, "output": output.to(output.loss.device)}
 
     def learning_rates(self) -> dict[str, float]:
         """Give the learning rates of the next optimizer step.

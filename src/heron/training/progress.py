@@ -66,7 +66,7 @@ class EpochLines(pl.Callback):
         self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Keep the loss, where it is: moving it would wait for the device."""
-        self._losses.append(pl_module.latest.loss)
+        self._losses.append(outputs["output"].loss)
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over the batches), score and seconds."""

@@ -95,7 +95,7 @@ class Recorder(pl.Callback):
     ) -> None:
         """Add the batch's rows; close the record where a part of the epoch ends."""
         if self.config.dynamics.mode == "train":
-            self.add(pl_module, pl_module.latest)
+            self.add(pl_module, outputs["output"])
         batches = int(trainer.num_training_batches)
         part, after = batch_idx * self.parts // batches, (batch_idx + 1) * self.parts // batches
         if part < after < self.parts:

@@ -27,6 +27,7 @@ INIT_SECONDS = 20.0  # a server that does not answer costs a command so much
 FINISH_SECONDS = 120.0  # for what is not uploaded yet when the run ends
 
 # The folders of the jobs at work: a curriculum's first run and stages are trained inside another.
+# Of the process, as W&B's own run is.
 _at_work: list[RunFolder] = []
 
 

@@ -35,8 +35,8 @@ def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
 
 
 def feed(lines: EpochLines, trainer: SimpleNamespace, loss: float) -> None:
-    module = SimpleNamespace(latest=SimpleNamespace(loss=torch.tensor(loss)))
-    lines.on_train_batch_end(trainer, module, None, None, 0)
+    outputs = {"output": SimpleNamespace(loss=torch.tensor(loss))}
+    lines.on_train_batch_end(trainer, None, outputs, None, 0)
 
 
 def test_rouge_of_an_epoch_has_beside_it_what_copying_sentences_reaches(

@@ -48,7 +48,6 @@ class Module:
         self.gold_R = torch.tensor(gold)
         self.training = True
         self.device = torch.device("cpu")
-        self.latest = None
         self.answers_RC = None
 
     def observe(self, output):
@@ -100,8 +99,8 @@ class Session:
 
     def batch(self, rows, logits_RC, index=0, of=100):
         self.trainer.num_training_batches = of
-        self.module.latest = self.module.output(rows, torch.as_tensor(logits_RC))
-        self.recorder.on_train_batch_end(self.trainer, self.module, None, None, index)
+        outputs = {"output": self.module.output(rows, torch.as_tensor(logits_RC))}
+        self.recorder.on_train_batch_end(self.trainer, self.module, outputs, None, index)
 
     def end_epoch(self, epoch=0):
         self.trainer.current_epoch = epoch
