@@ -24,7 +24,7 @@ from heron.config.settings import (
     read_points,
     sort_words,
 )
-from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.scores import text_scores
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def _open(
     systems = open_under(folders, paths, points, run_code)
     if asked:
         for config in (system.config for system in systems):
-            scores = scores_of(config.task.name)
-            if not (isinstance(scores, TextScores) and scores.by_encoder):
+            scores = text_scores(config.task.name)
+            if scores is None or not scores.by_encoder:
                 raise ConfigError(f"bertscore= scores summaries, not task={config.task.name}")
             config.task.bertscore = asked
     return systems

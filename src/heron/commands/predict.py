@@ -21,7 +21,7 @@ from heron.config.settings import (
     read_points,
     sort_words,
 )
-from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.scores import text_scores
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
@@ -161,8 +161,8 @@ def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -
 
 def _asks(trained: Trained) -> bool:
     """Tell whether the second text is a question."""
-    scores = scores_of(trained.config.task.name)
-    return isinstance(scores, TextScores) and scores.to == "question"
+    scores = text_scores(trained.config.task.name)
+    return scores is not None and scores.to == "question"
 
 
 def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:

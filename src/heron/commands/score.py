@@ -8,7 +8,7 @@ from heron.base.files import write_json
 from heron.base.tables import table_stem
 from heron.config.options import parse_options
 from heron.results.score_labels import Options, score_labels
-from heron.tasks.scores import SCORES, TextScores
+from heron.tasks.scores import text_scores
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -19,7 +19,7 @@ def run(arguments: Sequence[str]) -> int:
         DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
     """
     tasks = [word.removeprefix("task=") for word in arguments if word.startswith("task=")]
-    if any(task in SCORES and isinstance(SCORES[task], TextScores) for task in tasks):
+    if any(map(text_scores, tasks)):
         return _score_texts(arguments)
     return _score_labels(arguments)
 

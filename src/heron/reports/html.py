@@ -19,10 +19,11 @@ from heron.base.cells import SYNTHETIC, Table
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.languages import LANGUAGES
-from heron.results.artefacts import Artefacts, confusion_counts, writes_texts
+from heron.results.artefacts import Artefacts, confusion_counts
 from heron.results.collect import RunRecord
 from heron.results.groups import count_states
 from heron.results.predictions import Prediction
+from heron.tasks.scores import text_scores
 
 _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
@@ -38,7 +39,7 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
         figure: PNG bytes.
     """
     # Summaries are not right or wrong, and their articles are long: they have a page of their own.
-    texts = writes_texts(run)
+    texts = text_scores(run.setting("task.name"))
     summaries = texts is not None and texts.right is None
     rows = [] if summaries else _choose_rows(artefacts)
     language = LANGUAGES.find(str(run.setting("data.language", "")))

@@ -28,7 +28,7 @@ from heron.metrics.span import item_scores
 from heron.results.collect import RunRecord
 from heron.results.groups import SPLITS
 from heron.results.predictions import Prediction, Predictions, read_predictions
-from heron.tasks.scores import SCORES, TextScores
+from heron.tasks.scores import text_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +138,10 @@ def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str,
         The class names; empty where the data set has no classes (answers, summaries).
     """
     order = run.setting("data.label_order")
-    if not order or writes_texts(run):
+    if not order or text_scores(run.setting("task.name")):
         return ()
     seen = sorted({label for row in predictions for label in (str(row.gold), row.prediction)})
     return tuple(dict.fromkeys([*map(str, order), *seen]))
-
-
-def writes_texts(run: RunRecord) -> TextScores | None:
-    """Say how a run's texts are scored; None where its predictions are classes."""
-    task = run.setting("task.name")
-    if task not in SCORES:  # a run without a configuration, or of a fork that is not here
-        return None
-    scores = SCORES[task]
-    return scores if isinstance(scores, TextScores) else None
 
 
 def _read_predictions(path: Path) -> Predictions:

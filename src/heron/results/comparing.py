@@ -20,7 +20,7 @@ from heron.results.comparison import Comparison, compare_systems
 from heron.results.copied import copied_scores
 from heron.results.finding import System, find_baseline, systems_of
 from heron.results.scoring import Settings
-from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.scores import CLASSES, scores_of, text_scores
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
@@ -124,9 +124,9 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
     """Take what is not said from the runs."""
-    task = options.task or _agreed(records, "task.name", "task") or "classification"
+    task = options.task or _agreed(records, "task.name", "task") or CLASSES
     scores, language = scores_of(task), options.language
-    texts = isinstance(scores, TextScores)
+    texts = text_scores(task) is not None
     if texts and not language:
         language = _agreed(records, "data.language", "language")
     return Settings(

@@ -23,7 +23,7 @@ from heron.results.score_rows import (
     typed_columns,
 )
 from heron.tasks.qa.squad import is_squad
-from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.scores import TextScores, text_scores
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
 
 _TAKES = TAKES["score"]
@@ -93,8 +93,8 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         ConfigError: unknown data set, or options that the task does not have.
         DataError: unreadable rows; gold rows without a prediction, predictions without a gold row.
     """
-    kind = scores_of(options.task)
-    assert isinstance(kind, TextScores)
+    kind = text_scores(options.task)
+    assert kind is not None
     if options.resamples < 0:
         raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
     if (by_encoder := options.asked()) and not kind.by_encoder:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.data import UnicodeOptions
+from heron.config.tasks import TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
 from heron.metrics.confusion import Counts
@@ -26,7 +27,7 @@ from heron.metrics.paired_units import (
 from heron.metrics.significance import Booleans, score_function
 from heron.results.finding import System
 from heron.results.predictions import Prediction, Predictions
-from heron.tasks.scores import CLASSES, SCORES, TextScores, scores_of
+from heron.tasks.scores import CLASSES, ClassScores, TextScores, scores_of, text_scores
 
 Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
 
@@ -46,8 +47,8 @@ class Settings:
         unicode: which Unicode variants count as one; see `heron.languages.spelling`.
     """
 
-    metric: str = CLASSES.metric
-    task: str = "classification"
+    metric: str = ClassScores().metric
+    task: str = CLASSES
     relaxed: str = "recode"
     draws: int = 10_000
     seed: int = 0
@@ -63,8 +64,7 @@ class Settings:
     @property
     def texts(self) -> TextScores | None:
         """How the task's texts are scored; None where its predictions are classes."""
-        scores = scores_of(self.task)
-        return scores if isinstance(scores, TextScores) else None
+        return text_scores(self.task)
 
     def spell(self) -> Spell:
         """Make the function that spells texts of all files alike."""
@@ -144,7 +144,7 @@ def score_classes(
         [[numbers[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
     )
     score = score_function(settings.metric, classes, task=settings.task, relaxed=settings.relaxed)
-    scoring = Scoring(score, CLASSES.right, gold_N, len(classes))
+    scoring = Scoring(score, ClassScores().right, gold_N, len(classes))
     return Outcomes(scoring, outcome_FN, outcome_FN == gold_N)
 
 
@@ -242,7 +242,7 @@ def _check_labels(
     """Refuse labels that are no classes."""
     known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
     known += ["..."] if len(numbers) > _NAMED else []
-    of_texts = [f"task={name}" for name in SCORES if isinstance(SCORES[name], TextScores)]
+    of_texts = [f"task={name}" for name in TASKS if text_scores(name)]
     fix = f"allowed: {', '.join(known)}; labels=A,B,... sets them, {' and '.join(of_texts)} "
     fix += "compare texts"
     problems = [

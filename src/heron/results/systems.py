@@ -16,7 +16,7 @@ from heron.config.data import UnicodeOptions
 from heron.languages.spelling import Spell, speller
 from heron.languages.unicode import coarsest
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
-from heron.tasks.scores import TextScores, scores_of
+from heron.tasks.scores import text_scores
 
 GOLD = "gold"  # the references as a system
 _NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
@@ -154,8 +154,8 @@ def _read(name: str, path: Path, split: str) -> System:
 
     run = open_run(path)
     config = read_stored(run.config)
-    scores = scores_of(config.task.name)
-    if not isinstance(scores, TextScores) or scores.right is not None:
+    scores = text_scores(config.task.name)
+    if scores is None or scores.right is not None:
         raise ConfigError(
             f"{path} is a run of task={config.task.name}, which writes no summaries to judge: "
             "name runs of task=summarization, or tables with a column 'summary'"

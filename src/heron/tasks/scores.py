@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.registry import Registry
+from heron.config.tasks import TASKS
 
 if TYPE_CHECKING:  # a command that scores nothing loads none of these
     from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # a command that scores nothing loads none of these
     from heron.data.formats import Rows
     from heron.languages.language import Language
     from heron.metrics.paired_units import Floats
+    from heron.tasks.task import Task
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -84,26 +85,30 @@ class TextScores:
     by_encoder: bool = False
 
 
-CLASSES = ClassScores()
-
-SCORES: Registry[ClassScores | TextScores] = Registry(
-    "task",
-    {
-        "classification": "heron.tasks.scores:CLASSES",
-        "nli": "heron.tasks.scores:CLASSES",
-        "relation": "heron.tasks.relation.scores:SCORES",
-        "qa": "heron.tasks.qa.scores:SCORES",
-        "summarization": "heron.tasks.summarization.scores:SCORES",
-    },
-)
+CLASSES = "classification"  # rows with one of several classes, of whatever task
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
     """Find how a task's predictions are scored.
 
+    Args:
+        task: its name, or `classification`.
+
     Raises:
         ConfigError: there is no such task.
     """
-    if task not in SCORES:
-        raise ConfigError(f"task={task}: no such task.{nearest(task, SCORES)}")
-    return SCORES[task]
+    if task in TASKS:
+        return cast("Task", TASKS[task]).scores()
+    if task != CLASSES:
+        raise ConfigError(f"task={task}: no such task.{nearest(task, [*TASKS, CLASSES])}")
+    return ClassScores()
+
+
+def text_scores(task: object) -> TextScores | None:
+    """Find how a task's texts are scored; None where it has classes or is unknown.
+
+    Args:
+        task: its name, perhaps of a fork that is not here, or None.
+    """
+    scores = scores_of(str(task)) if task in TASKS else None
+    return scores if isinstance(scores, TextScores) else None

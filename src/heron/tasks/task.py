@@ -18,6 +18,7 @@ from heron.config.schema import Config, HeadConfig
 from heron.config.tasks import TASKS, TaskRules
 from heron.data.formats import Format
 from heron.metrics.names import LOSS
+from heron.tasks.scores import ClassScores, TextScores
 
 if TYPE_CHECKING:  # these load torch, or much of it
     from pathlib import Path
@@ -73,6 +74,7 @@ class Task(TaskRules):
         module: puts encoder and head into the task's module; gets the configuration, both, the
             number of optimizer steps, and the class weights of the loss or None.
         score_names: lists the scores of a run, without their intervals.
+        scores: says how predictions are scored outside a run, by class or by text.
         fit_baseline: fits the baseline that a configuration names, on training examples.
         load_baseline: opens a fitted baseline from a run's `model/`.
     """
@@ -90,6 +92,7 @@ class Task(TaskRules):
     )
     module: Callable[[Config, Encoder, nn.Module, int, Tensor | None], TaskModule]
     score_names: Callable[[Config], list[str]]
+    scores: Callable[[], ClassScores | TextScores] = ClassScores
     fit_baseline: Callable[[Config, Sequence[Example]], Baseline] = _no_baseline
     load_baseline: Callable[[Config, Path], Baseline] = _no_baseline
 

@@ -12,12 +12,13 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import write_table
 from heron.commands import compare
+from heron.config.tasks import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile
-from heron.tasks.qa.scores import SCORES as ANSWERS
-from heron.tasks.scores import SCORES
+from heron.tasks.qa.scores import text_scores
+from heron.tasks.qa.task import TASK
 
 N = 80
 GUIDS = [f"q{row}" for row in range(N)]
@@ -285,8 +286,9 @@ def test_a_task_without_right_and_wrong_has_no_tests_of_them(sweep, monkeypatch,
     def lengths(predictions, golds, language, no_answer):
         return {"length": np.array([len(text) / 100 for text in predictions])}
 
-    lengthy = dataclasses.replace(ANSWERS, items=lengths, metric="length", right=None)
-    monkeypatch.setitem(SCORES._added, "lengths", lengthy)
+    lengthy = dataclasses.replace(text_scores(), items=lengths, metric="length", right=None)
+    task = dataclasses.replace(TASK, scores=lambda: lengthy)
+    monkeypatch.setitem(TASKS._added, "lengths", task)
     written = run(sweep, "task=lengths")
     assert (written["right"], written["cochran_q"]) == (None, None)
     found = by_label(written)["head=mbert"]["against"]

@@ -50,17 +50,19 @@ def _golds(example: Example) -> list[str]:
     return list(example.side["answers"])
 
 
-SCORES = TextScores(
-    items=_items,
-    metric="f1",
-    right="exact_match",
-    can_be_empty=_can_be_empty,
-    gives="answer",
-    to="question",
-    data="own_qa",
-    columns=("prediction", "prediction_text", "answer", "text"),
-    group="text",
-    read=_read,
-    golds=_golds,
-    notes=_notes,
-)
+def text_scores() -> TextScores:
+    """Say how the texts are scored."""
+    return TextScores(
+        items=_items,
+        metric="f1",
+        right="exact_match",
+        can_be_empty=_can_be_empty,
+        gives="answer",
+        to="question",
+        data="own_qa",
+        columns=("prediction", "prediction_text", "answer", "text"),
+        group="text",
+        read=_read,
+        golds=_golds,
+        notes=_notes,
+    )

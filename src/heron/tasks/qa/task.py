@@ -48,4 +48,5 @@ TASK = Task(
     head_in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
     module=on_demand("heron.tasks.qa.module:ExtractionModule"),
     score_names=score_names,
+    scores=on_demand("heron.tasks.qa.scores:text_scores"),
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from heron.base.registry import on_demand
 from heron.config.schema import Config
 from heron.config.tasks import LABEL_KEYS
 from heron.data.markers import event_markers
+from heron.metrics.relation import RELATIONS
 from heron.tasks.classes import CLASS_FORMATS, class_data_problems, class_score_names
+from heron.tasks.scores import ClassScores
 from heron.tasks.task import Task
 
 
@@ -28,6 +32,7 @@ TASK = Task(
     head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
     module=on_demand("heron.tasks.classification:ClassificationModule"),
     score_names=class_score_names,
+    scores=partial(ClassScores, usual_labels=tuple(RELATIONS)),
     fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),
     load_baseline=on_demand("heron.tasks.class_baselines:load_class_baseline"),
 )

@@ -72,16 +72,18 @@ def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]])
         )
 
 
-SCORES = TextScores(
-    items=_items,
-    metric="rouge1",
-    gives="summary",
-    to="article",
-    data="own_summaries",
-    columns=("prediction", "summary", "text"),
-    group="guid",
-    read=_read,
-    golds=_golds,
-    rest=_rest,
-    by_encoder=True,
-)
+def text_scores() -> TextScores:
+    """Say how the texts are scored."""
+    return TextScores(
+        items=_items,
+        metric="rouge1",
+        gives="summary",
+        to="article",
+        data="own_summaries",
+        columns=("prediction", "summary", "text"),
+        group="guid",
+        read=_read,
+        golds=_golds,
+        rest=_rest,
+        by_encoder=True,
+    )

@@ -47,6 +47,7 @@ TASK = Task(
     head_module=on_demand("heron.tasks.summarization.module:no_head"),
     module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
     score_names=score_names,
+    scores=on_demand("heron.tasks.summarization.scores:text_scores"),
     fit_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
     load_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
 )
