@@ -2,11 +2,12 @@
 PYTHON ?= python3
 HERON_DATA ?= ../shared/data
 HERON_ENCODER ?= ../shared/models/me5-small-he-ro
+PINS ?= runs/pins
 BIN := .venv/bin
 # Two processes share the cores in the tests: more threads each would only fight.
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
-.PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss clean help
+.PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss pin clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -65,6 +66,9 @@ bench-generation: .venv/installed  ## summaries written in batches and one by on
 
 bench-token-loss: .venv/installed  ## cross-entropy over a vocabulary beside torch's
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.token_loss
+
+pin: .venv/installed  ## record what the command line does, to compare before and after: PINS=DIR
+	$(BIN)/python -m tests.behaviour record $(abspath $(PINS))
 
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2
