@@ -28,13 +28,14 @@ import pandas as pd
 # Runs `python -m heron` for each line of its input, in a process forked from this one: importing
 # the libraries, none of which is heron's own, takes far longer than most commands.
 _SERVER = """\
-import importlib, json, os, runpy, sys
+import atexit, gc, importlib, json, os, runpy, sys, threading, traceback
 for name in ("torch", "pytorch_lightning", "transformers.models.bert.modeling_bert", "hydra",
              "matplotlib.figure", "pandas", "pyarrow.parquet", "scipy.stats", "sklearn.svm"):
     try:
         importlib.import_module(name)
     except ImportError:
         pass
+gc.freeze()
 for line in sys.stdin:
     order = json.loads(line)
     if (child := os.fork()) == 0:
@@ -45,8 +46,19 @@ else:
     sys.exit()
 for number, name in enumerate((os.devnull, order["out"], order["err"])):
     os.dup2(os.open(name, os.O_RDWR | os.O_CREAT, 0o644), number)
-sys.argv = ["heron", *order["words"]]
-runpy.run_module("heron", run_name="__main__", alter_sys=True)
+sys.argv, code = ["heron", *order["words"]], 0
+try:
+    runpy.run_module("heron", run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    code = end.code or 0
+except BaseException:
+    traceback.print_exc()
+    code = 1
+# Python's own end would take apart all libraries, which takes a second.
+threading._shutdown()
+atexit._run_exitfuncs()
+sys.stdout.flush()
+os._exit(code)
 """
 # Composes many configurations in one process: file and what is typed after `python -m heron`.
 _COMPOSE = """\
