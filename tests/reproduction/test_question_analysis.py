@@ -1,18 +1,19 @@
 """ParaShoot's own tables, computed from its files: what agrees and by how much the rest differs."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from heron.analysis.answer_sheet import read_sheet, write_sheet
-from heron.analysis.question_statistics import ALL, question_statistics
 from heron.base.errors import DataError
+from heron.base.forks import load_forks
 from heron.cli import main
 from heron.config.data_words import configure
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped
+from heron.tasks.qa.statistics import ALL, question_statistics
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [
@@ -88,10 +89,12 @@ def test_most_questions_have_4_to_7_words_and_most_answers_1_to_4(described):
 
 
 def test_a_sheet_of_fifty_validation_answers_comes_back_as_it_was(splits, tmp_path):
+    load_forks()
+    sheets = import_module("heron_forks.parashoot.answer_sheet")
     sheet = tmp_path / "judge.csv"
-    assert write_sheet(sheet, splits["validation"], sample=50, seed=0) == 221
+    assert sheets.write_sheet(sheet, splits["validation"], sample=50, seed=0) == 221
     with pytest.raises(DataError, match="no answer is judged yet"):
-        read_sheet(sheet)
+        sheets.read_sheet(sheet)
 
 
 def test_the_command_describes_the_data_set_and_names_the_missing_file(tmp_path, capsys):

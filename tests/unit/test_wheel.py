@@ -59,6 +59,7 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     templates = Path("heron", "base", "templates")
     assert files(wheel / templates, "*") == files(ROOT / "src" / templates, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
+    modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}
     assert files(wheel / "heron", "*.py") == modules
 
 
@@ -80,12 +81,14 @@ def test_an_installed_heron_finds_its_configuration_and_forks_in_the_working_dir
     code = (
         "from heron.base.folders import conf_dir, data_sets; print(conf_dir());"
         "from heron.results.published import find_published; print(find_published('trc/table4'));"
-        "print(*data_sets())"
+        "print(*data_sets());"
+        "from heron.tasks.analysis import ADDED; print(*ADDED)"
     )
-    conf, published, names = installed(wheel, tmp_path, "-c", code).splitlines()
+    conf, published, names, added = installed(wheel, tmp_path, "-c", code).splitlines()
     assert conf == str(wheel / "heron" / "conf")
     assert published == str(wheel / "heron" / "experiments" / "trc" / "published.yaml")
     assert {"chronicle", "trc", "village_news"} <= set(names.split())
+    assert {"score_sheet", "published_statistics"} <= set(added.split())
 
 
 @pytest.mark.real  # four commands, each a process

@@ -1,54 +1,99 @@
-"""The figure of an analysis: accuracy by slice, as PNG bytes, drawn without a display."""
+"""The figure of an analysis: scores by slice, as PNG bytes."""
 
 from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from heron.analysis.breakdown import Breakdown
-from heron.analysis.slices import Slicing
-from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
+from heron.base.cells import Cell, Interval
+from heron.base.plots import FAINT, ORANGE, QUIET, STYLE, png
+from heron.tasks.analysis import Drawn
+from heron.tasks.slices import Slicing
+
+_LINE = 95  # letters of a sheet's title in one line
 
 
-def breakdown_figure(found: Breakdown, title: str, overall: float) -> bytes:
-    """Draw a panel per slicing: accuracy with its interval, and what the largest class would get.
+def slices_figure(
+    slicings: Sequence[Slicing],
+    title: str,
+    overall: float,
+    drawn: Sequence[Drawn],
+    group: str = "article",
+    zoomed: bool = False,
+) -> bytes:
+    """Draw scores with their intervals, slice by slice, a panel for each slicing.
 
     Args:
-        found: the analysis.
+        slicings: what to draw.
         title: of the sheet.
-        overall: accuracy of the whole split, a fraction, drawn as a line.
-
-    Returns:
-        PNG bytes.
+        overall: the first score of the whole split, a fraction, drawn as a line.
+        drawn: which scores, and how.
+        group: what intervals draw.
+        zoomed: end the axis above the largest score instead of at 1.
     """
+    largest = _largest(slicings, drawn) if zoomed else 1.0
     with matplotlib.rc_context(STYLE):
-        heights = [1.1 + 0.36 * len(slicing.slices) for slicing in found.slicings]
-        figure = Figure(figsize=(7.2, 0.5 + sum(heights)), layout="constrained")
+        lines = textwrap.wrap(title, _LINE)
+        heights = [1.3 + 0.42 * len(slicing.slices) for slicing in slicings]
+        figure = Figure(figsize=(7.2, sum(heights) + 0.2 * len(lines)), layout="constrained")
         panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-        for axes, slicing in zip(panels, found.slicings, strict=True):
-            _draw(axes, slicing, overall)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
+        for axes, slicing in zip(panels, slicings, strict=True):
+            for one in drawn:
+                _draw_score(axes, slicing, one)
+            axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
+            _label(axes, slicing, largest)
+        whole = f"line: {drawn[0].label} of the whole split"
+        panels[-1].set_xlabel(f"score with its 95 % interval by {group} ({whole})")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower right", ncols=3)
+        figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
 
-def _draw(axes: Axes, slicing: Slicing, overall: float) -> None:
+def _largest(slicings: Sequence[Slicing], drawn: Sequence[Drawn]) -> float:
+    """Find where an axis may end that shows every score."""
+    slices = [one for slicing in slicings for one in slicing.slices]
+    highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
+    return min(1.0, 1.1 * max(highs, default=1.0)) or 1.0
+
+
+def _bounds(cell: Cell) -> tuple[float, float, float]:
+    if isinstance(cell, Interval):
+        return cell
+    value = float(str(cell)) if cell is not None else 0.0
+    return value, value, value
+
+
+def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
     for row, one in enumerate(slicing.slices):
-        if one.accuracy is None:
+        cell = one.cells[drawn.score]
+        if cell is None:
             continue
-        value, low, high = one.accuracy
+        value, low, high = _bounds(cell)
         axes.errorbar(
-            value, row, xerr=[[value - low], [high - value]], fmt="D", color=BLUE, ms=5, capsize=3
+            value,
+            row + drawn.shift,
+            xerr=[[value - low], [high - value]],
+            fmt=drawn.marker,
+            color=drawn.colour,
+            ms=5,
+            capsize=3,
+            label=drawn.label if row == 0 else None,
         )
-        axes.plot(one.largest, row, "|", color=QUIET, markersize=12)
-    axes.axvline(overall, color=ORANGE, linewidth=0.8, zorder=0)
-    # Latin digits beside names in any script: matplotlib does not order right-to-left text.
-    names = [f"{one.name}  (n={one.rows:,})" for one in slicing.slices]
+
+
+def _label(axes: Axes, slicing: Slicing, largest: float) -> None:
+    # Latin names only beside digits: matplotlib does not order right-to-left text.
+    sizes = [f"(n={len(one.rows_M):,})" for one in slicing.slices]
+    names = [f"{o.name.replace('_', ' ')}  {n}" for o, n in zip(slicing.slices, sizes, strict=True)]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0, 1)
+    axes.set_xlim(-0.02 * largest, 1.02 * largest)
     axes.set_title(slicing.title)
-    axes.set_xlabel("accuracy (line: the whole split; |: the slice's largest class)")
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines["left"].set_visible(False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from heron.base.cells import is_number, show, sort_value
+from heron.base.cells import SYNTHETIC, is_number, show, sort_value
 
 SHORTEST = 40  # characters; a text cut to less says nothing
 
@@ -56,6 +56,23 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
 def render(template: str, **values: Any) -> str:
     """Fill one of heron's page templates; every value is escaped, and none may be missing."""
     return _environment().get_template(template).render(**values)
+
+
+def cards_page(
+    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
+) -> str:
+    """Build a page that shows each row of a split as a card.
+
+    Args:
+        template: extends `cards.html.j2`.
+        title: names the run and the split.
+        synthetic: whether the texts are generated; the page then says so.
+        content: what the page's script shows, in JSON's own types.
+        values: of the template.
+    """
+    banner = SYNTHETIC if synthetic else ""
+    data = Markup(escape_json(content))
+    return render(template, title=title, synthetic=banner, data=data, **values)
 
 
 @cache

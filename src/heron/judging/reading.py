@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from heron.analysis.answer_sheet import _mark
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.judging.form import ANSWERS, csv_columns
+from heron.judging.marks import read_mark
 from heron.judging.questions import NONE
 from heron.judging.study import RATINGS, Study
 from heron.results.systems import number
@@ -223,7 +223,7 @@ def _csv_row(
     ticked = set()
     for name in [*(one.name for one in study.errors), NONE]:
         try:
-            if _mark(name, text.get(name, "")):
+            if read_mark(name, text.get(name, "")):
                 ticked.add(name)
         except ValueError as error:
             problems.append(Problem(where, *error.args))

@@ -16,14 +16,13 @@ from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.judging.ratings import ALL, Floats, Ratings, human_scores, stacked, unit_means
 from heron.metrics.agreement import Alpha, krippendorff_alpha
 from heron.metrics.correlation import FEWEST, Correlation, correlate
+from heron.metrics.rates import group_mean
 
 Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
 
 
 def means_table(ratings: Ratings, seed: int) -> Table:
     """Average the ratings of each system (HeSum's Table 3)."""
-    from heron.analysis.answered import intervals_of
-
     rows: list[tuple[Cell, ...]] = []
     for system in ratings.study.systems:
         own_U = ratings.systems == system
@@ -31,7 +30,7 @@ def means_table(ratings: Ratings, seed: int) -> Table:
         for values_RU in ratings.values.values():
             rater, unit = np.nonzero(~np.isnan(values_RU) & own_U)
             groups = [ratings.units[one].guid for one in unit]
-            cells.append(intervals_of({"": values_RU[rater, unit]}, groups, seed)[""])
+            cells.append(group_mean(values_RU[rater, unit], groups, seed))
         judged = np.stack([~np.isnan(one[:, own_U]) for one in ratings.values.values()])
         rows.append((system, int(judged.any(axis=(0, 1)).sum()), int(judged.sum()), *cells))
     columns = ("system", "summaries", "ratings", *ratings.values)
@@ -44,15 +43,13 @@ def means_table(ratings: Ratings, seed: int) -> Table:
 
 def differences_table(ratings: Ratings, seed: int) -> Table:
     """Compare every two systems article by article, each article's mean over raters."""
-    from heron.analysis.answered import intervals_of
-
     guids, systems = ratings.study.guids, ratings.study.systems
     # Units lie article by article, the systems of each in the study's order.
     means = [unit_means(v).reshape(len(guids), len(systems)) for v in ratings.values.values()]
     rows: list[tuple[Cell, ...]] = []
     for first, second in combinations(range(len(systems)), 2):
         gaps = [means_AS[:, first] - means_AS[:, second] for means_AS in means]
-        cells = [intervals_of({"": gap_A}, guids, seed)[""] for gap_A in gaps]
+        cells = [group_mean(gap_A, guids, seed) for gap_A in gaps]
         articles = max(int((~np.isnan(gap_A)).sum()) for gap_A in gaps)
         rows.append((f"{systems[first]} - {systems[second]}", articles, *cells))
     note = (

@@ -1,6 +1,6 @@
 """Kinds of questions, answers and errors of extractive question answering, for breakdowns.
 
-Each function names the class of every question of a split; `heron.analysis.slices` parts rows by
+Each function names the class of every question of a split; `heron.tasks.slices` parts rows by
 such names. Legend: N questions.
 """
 

@@ -18,6 +18,10 @@ from heron.metrics.summary_statistics import by_words, summary_statistics
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
 COPIES = ("lead3", "oracle")  # what copies sentences, as prefixes of scores
+COPIED_NOTE = (
+    "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "
+    "reference in hand."
+)
 _DESCRIBED = (
     "summary_length",
     "compression",
@@ -137,6 +141,12 @@ def copied_names(metric: str) -> list[str]:
     No score of a system that writes is shown without them. Empty for other scores than ROUGE.
     """
     return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
+
+
+def is_copied(metric: str) -> bool:
+    """Tell `lead3_rouge1` and `oracle_rouge1` from scores of the system itself."""
+    prefix, _, rest = metric.partition("_")
+    return prefix in COPIES and metric in copied_names(rest)
 
 
 def _named(measure: str, profile: str) -> str:

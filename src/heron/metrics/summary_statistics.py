@@ -13,7 +13,7 @@ widely, so a figure without its kind of average means little. A document with no
 
 What a token is, is the caller's choice: `by_words`, `by_whitespace` as simple scripts do (more
 looks novel then, as a comma makes another word); lemmas and morphemes are in
-`heron.analysis.summary_profile`.
+`heron.tasks.summarization.profile`.
 
 Legend: N documents.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.

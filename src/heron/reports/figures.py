@@ -19,10 +19,11 @@ from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, PALETTE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import signed
+from heron.metrics.summary import is_copied
 from heron.reports.papers import PaperView
 from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.results.collect import RunRecord
-from heron.results.copied import is_copied, with_copied
+from heron.results.copied import with_copied
 from heron.results.groups import Group, group_runs, headline_metrics
 
 _MAP_POINTS = 20_000  # more points than this only hide each other

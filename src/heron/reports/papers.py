@@ -14,10 +14,11 @@ from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import signed
+from heron.metrics.summary import COPIED_NOTE
 from heron.reports.choosing import Rule, choose, chosen_table
 from heron.reports.tables import vector_notes, vectors_of
 from heron.results.collect import RunRecord
-from heron.results.copied import COPIED_NOTE, copied_scores
+from heron.results.copied import copied_scores
 from heron.results.groups import Group, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings

@@ -7,8 +7,8 @@ from typing import Any
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.metrics.significance import INPUTS
+from heron.metrics.summary import COPIED_NOTE
 from heron.results.comparison import Comparison, SystemResult
-from heron.results.copied import COPIED_NOTE
 
 _P = ".2g"  # p-values span orders of magnitude
 

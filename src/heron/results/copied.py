@@ -9,19 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from heron.metrics.summary import COPIES, copied_names
+from heron.metrics.summary import copied_names
 from heron.results.collect import RunRecord
-
-COPIED_NOTE = (
-    "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "
-    "reference in hand."
-)
-
-
-def is_copied(metric: str) -> bool:
-    """Tell `lead3_rouge1` and `oracle_rouge1` from scores of the system itself."""
-    prefix, _, rest = metric.partition("_")
-    return prefix in COPIES and metric in copied_names(rest)
 
 
 def with_copied(metrics: Sequence[str], present: Iterable[str]) -> list[str]:

@@ -7,8 +7,8 @@ or .parquet) with the columns guid, gold and prediction.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.config.data import DataConfig
-from heron.data.examples import Example
+from heron.data.predictions import Prediction
 
 _GOLDS = "golds"
 
@@ -40,40 +40,6 @@ class Names:
 
 
 NAMES = Names()
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """One predicted row.
-
-    Args:
-        guid: its id.
-        gold: the gold label or text; None where there is none. An empty text is a gold text: it
-            says that "no answer" is right.
-        prediction: the predicted label or text, without spaces around it; empty for none.
-        golds: all right texts, from the column `golds` (a JSON list); else `gold`, unless empty.
-        group: what the row belongs to, such as its document; empty for none.
-        cells: all columns that were read, as they are stored.
-        example: what was predicted, where `join_examples` has added it.
-    """
-
-    guid: str
-    gold: str | None
-    prediction: str
-    golds: tuple[str, ...] = ()
-    group: str = ""
-    cells: Mapping[str, Any] = field(default_factory=dict)
-    example: Example | None = None
-
-    @property
-    def probability(self) -> float | None:
-        """Probability of the prediction; None where it is not stored."""
-        return self.cells.get(f"p/{self.prediction}", self.cells.get("probability"))
-
-    def text(self, column: str) -> str:
-        """Read a cell as text; empty where there is none."""
-        cell = self.cells.get(column)
-        return "" if is_missing(cell) else cell_text(cell)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ import struct
 
 import numpy as np
 
-from heron.analysis.breakdown import Breakdown
-from heron.analysis.figures import breakdown_figure
-from heron.analysis.slices import Answers, Slicing, measure
+from heron.analysis.figures import slices_figure
+from heron.base.cells import Interval
+from heron.tasks.label_slices import LabelAnalysis
+from heron.tasks.slices import Slice, Slicing
 
 
 def height(png):
@@ -14,11 +15,18 @@ def height(png):
     return struct.unpack(">II", png[16:24])[1]
 
 
+def sliced(name, size, accuracy):
+    return Slice(name, np.arange(size), {"accuracy": accuracy, "largest class": 0.5})
+
+
 def test_a_figure_has_a_panel_per_slicing_and_the_same_bytes_each_time():
-    answers = Answers(["a", "b", "b"], np.array([True, False, True]), np.arange(3))
-    parts = {"some": np.array([0, 1]), "all right": np.array([2]), "none": np.array([], int)}
-    slicing = Slicing("Accuracy by kind", "kind", measure(answers, parts))
-    one = breakdown_figure(Breakdown("kind", (slicing,), ()), "a run", 2 / 3)
-    two = breakdown_figure(Breakdown("kind", (slicing, slicing), ()), "a run", 2 / 3)
+    slices = (
+        sliced("some", 2, Interval(0.5, 0.1, 0.9)),
+        sliced("one article", 1, 1.0),
+        sliced("none", 0, None),
+    )
+    slicing, drawn = Slicing("By kind", slices), LabelAnalysis.drawn
+    one = slices_figure([slicing], "a run", 2 / 3, drawn)
+    two = slices_figure([slicing, slicing], "a run", 2 / 3, drawn, "row", zoomed=True)
     assert height(two) > 1.5 * height(one)
-    assert one == breakdown_figure(Breakdown("kind", (slicing,), ()), "a run", 2 / 3)
+    assert one == slices_figure([slicing], "a run", 2 / 3, drawn)

@@ -16,8 +16,8 @@ PNG = b"\x89PNG"
 @pytest.fixture(autouse=True)
 def fast_figures(monkeypatch):
     """Replace the figures, which take most of the time; they have tests of their own."""
-    for name in ("scores_figure", "lengths_figure"):
-        monkeypatch.setattr(f"heron.analysis.span_figures.{name}", lambda *inputs: PNG)
+    for name in ("analysis.figures.slices_figure", "tasks.qa.figures.lengths_figure"):
+        monkeypatch.setattr(f"heron.{name}", lambda *inputs: PNG)
 
 
 @pytest.fixture

@@ -7,23 +7,23 @@ import json
 import numpy as np
 import pytest
 
-from heron.analysis import summary_slices
-from heron.analysis.summaries_page import novel_places, payload, summaries_page
-from heron.analysis.summarized import read_summarized
-from heron.analysis.summary_slices import statistics_of_golds, summary_breakdown
+from heron.analysis.run import open_analysis
 from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
+from heron.config.analyze_options import parse
 from heron.config.checks import from_yaml, to_yaml
-from heron.config.data import GeneratorConfig, UnicodeOptions
+from heron.config.data import GeneratorConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.extractive import split_sentences
 from heron.metrics.summary import extractive_scores, item_rouge
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
+from heron.tasks.summarization import slices
+from heron.tasks.summarization.page import novel_places, payload, summaries_page
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
@@ -41,7 +41,7 @@ BY = ("article_length", "summary_length", "compression", "novelty")
 def fast_figures(monkeypatch, request):
     """Replace the figure where a test is not about it."""
     if "drawn" not in request.node.name:
-        monkeypatch.setattr("heron.analysis.span_figures.scores_figure", lambda *inputs: PNG)
+        monkeypatch.setattr("heron.analysis.figures.slices_figure", lambda *inputs: PNG)
 
 
 @pytest.fixture
@@ -51,7 +51,11 @@ def run(tmp_path):
 
 @pytest.fixture
 def split(run):
-    return read_summarized(run / "predictions" / "test.parquet", "run", "he")
+    return opened(run)
+
+
+def opened(run, *words):
+    return open_analysis(parse([f"run={run}", *map(str, words)]))
 
 
 def analyze(*words):
@@ -89,50 +93,52 @@ def test_a_run_leaves_a_table_and_a_figure_for_each_analysis_and_a_page(run, cap
 
 
 @pytest.mark.parametrize("by", BY)
-def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(split, by):
-    found = summary_breakdown(by, split, bins=3)
-    rows = np.concatenate([one.rows_M for one in found.slices])
+def test_slices_part_all_articles_by_what_the_gold_summary_and_the_article_are(run, by):
+    split = opened(run, "bins=3")
+    found = split.run(by)
+    (slicing,) = found.slicings
+    rows = np.concatenate([one.rows_M for one in slicing.slices])
     assert sorted(rows.tolist()) == list(range(N))
-    values = statistics_of_golds(split, by)
-    edges = [(values[one.rows_M].min(), values[one.rows_M].max()) for one in found.slices]
+    values = split.statistic(FIGURES[by])
+    edges = [(values[one.rows_M].min(), values[one.rows_M].max()) for one in slicing.slices]
     assert all(low[1] < high[0] for low, high in itertools.pairwise(edges))
     whole = found.tables[0].rows[-1]
     column = found.tables[0].columns.index("rouge1")
-    means = [one.scores["rouge1"] for one in found.slices]
+    means = [one.cells["rouge1"] for one in slicing.slices]
     means = [getattr(mean, "value", mean) for mean in means]
-    sizes = [len(one.rows_M) for one in found.slices]
+    sizes = [len(one.rows_M) for one in slicing.slices]
     assert np.average(means, weights=sizes) == pytest.approx(whole[column].value)
 
 
-def test_what_articles_are_sliced_by_is_counted_by_hand(split):
+def test_what_articles_are_sliced_by_is_counted_by_hand(run, split):
     article, gold = article_of(3).split(), gold_of(3).split()
-    found = {by: statistics_of_golds(split, by)[3] for by in BY}
+    found = {by: split.statistic(FIGURES[by])[3] for by in BY}
     assert found["article_length"] == len(article) - 1  # an emoji is no word
     assert found["summary_length"] == len(gold) == 5
     assert found["compression"] == pytest.approx(1 - 5 / (len(article) - 1))
     assert found["novelty"] == 1.0
-    spaces = statistics_of_golds(split, "article_length", "whitespace")[3]
+    spaces = opened(run, "words=whitespace").statistic("article_length")[3]
     assert spaces == len(article)
 
 
 def test_all_slicings_of_a_split_count_its_texts_once(split, monkeypatch):
     counted = []
-    real = summary_slices.SEGMENTS["words"]
+    real = slices.SEGMENTS["words"]
     count = lambda texts: counted.extend(texts) or real(texts)  # noqa: E731
-    monkeypatch.setitem(summary_slices.SEGMENTS, "words", count)
+    monkeypatch.setitem(slices.SEGMENTS, "words", count)
     for by in BY:
         expected = [
             summary_statistics([a], [g])[FIGURES[by]]
-            for a, g in zip(split.articles, split.golds, strict=True)
+            for a, g in zip(split.articles, split.gold_texts, strict=True)
         ]
-        assert statistics_of_golds(split, by) == pytest.approx(np.array(expected), nan_ok=True)
-    assert sorted(counted) == sorted([*split.articles, *split.golds])
+        assert split.statistic(FIGURES[by]) == pytest.approx(np.array(expected), nan_ok=True)
+    assert sorted(counted) == sorted([*split.articles, *split.gold_texts])
 
 
-def test_the_seed_of_slices_is_the_one_that_was_asked_for(split):
+def test_the_seed_of_slices_is_the_one_that_was_asked_for(run):
     def intervals(seed):
-        found = summary_breakdown("summary_length", split, bins=2, seed=seed)
-        return [one.scores["rouge1"] for one in found.slices]
+        (slicing,) = opened(run, "bins=2", f"seed={seed}").run("summary_length").slicings
+        return [one.cells["rouge1"] for one in slicing.slices]
 
     assert intervals(0) == intervals(0) != intervals(1)
     values = [[one.value for one in intervals(seed)] for seed in (0, 1)]
@@ -145,9 +151,9 @@ def test_a_gold_summary_of_one_word_has_no_pairs_and_a_slice_of_its_own(run):
     columns = {name: table.values(name) for name in table.columns}
     columns["gold"][:2] = ["תקציב", "מים"]
     write_table(path, columns)
-    found = summary_breakdown("novelty", read_summarized(path, "run", "he"))
-    assert found.slices[-1].name == "(too short)"
-    assert found.slices[-1].rows_M.tolist() == [0, 1]
+    (slicing,) = opened(run).run("novelty").slicings
+    assert slicing.slices[-1].name == "(too short)"
+    assert slicing.slices[-1].rows_M.tolist() == [0, 1]
 
 
 def test_a_side_column_of_the_data_slices_as_well(run):
@@ -180,7 +186,7 @@ def test_a_wrong_column_of_generated_articles_is_named_before_any_are(run, monke
     config = from_yaml(path.read_text(encoding="utf-8"))
     data = dataclasses.replace(config.data, files={}, generator=GeneratorConfig())
     path.write_text(to_yaml(dataclasses.replace(config, data=data)), encoding="utf-8")
-    for place in ("heron.analysis.summarized.read_table", "heron.results.shipped.read_shipped"):
+    for place in ("heron.results.predictions.read_table", "heron.results.shipped.read_shipped"):
         monkeypatch.setattr(place, None)
     assert analyze(f"run={run}", "by=statistics,desks") == 2
     assert "by=desks: neither an analysis nor a side column" in capsys.readouterr().err
@@ -244,11 +250,11 @@ def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tm
 
 
 def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(split):
-    page = summaries_page("title", split, megabytes=0.006)
+    page = summaries_page(split, megabytes=0.006)
     lengths = {len(row["article"]) for row in content_of(page)["rows"]}
     assert max(lengths) < max(map(len, split.articles))
     assert f"cut after {max(lengths):,} characters" in page
-    assert "cut after" not in summaries_page("title", split)
+    assert "cut after" not in summaries_page(split)
 
 
 def test_the_page_of_generated_articles_says_that_they_are(run):
@@ -270,7 +276,7 @@ def test_summaries_without_a_gold_one_are_left_out_and_counted(run):
     assert (stored["articles"], stored["unlabelled"]) == (N - 1, 1)
     write_table(path, {**columns, "gold": [None] * N})
     with pytest.raises(ConfigError, match="split=test: none of its summaries has a gold one"):
-        read_summarized(path, "run", "he")
+        _ = opened(run).rows
 
 
 def test_systems_of_other_data_are_refused_by_file_and_guid(run, tmp_path, capsys):
@@ -299,15 +305,17 @@ def test_a_system_that_kept_direction_marks_has_the_same_golds_and_loses_nothing
         }
         write_table(tmp_path / name, {"guid": guids, **columns})
     paths = [str(tmp_path / name) for name in texts]
-    found = read_summarized(run / "predictions" / "test.parquet", "run", "he", paths)
+    found = opened(run, f"beside={','.join(paths)}")
     marks, plain = found.systems[1:3]
     assert plain.texts == [written_for(row, 1) for row in range(N)]
     assert marks.texts == list(map(with_marks, plain.texts))  # shown as they were written
     for name, score_N in plain.scores.items():
         np.testing.assert_array_equal(marks.scores[name], score_N)
-    kept = UnicodeOptions(bidi="keep")
+    config = run / "config.yaml"
+    text = config.read_text(encoding="utf-8").replace("bidi: strip", "bidi: keep")
+    config.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"marks.csv: s0: another.*Unicode variants that data.unic"):
-        read_summarized(run / "predictions" / "test.parquet", "run", "he", paths, unicode=kept)
+        _ = opened(run, f"beside={','.join(paths)}").systems
 
 
 def test_a_message_shows_other_golds_where_they_differ_and_not_where_a_mark_is_kept(run, tmp_path):
@@ -319,7 +327,7 @@ def test_a_message_shows_other_golds_where_they_differ_and_not_where_a_mark_is_k
     other = {"guid": ["s0"], "summary": ["y"], "gold": [f"\u200f{long} אחר"]}
     write_table(tmp_path / "other.csv", other)
     with pytest.raises(DataError, match=r"the run has: '…[^']* אחר', in .* '…[^']* סוף'"):
-        read_summarized(path, "run", "he", [str(tmp_path / "other.csv")])
+        _ = opened(run, f"beside={tmp_path / 'other.csv'}").systems
 
 
 def test_the_command_reads_systems_as_the_run_has_read_its_data(run, tmp_path, capsys):
@@ -356,7 +364,7 @@ def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
     run, capsys, monkeypatch, words, said
 ):
     """Predictions and data are there, but whoever opened them would fail."""
-    for place in ("heron.analysis.summarized.read_table", "heron.results.systems.read_table"):
+    for place in ("heron.results.predictions.read_table", "heron.results.systems.read_table"):
         monkeypatch.setattr(place, None)
     monkeypatch.setattr("heron.results.shipped.read_shipped", None)
     assert analyze(f"run={run}", *words) == 2

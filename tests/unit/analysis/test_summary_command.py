@@ -1,19 +1,23 @@
 """`heron analyze` on articles and summaries, from the command line."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from tests.unit.languages.test_conllu import SAMPLE
 
-from heron.analysis import summarized
+from heron.analysis.run import open_analysis
 from heron.base.cells import SYNTHETIC
 from heron.base.files import read_json
+from heron.base.forks import load_forks
 from heron.base.tables import read_table, write_table
 from heron.cli import main
+from heron.config.analyze_options import parse
 from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig
 from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 from heron.metrics.bertscore import bertscore
+from heron.tasks.analysis import ADDED
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -26,7 +30,9 @@ SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינו
 @pytest.fixture(autouse=True)
 def fast_figures(monkeypatch):
     """Replace the figure, which takes most of the time; it has a test of its own."""
-    monkeypatch.setattr("heron.analysis.summary_figures.summaries_figure", lambda *inputs: b"PNG")
+    monkeypatch.setattr(
+        "heron.tasks.summarization.figures.summaries_figure", lambda *inputs: b"PNG"
+    )
 
 
 @pytest.fixture
@@ -178,7 +184,8 @@ def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, 
 
 
 def test_a_papers_file_without_statistics_of_its_own_is_passed_over(tmp_path, monkeypatch):
-    from heron.analysis import published_statistics as module
+    load_forks()
+    module = import_module("heron_forks.hesum.published_statistics")
 
     empty = tmp_path / "published.yaml"
     empty.write_text("paper: x\nstatistics:\n", encoding="utf-8")
@@ -219,7 +226,7 @@ def test_texts_for_another_tool_come_back_as_its_analyses(folder, capsys):
 def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
     folder, capsys, monkeypatch, words, said
 ):
-    monkeypatch.setattr("heron.results.shipped.read_shipped", None)
+    monkeypatch.setattr("heron.analysis.data.read_shipped", None)
     assert analyze(folder, *words) == 2
     assert said in capsys.readouterr().err
 
@@ -303,8 +310,8 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     columns["gold"][1] = "  "
     columns["prediction"][2] = None
     write_table(path, columns)
-    assert summarized.read_summarized(path, "run", "he").unlabelled == 2
-    monkeypatch.setattr(summarized, "item_rouge", None)
+    assert open_analysis(parse([f"run={run}"])).unlabelled == 2
+    monkeypatch.setattr("heron.tasks.summarization.slices.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     stored = read_json(run / "analysis" / "test-statistics.json")
     assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}
@@ -331,7 +338,7 @@ def test_a_run_on_generated_text_says_so(folder):
 
 
 def test_published_statistics_of_hesum_are_as_printed_and_belong_together():
-    from heron.analysis.published_statistics import published_statistics
+    published_statistics = ADDED["published_statistics"]
 
     found = published_statistics("hesum_subset")
     assert found == published_statistics("hesum") == published_statistics("any", PUBLISHED)

@@ -10,13 +10,14 @@ from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.cli import main
 from heron.commands.dashboard import write_dashboard
+from heron.metrics.summary import is_copied
 from heron.reports import figures
 from heron.reports.dashboard_data import dashboard_data
 from heron.reports.papers import paper_view
 from heron.reports.tables import group_table, runs_table, score_table
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
-from heron.results.copied import copied_scores, is_copied, with_copied
+from heron.results.copied import copied_scores, with_copied
 from heron.results.groups import headline_metrics
 from heron.training.wandb_record import summary
 

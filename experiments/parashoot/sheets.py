@@ -1,0 +1,49 @@
+"""`heron analyze sheet=FILE`: draw a sheet of gold answers, and score a filled one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heron.analysis.files import write_outcome
+from heron.base.errors import ConfigError, nearest
+from heron.config.analyze_options import AnalyzeOptions
+from heron.config.data import VALIDATION
+from heron.results.shipped import Shipped
+from heron.tasks.analysis import Outcome
+
+from .answer_sheet import measure_ceiling, quality_table, read_sheet, write_sheet
+from .ceiling import ceiling_table
+
+
+def draw_sheet(options: AnalyzeOptions, shipped: Shipped) -> list[Path]:
+    """Draw answers for people to judge.
+
+    Returns:
+        The sheet.
+    """
+    name = options.split or VALIDATION
+    if name not in shipped.splits:
+        raise ConfigError(f"split={name}: not there.{nearest(name, shipped.splits)}")
+    assert options.sheet is not None
+    total = write_sheet(options.sheet, shipped.splits[name], options.sample, options.seed)
+    print(
+        f"{options.sample} of {total} answered questions of {shipped.config.name}, {name}. Mark "
+        "one of minimal, too_long, too_short for each (x), correct=no where it does not answer, "
+        "and copy the minimal answer into corrected_answer; then: "
+        f"heron analyze sheet={options.sheet}"
+    )
+    return [options.sheet]
+
+
+def score_sheet(options: AnalyzeOptions) -> list[Path]:
+    """Add up a filled sheet: the quality of the answers and the ceiling that follows from it.
+
+    Returns:
+        The file written: the sheet's name with `.json`.
+    """
+    assert options.sheet is not None
+    judged, empty = read_sheet(options.sheet)
+    tables = (quality_table(judged, empty), ceiling_table(measure_ceiling(judged, options.seed)))
+    facts = {"sheet": options.sheet.name, "judged": len(judged), "not_judged": empty}
+    target = options.out or options.sheet.parent
+    return write_outcome(Outcome(tables), target, options.sheet.stem, facts)

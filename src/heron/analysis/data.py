@@ -1,0 +1,39 @@
+"""Statistics of a data set as it was shipped, and sheets on which people judge its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heron.analysis.files import write_outcome
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.config.analyze_options import AnalyzeOptions
+from heron.config.data_words import configure
+from heron.results.shipped import read_shipped
+from heron.tasks.analysis import ADDED, STATISTICS
+
+
+def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Describe every split file that is there, or draw a sheet of its answers (`sheet=`).
+
+    Args:
+        options: of the command; what is wrong with them is said before any data is read.
+        overrides: `data.<key>=` words.
+
+    Returns:
+        The files written: `statistics.md`, `statistics.json` and the task's own.
+    """
+    assert options.data is not None
+    config = configure(options.data, overrides)
+    statistics = STATISTICS[config.task](config, options)
+    cache = options.paths_cache or default_cache_dir()
+    shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
+    if options.sheet is not None:
+        return list(ADDED["draw_sheet"](options, shipped))
+    found = statistics.describe(shipped)
+    for name, path in shipped.missing.items():
+        print(f"missing: {name} ({path})")
+    origin = {"sha256": shipped.sha256, "missing": sorted(shipped.missing)}
+    facts = {"data": config.name, "overrides": list(overrides), **origin, **found.facts}
+    target = options.out or Path("runs") / "analysis" / config.name
+    return write_outcome(found, target, "statistics", facts)

@@ -1,0 +1,76 @@
+"""Files of an analysis: tables as JSON with full precision and as Markdown, texts, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
+from heron.base.files import atomic_open, write_json
+from heron.base.tables import write_table
+from heron.base.terminal import print_tables
+from heron.tasks.analysis import Content, Outcome
+
+
+def write_outcome(
+    found: Outcome,
+    target: Path,
+    stem: str,
+    facts: Mapping[str, Any],
+    more: Mapping[str, Content] | None = None,
+) -> list[Path]:
+    """Print the tables of an analysis and write its files.
+
+    Args:
+        found: the analysis.
+        target: folder of the files.
+        stem: name of the files of its tables, `.md` and `.json`.
+        facts: definitions that the numbers depend on.
+        more: further files by name.
+    """
+    print_tables(found.tables)
+    paths = []
+    if found.title:
+        text = f"# {found.title}\n\n" + "\n".join(map(to_markdown, found.tables))
+        paths.append(write(target / f"{stem}.md", text))
+    if found.tables:
+        paths.append(write_tables(target / f"{stem}.json", facts, found.tables))
+    for name, content in [*found.files.items(), *(more or {}).items()]:
+        paths.append(write(name if isinstance(name, Path) else target / name, content))
+    return paths
+
+
+def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
+    """Write facts and tables as JSON, with full precision."""
+    write_json(path, {**facts, "tables": [_plain(table) for table in tables]})
+    return path
+
+
+def _plain(table: Table) -> dict[str, Any]:
+    """Turn a table into JSON's own types, with full precision."""
+    rows = [
+        {column: _value(cell) for column, cell in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+    return {"title": table.title, "rows": rows, "note": table.note}
+
+
+def _value(cell: Cell) -> Any:
+    match cell:
+        case Interval() | Summary():
+            return cell._asdict()
+        case Formatted(value, _):
+            return value
+        case _:
+            return cell
+
+
+def write(path: Path, content: Content) -> Path:
+    """Write a text, bytes, or the columns of a table; returns the path."""
+    if isinstance(content, Mapping):
+        write_table(path, content)
+        return path
+    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
+        file.write(content)
+    return path

@@ -1,0 +1,121 @@
+"""Slice a run's stored predictions; the model is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heron.analysis.files import write_outcome
+from heron.base.cells import with_synthetic
+from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder, open_run
+from heron.config.analyze_options import AnalyzeOptions
+from heron.config.checks import read_stored
+from heron.config.schema import Config
+from heron.config.settings import override
+from heron.results.predictions import predictions_file, read_predictions
+from heron.results.reading import data_of, find_examples
+from heron.results.systems import find_systems, read_systems
+from heron.tasks.analysis import ANALYSES, Outcome, RunAnalysis, Split
+
+if TYPE_CHECKING:
+    from heron.data.examples import Example
+    from heron.data.predictions import Prediction
+
+
+def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
+    """Slice a run's predictions and write what its task's analyses find.
+
+    Args:
+        options: of the command.
+        overrides: `data.<key>=` words.
+
+    Returns:
+        The files written: for each analysis `<split>-<by>.json` and `.png`, or its page.
+
+    Raises:
+        ConfigError: a wrong option, or no such predictions.
+        DataError: files that cannot be read, or of other data.
+    """
+    assert options.run is not None
+    analysis = open_analysis(options, overrides)
+    wanted = options.by or analysis.defaults()
+    for by in wanted:
+        analysis.check_column(by)
+    target = options.out or options.run / "analysis"
+    return [path for by in wanted for path in _write(analysis, by, target)]
+
+
+def open_analysis(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> RunAnalysis:
+    """Open the analyses of a run's split; its predictions are read when they are needed.
+
+    Raises:
+        ConfigError: a wrong option, or no such run.
+    """
+    assert options.run is not None
+    folder = open_run(options.run).path
+    config = read_stored(folder / "config.yaml")
+    kind = ANALYSES[config.data.task]
+    if options.beside and not kind.has_systems:
+        raise ConfigError("beside=: only runs of summaries have a page that shows several systems")
+    find_systems(options.beside or (), "beside")
+    return kind(_split(options, overrides, config, folder), options)
+
+
+def _split(
+    options: AnalyzeOptions, overrides: Sequence[str], config: Config, folder: Path
+) -> Split:
+    name = options.split or "test"
+    data, inner = data_of(config, name)
+    data = override(data, overrides)
+    cache = options.paths_cache or Path(config.paths.cache)
+
+    def read(
+        columns: Sequence[str], texts: bool = False, empty: bool = False
+    ) -> tuple[Sequence[Prediction], int]:
+        found = read_predictions(predictions_file(folder, name))
+        found.require(*columns)
+        labelled = found.labelled(texts=texts, empty=empty)
+        return labelled.rows, labelled.unlabelled
+
+    def join(rows: Sequence[Prediction]) -> list[Example]:
+        return find_examples([row.guid for row in rows], inner, data, data_dir, cache)
+
+    data_dir = options.paths_data or Path(config.paths.data)
+    others = options.beside or []
+    return Split(
+        folder.resolve().name,
+        name,
+        data,
+        RunFolder(folder).predictions(name),
+        read,
+        join,
+        lambda: read_systems(others, name, "beside") if others else [],
+    )
+
+
+def _write(analysis: RunAnalysis, by: str, target: Path) -> list[Path]:
+    """Do one analysis and write what it finds."""
+    found, split = analysis.run(by), analysis.split
+    # Names of splits hold dots where a further data set is meant: no with_suffix.
+    stem = f"{split.name}-{by.replace('/', '_')}"
+    facts = {"split": split.name, "by": by, **found.facts}
+    if not found.slicings:
+        return write_outcome(found, target, stem, facts)
+    facts |= {analysis.counted: len(analysis.rows), "unlabelled": analysis.unlabelled}
+    return write_outcome(found, target, stem, facts, {f"{stem}.png": _figure(analysis, found)})
+
+
+def _figure(analysis: RunAnalysis, found: Outcome) -> bytes:
+    from heron.analysis import figures  # matplotlib, which pages do not need
+
+    title = with_synthetic(analysis.title, analysis.split.data.synthetic)
+    return figures.slices_figure(
+        found.slicings,
+        f"{title}, {analysis.headline} {analysis.overall:.3f}",
+        analysis.overall,
+        analysis.drawn,
+        analysis.groups_name,
+        analysis.zoomed,
+    )

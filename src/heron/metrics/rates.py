@@ -1,0 +1,171 @@
+"""Shares, means and rank correlations with 95 % intervals that know that rows come in groups.
+
+All hypotheses of one premise stand or fall together more than rows of different premises do; an
+interval that counts them as independent is too narrow.
+
+Legend: N rows, G groups, R resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.cells import Interval
+from heron.metrics.span import score_intervals
+
+_Z = 1.959963984540054  # standard normal quantile of .975
+_RESAMPLES = 500  # of a correlation
+RESAMPLES = 1000  # of means
+
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+def group_ids(groups: Sequence[str]) -> Ids:
+    """Number groups by name; rows without one ("") are groups of their own."""
+    names = [name or f"\0{row}" for row, name in enumerate(groups)]
+    return np.unique(np.asarray(names, dtype=object), return_inverse=True)[1].astype(np.int64)
+
+
+def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
+    """Compute the share of hits with its Wilson interval, for rows in groups.
+
+    The number of rows in Wilson's formula is the effective one: rows / design effect, where the
+    design effect is how much larger the variance of the share is than it would be with independent
+    rows (never less than 1). With groups of one row this is Wilson's interval.
+
+    Args:
+        hit_N: True or False, 1 or 0.
+        group_N: for each row the number of its group.
+
+    Returns:
+        Share, low and high, fractions; None without rows.
+
+    Source: Wilson 1927; Rao and Scott 1992, section 2 (design effect of clustered counts).
+    """
+    hits, groups = np.asarray(hit_N, dtype=np.float64), np.asarray(group_N)
+    if len(hits) == 0:
+        return None
+    value = float(hits.mean())
+    rows = len(hits) / _design_effect(hits - value, groups, value)
+    middle = value + _Z**2 / (2 * rows)
+    half = _Z * math.sqrt(value * (1 - value) / rows + _Z**2 / (4 * rows**2))
+    scale = 1 + _Z**2 / rows
+    # Rounding puts a bound at 0 or 1 a hair past the share itself.
+    low, high = (middle - half) / scale, (middle + half) / scale
+    return Interval(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
+
+
+def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
+    _, inverse = np.unique(group_N, return_inverse=True)
+    sums_G = np.bincount(inverse, residual_N)
+    rows, groups = len(residual_N), len(sums_G)
+    independent = value * (1 - value) * rows
+    if rows == groups:
+        return 1.0
+    if independent <= 0 or groups == 1:
+        # Nothing shows how much the rows of a group agree: count groups.
+        return rows / groups
+    clustered = groups / (groups - 1) * float(sums_G @ sums_G)
+    return max(1.0, clustered / independent)
+
+
+def group_means(
+    scores: Mapping[str, Floats], groups: Sequence[str], seed: int = 0
+) -> dict[str, Interval | float | None]:
+    """Compute means and their 95 % bootstrap intervals, which draw whole groups.
+
+    Args:
+        scores: float64 `[N]` each; values that are NaN do not count.
+        groups: N names.
+        seed: of the resamples.
+
+    Returns:
+        Of each score the mean alone where all its values are of one group: nothing shows then how
+        groups differ. None without values.
+    """
+    bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
+    found: dict[str, Interval | float | None] = {}
+    for name, values_N in scores.items():
+        counted_N = ~np.isnan(values_N)
+        mean = float(values_N[counted_N].mean()) if counted_N.any() else None
+        found[name] = mean
+        drawn = {group for group, counts in zip(groups, counted_N, strict=True) if counts}
+        if mean is not None and len(drawn) > 1:
+            low, high = bounds[f"{name}_low"], bounds[f"{name}_high"]
+            found[name] = Interval(mean, min(low, mean), max(high, mean))
+    return found
+
+
+def group_mean(values_N: Floats, groups: Sequence[str], seed: int = 0) -> Interval | float | None:
+    """Compute one score's mean and interval; see `group_means`."""
+    return group_means({"": values_N}, groups, seed)[""]
+
+
+def rank_correlation(
+    x_N: npt.ArrayLike,
+    y_N: npt.ArrayLike,
+    group_N: npt.ArrayLike,
+    given_N: npt.ArrayLike | None = None,
+    seed: int = 0,
+) -> Interval | None:
+    """Compute Spearman's correlation of x and y, with `given_N` the partial one.
+
+    The partial correlation asks whether x and y go together among rows of the same rank in
+    `given_N`. The interval resamples whole groups; ranks are those of all rows.
+
+    Args:
+        x_N, y_N: numbers, or True and False.
+        group_N: for each row the number of its group.
+        given_N: what to control for, such as length; any monotone function of it gives the same.
+        seed: of the resamples.
+
+    Returns:
+        Correlation, low and high, from -1 to 1; None where it is undefined (a constant).
+    """
+    from scipy.stats import rankdata
+
+    given = [] if given_N is None else [given_N]
+    ranks_KN = np.stack([rankdata(np.asarray(value)) for value in (x_N, y_N, *given)])
+    value = _correlation(ranks_KN)
+    if not math.isfinite(value):
+        return None
+    draws = [_correlation(ranks_KN[:, rows]) for rows in _resamples(np.asarray(group_N), seed)]
+    finite = [draw for draw in draws if math.isfinite(draw)]
+    low, high = np.quantile(finite, [0.025, 0.975]) if finite else (value, value)
+    return Interval(value, float(low), float(high))
+
+
+def _correlation(ranks_KN: Floats) -> float:
+    """Correlate the first two rows, given the third if there is one; NaN where undefined."""
+    centred_KN = ranks_KN - ranks_KN.mean(axis=1, keepdims=True)
+    products_KK = centred_KN @ centred_KN.T
+    norms_K = np.sqrt(np.diag(products_KK))
+    if (norms_K[:2] == 0).any():
+        return math.nan
+    if len(ranks_KN) == 2 or norms_K[2] == 0:
+        return float(products_KK[0, 1] / (norms_K[0] * norms_K[1]))
+    xy, xz, yz = (
+        products_KK[i, j] / (norms_K[i] * norms_K[j]) for i, j in ((0, 1), (0, 2), (1, 2))
+    )
+    rest = (1 - xz**2) * (1 - yz**2)
+    # Where x or y is the given one in other words, nothing is left to correlate.
+    return float((xy - xz * yz) / math.sqrt(rest)) if rest > 1e-12 else math.nan
+
+
+def _resamples(group_N: Ids, seed: int) -> list[Ids]:
+    """Draw as many groups as there are, with replacement; returns the rows of each draw."""
+    random = np.random.default_rng(seed)
+    order_N = np.argsort(group_N, kind="stable")
+    _, starts_G, counts_G = np.unique(group_N[order_N], return_index=True, return_counts=True)
+    draws = []
+    for _ in range(_RESAMPLES):
+        chosen = random.integers(len(starts_G), size=len(starts_G))
+        lengths = counts_G[chosen]
+        offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        draws.append(order_N[np.repeat(starts_G[chosen], lengths) + offsets])
+    return draws

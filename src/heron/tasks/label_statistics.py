@@ -1,0 +1,137 @@
+"""What a labelled data set is made of: rows, lengths, overlap, diversity, by split and class."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from heron.base.cells import Cell, Table
+from heron.config.analyze_options import AnalyzeOptions
+from heron.config.data import DataConfig
+from heron.data.examples import Example
+from heron.languages import get_language
+from heron.languages.morphology import Morphology, load_morphology
+from heron.metrics.diversity import WINDOW, Diversity
+from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
+from heron.tasks.label_slices import measure_diversity
+from heron.tasks.slices import Shape, find_tokenizer, shape
+
+OVERALL, NO_LABEL = "overall", "(no label)"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatistics:
+    """One class of one split, or all of them; means over rows, None where there are none.
+
+    Args:
+        rows: how many.
+        share: of the split's rows, a fraction.
+        first: words of the premise (or of the only text).
+        second: words of the hypothesis.
+        overlap: Jaccard overlap of their sets of words, a fraction.
+        ttr: type-token ratio of both together, a fraction.
+        mattr: its moving average, a fraction.
+    """
+
+    rows: int
+    share: float
+    first: float | None
+    second: float | None
+    overlap: float | None
+    ttr: float | None
+    mattr: float | None
+
+
+class LabelStatistics(DataStatistics):
+    """Rows, lengths, overlap and diversity by class; see `DataStatistics`."""
+
+    unused: ClassVar = {
+        SLICES_A_RUN: ("by", "types", "bins", "split"),
+        "not for a data set of task={task}": ("published", "texts", "sample"),
+    }
+
+    def __init__(self, config: DataConfig, options: AnalyzeOptions):
+        super().__init__(config, options)
+        self.tokenize = find_tokenizer(options.words)
+
+    def describe(self, shipped: Shipped) -> Outcome:
+        """Describe the splits that are there."""
+        words, config = self.options.words, self.config
+        backend = load_morphology(self.options.morphology, get_language(config.language))
+        note = f"Means over rows; lengths in words (words={words}). Lemmas by {backend.name}."
+        found = {
+            split: split_statistics(examples, config.label_order, self.tokenize, backend)
+            for split, examples in shipped.splits.items()
+        }
+        facts = {
+            "words": words,
+            "morphology": backend.name,
+            "mattr_window": WINDOW,
+            "splits": {
+                split: {name: asdict(one) for name, one in described.items()}
+                for split, described in found.items()
+            },
+        }
+        tables = tuple(statistics_table(split, one, note) for split, one in found.items())
+        return Outcome(tables, facts, title=config.name)
+
+
+def split_statistics(
+    examples: Sequence[Example],
+    classes: Sequence[str],
+    tokenize: Callable[[str], list[str]],
+    morphology: Morphology,
+) -> dict[str, ClassStatistics]:
+    """Describe one split, class by class and over all.
+
+    Args:
+        examples: the split.
+        classes: class names, in order; rows without a label come after them, if there are any.
+        tokenize: from a text to its words.
+        morphology: gives the lemmas.
+
+    Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
+    """
+    shapes = [shape(example, tokenize) for example in examples]
+    measured = measure_diversity(examples, morphology)
+    rows: dict[str, list[int]] = {name: [] for name in classes}
+    for row, example in enumerate(examples):
+        rows.setdefault(example.label or NO_LABEL, []).append(row)
+    rows[OVERALL] = list(range(len(examples)))
+    return {
+        name: _describe([shapes[i] for i in chosen], [measured[i] for i in chosen], len(examples))
+        for name, chosen in rows.items()
+    }
+
+
+def _describe(
+    shapes: Sequence[Shape], measured: Sequence[Diversity], total: int
+) -> ClassStatistics:
+    return ClassStatistics(
+        len(shapes),
+        len(shapes) / max(total, 1),
+        _mean([one.first for one in shapes]),
+        _mean([one.second for one in shapes]),
+        _mean([one.overlap for one in shapes]),
+        _mean([one.ttr for one in measured]),
+        _mean([one.mattr for one in measured]),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def statistics_table(split: str, described: Mapping[str, ClassStatistics], note: str) -> Table:
+    """Lay one split's statistics out."""
+    pair = described[OVERALL].second is not None
+    names = ("premise words", "hypothesis words", "overlap") if pair else ("words",)
+    rows: list[tuple[Cell, ...]] = []
+    for name, one in described.items():
+        shapes: tuple[Cell, ...] = (one.first, one.second, one.overlap) if pair else (one.first,)
+        rows.append((name, one.rows, one.share, *shapes, one.ttr, one.mattr))
+    columns = ("class", "rows", "share", *names, "TTR", f"MATTR {WINDOW}")
+    return Table(split, columns, tuple(rows), note)

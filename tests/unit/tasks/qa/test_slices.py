@@ -1,0 +1,160 @@
+"""Slices of a run's answers: nothing is lost, and scores are those of the slice's questions."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from heron.analysis.figures import slices_figure
+from heron.base.cells import Interval
+from heron.config.analyze_options import parse
+from heron.config.data import Columns, DataConfig
+from heron.data.examples import Example, Span
+from heron.data.predictions import Prediction
+from heron.metrics.rates import group_mean
+from heron.metrics.span import span_scores
+from heron.tasks.analysis import Split
+from heron.tasks.qa.slices import AnswerAnalysis, overlap_table
+from small_answers import CLASSES, CONTEXT, KINDS
+
+BY = ("question_word", "answer_length", "question_length", "overlap_class")
+
+
+def config(*labels):
+    columns = Columns(text="context", text_pair="question")
+    return DataConfig(
+        name="q",
+        language="he",
+        task="qa",
+        format="squad_json",
+        label_order=[*labels],
+        columns=columns,
+    )
+
+
+def span(text):
+    start = CONTEXT.index(text)
+    return Span(start, start + len(text))
+
+
+def answered(number, question, gold, given, side=None):
+    spans = (span(gold),) if gold else ()
+    group = f"a{number % 3}"
+    example = Example(f"q{number}", CONTEXT, question, spans, group=group, side=side or {})
+    start, end = span(given) if given else (None, None)
+    cells = {
+        "prediction": given,
+        "golds": json.dumps([gold] if gold else []),
+        "n_best": "[]",
+        "probability": 0.5,
+        "start": start,
+        "end": end,
+    }
+    return Prediction(example.guid, gold, given, cells=cells, example=example)
+
+
+def analysis(rows, *labels):
+    join = lambda rows: [row.example for row in rows]  # noqa: E731
+    read = lambda columns, **golds: (rows, 0)  # noqa: E731
+    split = Split("run", "test", config(*labels), Path("x.parquet"), read, join, list)
+    return AnswerAnalysis(split, parse(["run=x"]))
+
+
+@pytest.fixture
+def split():
+    rows = [answered(n, *KINDS[n % 5], side={"source": "ab"[n % 2]}) for n in range(32)]
+    return analysis(rows, "answer")
+
+
+def slices(split, by):
+    (slicing,) = split.run(by).slicings
+    return slicing.slices
+
+
+def by_name(split, by):
+    return {one.name: one for one in slices(split, by)}
+
+
+@pytest.mark.parametrize("by", [*BY, "source"])
+def test_slices_hold_every_question_once_and_average_to_the_whole(split, by):
+    found = slices(split, by)
+    rows = np.concatenate([one.rows_M for one in found])
+    assert sorted(rows.tolist()) == list(range(32))
+    for name in ("exact_match", "f1", "he_exact_match", "he_f1", "tlnls"):
+        means = [getattr(one.cells[name], "value", one.cells[name]) for one in found]
+        sizes = [len(one.rows_M) for one in found]
+        assert np.average(means, weights=sizes) == pytest.approx(split.scores[name].mean())
+
+
+def test_a_slices_score_is_that_of_its_questions_alone(split):
+    where = by_name(split, "question_word")["where"]
+    rows = [split.answers[row] for row in where.rows_M]
+    assert {row.example.text_pair for row in rows} == {"לאן נסע דוד?", "מאיפה יצא?"}
+    expected = span_scores([row.text for row in rows], [row.golds for row in rows])["f1"]
+    assert where.cells["f1"].value == pytest.approx(expected)
+    assert where.cells["f1"].low < expected < where.cells["f1"].high
+
+
+def test_the_overlap_classes_are_those_of_table_5_with_shares_of_errors(split):
+    table = overlap_table(split.classes, split.groups)
+    assert [row[0] for row in table.rows] == list(CLASSES)
+    assert [row[2] for row in table.rows] == [7, 7, 6, 6, 6]
+    assert sum(row[3].value for row in table.rows) == pytest.approx(1.0)
+    assert table.rows[0][4] is None
+    assert sum(row[4].value for row in table.rows[1:]) == pytest.approx(1.0)
+    assert table.rows[1][4].value == pytest.approx(7 / 25)
+
+
+def test_a_question_word_counts_behind_a_preposition_too(split):
+    counts = {one.name: len(one.rows_M) for one in slices(split, "question_word")}
+    assert counts == {"who": 12, "when": 7, "where": 13}
+
+
+def test_lengths_are_put_into_buckets_of_words(split):
+    lengths = {one.name: len(one.rows_M) for one in slices(split, "answer_length")}
+    assert lengths == {"1": 19, "2 to 4": 13}
+    lengths = {one.name: len(one.rows_M) for one in slices(split, "question_length")}
+    assert lengths == {"1 to 3": 26, "8 to 10": 6}
+
+
+def test_questions_without_an_answer_have_slices_of_their_own():
+    rows = [
+        answered(0, "מי?", "דוד", "דוד"),
+        answered(1, "מי?", "", ""),
+        answered(2, "מי?", "", "רות"),
+        answered(3, "מי?", "רות", ""),
+    ]
+    split = analysis(rows, "answer", "no_answer")
+    lengths = by_name(split, "answer_length")
+    assert lengths["(no answer)"].rows_M.tolist() == [1, 2]
+    assert lengths["1"].cells["no_answer_accuracy"] is None
+    kinds = {name: one.rows_M.tolist() for name, one in by_name(split, "overlap_class").items()}
+    assert kinds == {"equal": [0, 1], "missed": [3], "unanswerable": [2]}
+    assert [row[0] for row in overlap_table(split.classes, split.groups).rows][-2:] == [
+        "missed",
+        "unanswerable",
+    ]
+
+
+def test_the_data_set_says_whether_questions_may_have_no_answer_not_the_rows_at_hand():
+    split = analysis([answered(n, *KINDS[n % 5]) for n in range(4)], "answer", "no_answer")
+    (columns,) = [table.columns for table in split.run("question_length").tables]
+    assert "no_answer_accuracy" in columns
+    assert not any(name.startswith("answerable_") for name in columns)
+
+
+def test_one_article_gives_a_mean_without_an_interval():
+    values = np.array([0.0, 1.0, np.nan])
+    assert group_mean(values, ["a", "a", "b"]) == 0.5
+    assert group_mean(values[2:], ["b"]) is None
+    found = group_mean(np.array([0.0, 1.0, 1.0, 0.0]), ["a", "b", "c", "d"])
+    assert isinstance(found, Interval)
+    assert found.low < found.value == 0.5 < found.high
+
+
+def test_slices_are_drawn_with_and_without_intervals(split):
+    rows = [answered(n, *KINDS[n % 5]) for n in range(2)]
+    for one in (split, analysis(rows, "answer")):
+        found = one.run("question_word").slicings
+        assert slices_figure(found, "title", 0.5, one.drawn).startswith(b"\x89PNG")
