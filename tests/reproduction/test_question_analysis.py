@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import DataError
-from heron.base.forks import load_forks
 from heron.cli import main
 from heron.config.data_words import configure
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped
+from heron.tasks.analysis import ADDED
 from heron.tasks.qa.statistics import ALL, question_statistics
 
 DATA = os.environ.get("HERON_DATA", "")
@@ -89,7 +89,7 @@ def test_most_questions_have_4_to_7_words_and_most_answers_1_to_4(described):
 
 
 def test_a_sheet_of_fifty_validation_answers_comes_back_as_it_was(splits, tmp_path):
-    load_forks()
+    assert "score_sheet" in ADDED  # imports the forks
     sheets = import_module("heron_forks.parashoot.answer_sheet")
     sheet = tmp_path / "judge.csv"
     assert sheets.write_sheet(sheet, splits["validation"], sample=50, seed=0) == 221
