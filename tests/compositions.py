@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydra._internal.hydra import Hydra
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from heron.config.schema import Config
 
 
-def raw(hydra: Hydra, *words: str) -> tuple[DictConfig, dict[str, Any]]:
+def raw(hydra: Any, *words: str) -> tuple[DictConfig, dict[str, Any]]:
     """Compose one job: the configuration, unchecked, and the option chosen in each group."""
     config = hydra.compose_config(
         "train", list(words), run_mode=RunMode.RUN, with_log_configuration=False

@@ -9,7 +9,7 @@ import pytest
 from heron.audit.duplicates import find_duplicates
 from heron.audit.shortcuts import find_shortcuts, labelled
 from heron.cli import main
-from heron.config.data_words import configure
+from heron.config.overrides import configure
 from heron.results.shipped import read_shipped
 
 DATA = os.environ.get("HERON_DATA", "")

@@ -8,7 +8,7 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.cli import main
-from heron.config.data_words import configure
+from heron.config.overrides import configure
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped

@@ -8,7 +8,7 @@ from pathlib import Path
 from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.config.analyze_options import AnalyzeOptions
-from heron.config.data_words import configure
+from heron.config.overrides import configure
 from heron.results.shipped import read_shipped
 from heron.tasks.analysis import ADDED, STATISTICS
 

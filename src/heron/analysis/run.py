@@ -12,8 +12,8 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.checks import read_stored
+from heron.config.overrides import override
 from heron.config.schema import Config
-from heron.config.settings import override
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.reading import data_of, find_examples
 from heron.results.systems import find_systems, read_systems

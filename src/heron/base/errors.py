@@ -14,6 +14,8 @@ from pathlib import Path
 
 from heron.base.secrets import redact
 
+Fix = str | tuple[str, ...]  # one way to mend something, or several
+
 
 class HeronError(Exception):
     """A user's mistake or an unusable input; shown as its message alone, secrets in it masked."""
@@ -33,12 +35,19 @@ class Problem:
     Args:
         where: file and line (`train.csv:17`), or a guid.
         what: what is wrong, with the offending value.
-        fix: what is allowed, or the config key that changes it; may be empty.
+        fix: what is allowed, or the config key that changes it; may be empty, or several, each of
+            which is enough.
     """
 
     where: str
     what: str
-    fix: str = ""
+    fix: Fix = ""
+
+    @property
+    def fixes(self) -> tuple[str, ...]:
+        """All fixes, each by itself."""
+        fixes = (self.fix,) if isinstance(self.fix, str) else self.fix
+        return tuple(fix for fix in fixes if fix)
 
     @property
     def number(self) -> int:
@@ -47,7 +56,7 @@ class Problem:
         return int(found.group(1)) if found else 0
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}" + (f" ({self.fix})" if self.fix else "")
+        return f"{self.where}: {self.what}" + (f" ({'; '.join(self.fixes)})" if self.fixes else "")
 
 
 class DataError(HeronError):

@@ -53,6 +53,22 @@ def data_sets(more: Sequence[Path] = ()) -> dict[str, Path]:
     return dict(sorted({path.stem: path for path in reversed(paths)}.items()))
 
 
+def config_groups(more: Sequence[Path] = ()) -> set[str]:
+    """List the config groups; Hydra takes longer to list them than to compose a job."""
+    return {path.name for conf in conf_dirs(more) for path in conf.iterdir() if path.is_dir()}
+
+
+def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
+    """Find the options of a config group by name; those in its folders are `folder/option`."""
+    folders = [conf / group for conf in reversed(conf_dirs(more))]  # the first of a name counts
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path
+        for folder in folders
+        for path in sorted(folder.rglob("*.yaml"))
+    }
+    return dict(sorted(files.items()))
+
+
 def data_set_file(name: str) -> Path:
     """Find a data set's YAML by its name.
 

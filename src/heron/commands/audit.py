@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
     from heron.audit.known import store
     from heron.audit.report import Report, print_summary, write
     from heron.base.folders import default_cache_dir, default_data_dir
-    from heron.config.data_words import configure
+    from heron.config.overrides import configure
     from heron.results.shipped import read_shipped
 
     config = configure(options.data, overrides)

@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{words[0]}: name the data set, heron data NAME {words[0]}")
         print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
         return 0
-    from heron.config.data_words import configure
+    from heron.config.overrides import configure
 
     config = configure(options.name, words)
     if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):

@@ -13,8 +13,7 @@ from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
-from heron.config.schema import BertScoreConfig
-from heron.config.settings import (
+from heron.config.overrides import (
     PLACES,
     RUN_CODE,
     SETTINGS,
@@ -40,7 +39,7 @@ _OF_FILES = TAKES["evaluate"]
 
 @dataclass
 class EvaluateOptions(BertScoreOptions):
-    """Options of `heron evaluate`; it also takes the keys of `heron.config.settings`.
+    """Options of `heron evaluate`; it also takes the keys of `heron.config.overrides`.
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.

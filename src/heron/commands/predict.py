@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
 from heron.config.options import parse_options
-from heron.config.settings import (
+from heron.config.overrides import (
     TAKES,
     advise,
     advising,
@@ -36,7 +36,7 @@ CHUNK = 10_000  # rows of a file that are in memory at once
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; keys of the configuration that it takes: `heron.config.settings`.
+    """Options of `heron predict`; it also takes some keys: `heron.config.overrides.TAKES`.
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.

@@ -46,7 +46,7 @@ def _score_labels(arguments: Sequence[str]) -> int:
 
 
 def _score_texts(arguments: Sequence[str]) -> int:
-    from heron.config.settings import TAKES, sort_words
+    from heron.config.overrides import TAKES, sort_words
     from heron.results.score_texts import TextOptions, score_texts
     from heron.tasks.summarization.bertscore import write_scores
 

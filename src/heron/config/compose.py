@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import copy
 import re
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from hydra._internal.hydra import Hydra
-from hydra._internal.utils import create_config_search_path, get_args_parser
-from hydra.core.config_search_path import SearchPathQuery
+from hydra import compose as compose_with_hydra
+from hydra import initialize_config_dir
+from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
+from hydra.plugins.search_path_plugin import SearchPathPlugin
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import conf_dir, conf_dirs, data_sets
+from heron.base.folders import conf_dir, conf_dirs, config_groups, data_sets
 from heron.base.forks import add_forks
 from heron.base.yaml_files import read_yaml
 from heron.config.checks import resolve, resolve_stages
 from heron.config.data import read_config
-from heron.config.data_words import stands_for
 from heron.config.override_errors import explain
+from heron.config.overrides import readable, stands_for
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, dimension, draws, grid
@@ -105,21 +108,20 @@ class Composer:
         """The swept keys."""
         return [row for row in self.rows if isinstance(row, Dimension)]
 
-    def compose(self, point: Point, hydra: Hydra | None = None) -> Composition:
+    def compose(self, point: Point) -> Composition:
         """Compose one point of the space.
 
         Args:
             point: a value for each key of `space`.
-            hydra: set up for `name`, where it is at hand.
 
         Raises:
             ConfigError: a value that does not fit.
         """
         words = self.words(point)
-        if hydra is None:
-            with _hydra(self.name, self.folders) as hydra, _explained(hydra, self.name, words):
-                return self.compose(point, hydra)
-        config = copy.deepcopy(self.base(point, hydra))
+        if not GlobalHydra.instance().is_initialized():
+            with _hydra(self.name, self.folders), _explained(words, self.folders):
+                return self.compose(point)
+        config = copy.deepcopy(self.base(point))
         plain = [word for word in words if word not in self._base_words(point)]
         for override in OverridesParser.create().parse_overrides(plain):
             OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
@@ -130,11 +132,11 @@ class Composer:
         values = iter(point)
         return [row if isinstance(row, str) else f"{row.key}={next(values)}" for row in self.rows]
 
-    def base(self, point: Point, hydra: Hydra) -> DictConfig:
+    def base(self, point: Point) -> DictConfig:
         """Compose all but the swept plain keys."""
         words = self._base_words(point)
         if words not in self._bases:
-            self._bases[words] = _compose(hydra, self.name, words)
+            self._bases[words] = _compose(self.name, words)
         return self._bases[words]
 
     def _base_words(self, point: Point) -> tuple[str, ...]:
@@ -180,22 +182,23 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.
     """
-    parser = get_args_parser()
+    parser = _flag_parser()
     # Intermixed: overrides may stand on both sides of a flag, `data=trc -m head=ess,emp`.
     arguments_, unknown = parser.parse_known_intermixed_args(list(arguments))
-    flags = [word for word in unknown if word.startswith("-")]
-    if flags:
-        options = [o for action in parser._actions for o in action.option_strings]
-        raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], options)}")
-    for flag, instead in _REFUSED_FLAGS.items():
-        if getattr(arguments_, flag):
-            raise ConfigError(f"--{flag.replace('_', '-')}: {instead}")
-    folders, words = search_path(arguments_.overrides, arguments_.config_dir)
-    if not (arguments_.cfg or arguments_.hydra_help) and arguments_.info is None:
+    if flags := [word for word in unknown if word.startswith("-")]:
+        known = [flag for names in (*_FLAGS, *_REFUSED_FLAGS) for flag in names.split()]
+        raise ConfigError(f"unknown flag {flags[0]}.{nearest(flags[0], known)}")
+    for names, instead in _REFUSED_FLAGS.items():
+        flag = names.split()[0]
+        if getattr(arguments_, flag.strip("-").replace("-", "_")) is not None:
+            raise ConfigError(f"{flag}: {instead}")
+    typed = [readable(word) for word in arguments_.overrides]
+    folders, words = search_path(typed, arguments_.config_dir)
+    if not arguments_.cfg and arguments_.info is None:
         words = unfold(words, folders)
     overrides = follow_the_data(spell_out_encoder(words, folders), folders)
     jobs: list[Composition] = []
-    with _hydra(name, folders) as hydra, _explained(hydra, name, overrides):
+    with _hydra(name, folders) as hydra, _explained(overrides, folders):
         if arguments_.cfg:
             hydra.show_cfg(
                 name,
@@ -206,21 +209,30 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
             )
         elif arguments_.info is not None:
             hydra.show_info(arguments_.info, config_name=name, overrides=overrides)
-        elif arguments_.hydra_help:
-            hydra.hydra_help(config_name=name, args_parser=parser, args=arguments_)
         else:
-            jobs = list(_compose_all(hydra, name, overrides, arguments_.multirun, folders))
+            jobs = list(_compose_all(name, overrides, arguments_.multirun, folders))
     for composition in jobs:
         job(composition)
 
 
+# Hydra's flags that heron takes: names, and what argparse makes of them.
+_FLAGS: dict[str, dict[str, Any]] = {
+    "--multirun -m": {"action": "store_true"},
+    "--cfg -c": {"choices": ["job", "hydra", "all"]},
+    "--resolve": {"action": "store_true"},
+    "--package -p": {},
+    "--run -r": {"action": "store_true"},
+    "--config-dir -cd": {},
+    "--info -i": {"const": "all", "nargs": "?"},
+}
 # Flags and keys of Hydra that would be ignored or break heron, and what is meant to be typed.
 _REFUSED_FLAGS = {
-    "config_name": "heron's primary configuration is conf/train.yaml; settings of your own are an "
-    "experiment, DIR/experiment/NAME.yaml: --config-dir DIR experiment=NAME",
-    "config_path": "heron needs its own conf/; --config-dir DIR adds a folder to it",
-    "experimental_rerun": "run.from=DIR repeats a run",
-    "shell_completion": "heron has none; Hydra's script would call a command that heron has not",
+    "--config-name -cn": "heron's primary configuration is conf/train.yaml; settings of "
+    "your own are an experiment, DIR/experiment/NAME.yaml: --config-dir DIR experiment=NAME",
+    "--config-path -cp": "heron needs its own conf/; --config-dir DIR adds a folder to it",
+    "--experimental-rerun": "run.from=DIR repeats a run",
+    "--hydra-help": "`heron train --help` and `heron options` say what there is",
+    "--shell-completion -sc": "heron has none",
 }
 _RUN_FOLDERS = "heron names run folders by paths.runs=DIR, run.sweep=NAME and run.job=NAME"
 _INSTEAD = {
@@ -230,6 +242,16 @@ _INSTEAD = {
     "hydra.sweeper": "jobs are chosen by sweeper=NAME",
 }
 _KNOWN_TO_HYDRA = ("hydra.mode", "hydra.sweeper.params")
+
+
+def _flag_parser() -> ArgumentParser:
+    parser = ArgumentParser(prog="heron train", add_help=False)
+    parser.add_argument("overrides", nargs="*")
+    for names, options in _FLAGS.items():
+        parser.add_argument(*names.split(), **options)
+    for names in _REFUSED_FLAGS:
+        parser.add_argument(*names.split(), nargs="?", const="")
+    return parser
 
 
 def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
@@ -266,11 +288,6 @@ def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Pa
         found.append(path)
     add_forks(found)
     return found, others
-
-
-def config_groups(folders: Sequence[Path] = ()) -> set[str]:
-    """List the config groups; Hydra takes longer to list them than to compose a job."""
-    return {path.name for conf in conf_dirs(folders) for path in conf.iterdir() if path.is_dir()}
 
 
 # Hub ids without an owner's name: those of the models that were there before owners were.
@@ -381,18 +398,18 @@ def own_words(overrides: Sequence[str]) -> list[str]:
 
 
 def _compose_all(
-    hydra: Hydra, name: str, overrides: Sequence[str], multirun: bool, folders: Sequence[Path]
+    name: str, overrides: Sequence[str], multirun: bool, folders: Sequence[Path]
 ) -> Iterator[Composition]:
     """Compose every job of a run or a sweep, in the order in which Hydra would start them."""
-    sweep = Composer(name, _expand(hydra, overrides), folders, overrides)
+    sweep = Composer(name, _expand(overrides), folders, overrides)
     _refuse_mappings(overrides, sweep.groups)
-    config = sweep.base(tuple(each.first for each in sweep.space), hydra)
+    config = sweep.base(tuple(each.first for each in sweep.space))
     if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
         if typed := [word for word in overrides if _key(word).split(".")[0] == "sweeper"]:
             raise ConfigError(f"{typed[0]}: chooses the jobs of a sweep; add -m")
         if sweep.space:
             # A comma without -m is Hydra's to complain about.
-            config = _compose(hydra, name, overrides)
+            config = _compose(name, overrides)
         yield _composition(config, overrides, folders, overrides)
         return
     experiments = next((each.values for each in sweep.space if each.key == "experiment"), ())
@@ -404,13 +421,13 @@ def _compose_all(
             words = [
                 f"experiment={experiment}" if _key(o) == "experiment" else o for o in overrides
             ]
-            yield from _compose_all(hydra, name, words, True, folders)
+            yield from _compose_all(name, words, True, folders)
         return
     named = {_key(override) for override in overrides}
     params = config.hydra.sweeper.get("params") or {}
     words = [*(f"{k}={v}" for k, v in params.items() if k not in named), *overrides]
-    sweep.rows = _expand(hydra, words)
-    yield from _points(hydra, sweep, config)
+    sweep.rows = _expand(words)
+    yield from _points(sweep, config)
 
 
 def _refuse_mappings(overrides: Sequence[str], groups: set[str]) -> None:
@@ -424,7 +441,7 @@ def _refuse_mappings(overrides: Sequence[str], groups: set[str]) -> None:
             )
 
 
-def _points(hydra: Hydra, sweep: Composer, config: DictConfig) -> Iterator[Composition]:
+def _points(sweep: Composer, config: DictConfig) -> Iterator[Composition]:
     """Compose the points that the sweeper tries, as far as they are known beforehand."""
     sweeper = config.sweeper
     if sweeper.name in ("random", "optuna") and not sweep.space:
@@ -435,26 +452,23 @@ def _points(hydra: Hydra, sweep: Composer, config: DictConfig) -> Iterator[Compo
     if sweeper.name == "optuna":
         # Not composed in advance: the other groups' options are, when they are chosen.
         first = tuple(each.first for each in sweep.space)
-        yield replace(sweep.compose(first, hydra), search=sweep)
+        yield replace(sweep.compose(first), search=sweep)
         return
     drawn = sweeper.name == "random"
     if drawn and sweeper.trials < 1:
         raise ConfigError(f"sweeper.trials={sweeper.trials}: must be at least 1")
     points = draws(sweep.space, sweeper.trials, sweeper.seed) if drawn else grid(sweep.space)
     for point in points:
-        yield sweep.compose(point, hydra)
+        yield sweep.compose(point)
 
 
-def _compose(hydra: Hydra, name: str, overrides: Sequence[str]) -> DictConfig:
-    config: DictConfig = hydra.compose_config(
-        name, list(overrides), run_mode=RunMode.RUN, with_log_configuration=False
-    )
-    return config
+def _compose(name: str, overrides: Sequence[str]) -> DictConfig:
+    return compose_with_hydra(name, list(overrides), return_hydra_config=True)
 
 
-def _expand(hydra: Hydra, overrides: Sequence[str]) -> list[str | Dimension]:
+def _expand(overrides: Sequence[str]) -> list[str | Dimension]:
     """Read what is swept in each override; of two on one key the later counts, as in Hydra."""
-    parser = OverridesParser.create(config_loader=hydra.config_loader)
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())
     parsed = parser.parse_overrides(list(overrides))
     rows = {each.get_key_element(): each for each in parsed}.values()
     return [dimension(each) if each.is_sweep_override() else str(each.input_line) for each in rows]
@@ -483,24 +497,36 @@ def _composition(
     return Composition(config, words, choices, folders, typed=typed)
 
 
+class _Folders(SearchPathPlugin):
+    """Adds the folders of forks and of the command line to where Hydra looks for YAML."""
+
+    # Of the class, because Hydra makes the instance; set for the length of one composition.
+    added: ClassVar[Sequence[Path]] = ()
+
+    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+        """Append each folder, named by the fork it is of."""
+        for folder in self.added:
+            search_path.append(provider=folder.parent.name, path=f"file://{folder}")
+
+
 @contextmanager
-def _hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Hydra]:
+def _hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Any]:
+    """Set Hydra up to compose; there is one in a process."""
     GlobalHydra.instance().clear()
     ConfigStore.instance().store(name="schema", node=Config)
-    path = create_config_search_path(str(conf_dir()))
-    for fork in conf_dirs(folders)[1:]:
-        # Before the schema, which Hydra wants last.
-        path.prepend(fork.parent.name, f"file://{fork}", SearchPathQuery(provider="schema"))
+    Plugins.instance().register(_Folders)
+    _Folders.added = conf_dirs(folders)[1:]
     try:
-        yield Hydra.create_main_hydra2(task_name=name, config_search_path=path)
+        with initialize_config_dir(str(conf_dir()), job_name=name, version_base=None):
+            yield GlobalHydra.instance().hydra
     finally:
         GlobalHydra.instance().clear()
 
 
 @contextmanager
-def _explained(hydra: Hydra, name: str, overrides: Sequence[str]) -> Iterator[None]:
+def _explained(overrides: Sequence[str], folders: Sequence[Path]) -> Iterator[None]:
     """Turn Hydra's complaints into heron's: what is wrong, and what was probably meant."""
     try:
         yield
     except (HydraException, OmegaConfBaseException, AssertionError, ValueError) as error:
-        raise ConfigError(explain(hydra, overrides, error)) from error
+        raise ConfigError(explain(overrides, error, folders)) from error

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from omegaconf import DictConfig, OmegaConf
 
 from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import field_types, plain
 from heron.config.schema import Config
+
+_SCALARS: dict[Any, str] = {
+    bool: "true or false is needed",
+    int: "a whole number is needed",
+    float: "a number is needed",
+    str: "a text is needed",
+}
 
 
 def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
@@ -34,7 +41,7 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         if isinstance(value, Mapping) and value:
             yield from flatten(value, f"{prefix}{key}.")
         else:
-            yield prefix + key, value
+            yield f"{prefix}{key}", value
 
 
 def select(config: Any, key: str) -> Any:
@@ -99,3 +106,42 @@ def _nested(schema: Any) -> dict[str, Any]:
     kinds = {name: plain(hint) for name, hint in field_types(schema).items()}
     # A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
     return {name: kind if dataclasses.is_dataclass(kind) else None for name, kind in kinds.items()}
+
+
+def needed(key: str, given: str = "") -> str:
+    """Say what kind of value a key needs, where possible with what was probably meant.
+
+    Args:
+        key: dotted, such as `data.no_label`.
+        given: the value that does not fit.
+
+    Returns:
+        `a list is needed: data.no_label=[NONE]`; empty for an unknown key.
+    """
+    kind = type_of(key)
+    if get_origin(kind) is list:
+        written = "" if given in ("", "null", "Null", "NULL", "~") else given
+        if any(sign in written for sign in "[]{}'\""):
+            written = "A, B"
+        return f"a list is needed: {key}=[{written}]"
+    if get_origin(kind) is dict:
+        return f"a mapping is needed, numbers in quotes: {key}={{NAME: VALUE}}"
+    if dataclasses.is_dataclass(kind):
+        names = ", ".join(f"{key}.{field.name}" for field in dataclasses.fields(kind))
+        return f"it has keys of its own: {names}"
+    return _SCALARS.get(kind, "")
+
+
+def type_of(key: str) -> Any:
+    """Find a key's type, without constraints and `None`; None for an unknown key."""
+    found: Any = Config
+    for part in key.split("."):
+        if get_origin(found) is dict:
+            found = get_args(found)[1]
+        elif dataclasses.is_dataclass(found):
+            schema: Any = found
+            found = field_types(schema).get(part)
+        else:
+            return None
+        found = plain(found)
+    return found

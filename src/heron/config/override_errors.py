@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from hydra._internal.hydra import Hydra
 from hydra.errors import OverrideParseException
 from omegaconf.errors import OmegaConfBaseException, ValidationError
 
 from heron.base.errors import nearest
+from heron.base.folders import config_groups, group_options
 from heron.config.data import SPLITS
-from heron.config.data_words import UNREADABLE, needed
-from heron.config.keys import all_keys
+from heron.config.keys import all_keys, needed
+from heron.config.overrides import UNREADABLE
 
 # Mappings whose keys are the user's own.
 _BY_SPLIT = ("data.files.", "data.counts.")
@@ -25,20 +26,20 @@ _OPEN = (
 )
 
 
-def explain(hydra: Hydra, overrides: Sequence[str], error: Exception) -> str:
+def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
     """Find the override that does not fit; where none is at fault, pass on what Hydra says.
 
     Args:
-        hydra: set up, so that it knows groups and options.
         overrides: what was typed.
         error: what Hydra or OmegaConf raised.
+        folders: where the command line adds YAML.
     """
-    groups = {group.split("/")[0] for group in hydra.list_all_config_groups()} - {"hydra"}
+    groups = config_groups(folders)
     for override in overrides:
         key, _, value = override.lstrip("+~").partition("=")
         key = key.split("@")[0]
         if key in groups:
-            options = _options(hydra, key)
+            options = [*group_options(key, folders)]
             allowed = [*options, "null"] if key == "experiment" else options
             wrong = [option for option in value.split(",") if option not in allowed]
             if wrong:
@@ -106,17 +107,6 @@ def _kind(where: str | None, overrides: Sequence[str]) -> str:
         if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
             return f"{override}: {hint}" if (hint := needed(key, value)) else ""
     return ""
-
-
-def _options(hydra: Hydra, group: str) -> list[str]:
-    """List a group's options, those in its folders as `folder/option`."""
-    loader = hydra.config_loader
-    nested = [
-        f"{folder}/{option}".removeprefix(f"{group}/")
-        for folder in hydra.list_all_config_groups(parent=group)
-        for option in loader.get_group_options(folder)
-    ]
-    return [*loader.get_group_options(group), *nested]
 
 
 def _open(key: str) -> bool:

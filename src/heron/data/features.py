@@ -190,7 +190,7 @@ def require_none_refused(features: Features, split: str) -> None:
         DataError: lists every refused example by guid, and the keys that change it.
     """
     if features.refused:
-        fix = "raise encoder.max_length, or set data.on_cut=drop to leave such rows out, counted"
+        fix = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
         raise DataError(
             [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]
         )

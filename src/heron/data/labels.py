@@ -13,7 +13,7 @@ from heron.config.data import DataConfig
 class LabelError(Exception):
     """A value that is no class; carries what is wrong and how to fix it."""
 
-    def __init__(self, what: str, fix: str):
+    def __init__(self, what: str, fix: tuple[str, ...]):
         super().__init__(what)
         self.what, self.fix = what, fix
 
@@ -56,9 +56,10 @@ class LabelReader:
         also = f" (in the file also {_listed(aliases)})" if aliases else ""
         name = f'"{text}"' if text.isdecimal() else "NAME"
         fix = (
-            f"allowed: {_listed(self.classes)}{also}; data.label_order lists the classes, "
-            f"data.label_aliases={{{name}: CLASS}} what else a file calls them, "
-            "data.columns.label=NAME names their column"
+            f"allowed: {_listed(self.classes)}{also}",
+            "data.label_order lists the classes",
+            f"data.label_aliases={{{name}: CLASS}} says what else a file calls them",
+            "data.columns.label=NAME names their column",
         )
         return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
 

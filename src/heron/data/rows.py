@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import DataError, Problem, nearest
+from heron.base.errors import DataError, Fix, Problem, nearest
 from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import DataConfig, JoinConfig
 from heron.data.examples import Example, Span
@@ -141,7 +141,7 @@ class RowReader:
         if label is None and self.labels == "required" and self.config.unlabelled == "refuse":
             name, allowed = self.label_reader.column, ", ".join(self.config.label_order)
             what = "is empty" if is_missing(value) else f"is '{value}', which is no gold label"
-            fix = f"allowed: {allowed}; data.unlabelled=drop leaves such rows out"
+            fix = (f"allowed: {allowed}", "data.unlabelled=drop leaves such rows out")
             self.problem(line, f"'{name}' {what}", fix)
         return label
 
@@ -176,7 +176,7 @@ class RowReader:
             return {}
         return self.joined[row[join.key]]
 
-    def problem(self, line: int, what: str, fix: str) -> None:
+    def problem(self, line: int, what: str, fix: Fix) -> None:
         """Remember what is wrong with a row, and how to fix it."""
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 

@@ -192,7 +192,7 @@ def _missing(source: Source, reason: str) -> Problem:
     if source.path.is_dir():
         return Problem(str(source.path), "is a folder, not a file", "name a file in it")
     address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
-    fix = f"{address}, or set paths.data to the folder that holds {source.file.path}"
+    fix = (address, f"set paths.data to the folder that holds {source.file.path}")
     return Problem(str(source.path), f"missing; {reason}", fix)
 
 

@@ -229,7 +229,7 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
         raise ConfigError("data.columns.group: group_column=NAME draws whole groups of labels")
     if not words:
         return config
-    from heron.config.settings import TAKES, override, sort_words
+    from heron.config.overrides import TAKES, override, sort_words
 
     return override(config, sort_words(words, TAKES["score"]).data)
 
@@ -324,7 +324,9 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
         try:
             name = reader.read(value)
         except LabelError as error:
-            fix = error.fix.replace("data.columns.label", "prediction_column")
+            fix = tuple(
+                each.replace("data.columns.label", "prediction_column") for each in error.fix
+            )
             found.append(Problem(table.where(row), error.what, fix))
             continue
         what = "is empty" if is_missing(value) else f"is '{cell_text(value)}', which is no label"
@@ -334,18 +336,20 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
 
 def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
     """Say how unknown labels can be read, by what the command takes."""
-    from heron.config.settings import TAKES, advise
+    from heron.config.overrides import TAKES, advise
 
     if options.data:
         return advise(problems, TAKES["score"])
-    fix = "labels=A,B,... sets them"
+    fixes = ["labels=A,B,... sets them"]
     if not options.labels:
-        fix = (
-            "labels=A,B,... names all of them, and whole numbers are then positions in it, from 0; "
-            "data=NAME reads what a data set's files call them"
-        )
+        fixes = [
+            "labels=A,B,... names all of them, and whole numbers are then positions in it, from 0",
+            "data=NAME reads what a data set's files call them",
+        ]
     return [
-        dataclasses.replace(one, fix=f"{one.fix}; {fix}") if one.what.startswith("unknown") else one
+        dataclasses.replace(one, fix=(*one.fixes, *fixes))
+        if one.what.startswith("unknown")
+        else one
         for one in advise(problems, ())
     ]
 

@@ -10,7 +10,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import read_table
 from heron.config.bertscore import BertScoreOptions
 from heron.config.data import Columns, DataConfig
-from heron.config.settings import TAKES, advising, override
+from heron.config.overrides import TAKES, advising, override
 from heron.data.examples import Example
 from heron.data.formats import Rows
 from heron.languages import get_language
@@ -31,7 +31,7 @@ _TAKES = TAKES["score"]
 
 @dataclass
 class TextOptions(BertScoreOptions):
-    """Options of `heron score` for texts; it also takes keys: `heron.config.settings`.
+    """Options of `heron score` for texts; it also takes keys: `heron.config.overrides`.
 
     Args:
         task: `qa` or `summarization`.

@@ -17,8 +17,8 @@ from heron.base.libraries import has_accelerator, precision, quiet
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config.checks import read_stored
+from heron.config.overrides import changed
 from heron.config.schema import Config
-from heron.config.settings import changed
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.tokenizer import load_tokenizer

@@ -8,7 +8,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.config.data import TRAIN
-from heron.config.settings import override
+from heron.config.overrides import override
 from heron.data.examples import Example
 from heron.data.readers import load
 from heron.data.sources import locate
@@ -20,7 +20,7 @@ def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[E
 
     Args:
         trained: the run.
-        words: `data.key=value`, see `heron.config.settings.override`.
+        words: `data.key=value`, see `heron.config.overrides.override`.
 
     Raises:
         DataError: files are missing or others, or hold rows that they cannot have held in training.

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
+from heron.config.constraints import check
 from heron.config.data import UnicodeOptions
 from heron.languages import LANGUAGES, get_language
 from heron.languages.english import ENGLISH
@@ -96,7 +97,7 @@ def test_clean_text_is_returned_as_the_same_object(text):
 
 def test_unknown_value_names_what_is_allowed():
     with pytest.raises(ConfigError, match=r"data\.unicode\.bidi=stripp.*'strip'"):
-        UnicodeOptions(bidi="stripp")
+        check(UnicodeOptions(bidi="stripp"), "data.unicode.")
 
 
 def test_unknown_language_names_those_there_are():

@@ -7,7 +7,7 @@ import pytest
 
 from heron.base.files import read_json
 from heron.base.folders import conf_dir
-from heron.config.data_words import configure
+from heron.config.overrides import configure
 from heron.data.examples import Example
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN

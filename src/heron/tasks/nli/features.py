@@ -125,11 +125,12 @@ def _too_long(
     if options.input != "pair" or options.separator is not None or not whole:
         return []
     room = options.max_length - tokenizer.num_special_tokens_to_add(pair=True) - 1
-    also, fix = "", "encoder.truncation=longest_first cuts both, encoder.max_length allows more"
+    also = ""
+    fix = ("encoder.truncation=longest_first cuts both", "encoder.max_length allows more")
     if options.overflow == "windows":
         room -= options.stride  # each window must hold something new
         also = f", after the {options.stride} that windows share,"
-        fix = "a smaller encoder.stride allows more, or a larger encoder.max_length"
+        fix = ("a smaller encoder.stride allows more", "a larger encoder.max_length allows more")
     problems = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
@@ -142,7 +143,7 @@ def _too_long(
                         example.guid,
                         f"its {whole} has {len(ids)} tokens and leaves none of "
                         f"{options.max_length}{also} for the other text",
-                        f"{fix}, data.on_cut=drop leaves such rows out",
+                        (*fix, "data.on_cut=drop leaves such rows out"),
                     )
                 )
     return problems

@@ -34,7 +34,7 @@ def pair_texts(
         text_pair = phrases.remove(text_pair)
         if not text_pair:
             what = f"'{second}' is nothing but linking phrases"
-            reader.problem(line, what, "remove the row, or data.phrases.remove=none")
+            reader.problem(line, what, ("remove the row", "data.phrases.remove=none"))
     if case == "lower":
         return text.lower(), text_pair.lower(), ()
     return text, text_pair.capitalize() if case == "capitalize" else text_pair, ()

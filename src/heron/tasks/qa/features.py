@@ -290,15 +290,15 @@ def _no_room(
     example: Example, context: _Context, encoding: Any, options: FeatureOptions
 ) -> Problem:
     question = encoding.sequence_ids.count(0)
-    also, fix = "", "a larger encoder.max_length allows more"
+    also, fix = "", ["a larger encoder.max_length allows more"]
     if options.overflow == "windows":
         also = f", after the {options.stride} that windows share,"
-        fix = "a smaller encoder.stride allows more, or a larger encoder.max_length"
+        fix.insert(0, "a smaller encoder.stride allows more")
     return Problem(
         example.guid,
         f"its question has {question} tokens and leaves none of {options.max_length}{also} for "
         "its context",
-        f"{fix}, data.on_cut=drop leaves such questions out",
+        (*fix, "data.on_cut=drop leaves such questions out"),
     )
 
 
@@ -311,7 +311,7 @@ def _no_answer_left(example: Example, fit: str, options: FeatureOptions) -> Prob
         what = (
             f"its answer is longer than a window of {options.max_length} tokens can be sure to hold"
         )
-        return Problem(example.guid, what, f"raise encoder.max_length or encoder.stride; {drop}")
+        return Problem(example.guid, what, ("raise encoder.max_length or encoder.stride", drop))
     what = f"its answer lies behind the first {options.max_length} tokens and is cut"
-    fix = "encoder.overflow=windows reads on, encoder.max_length allows more"
-    return Problem(example.guid, what, f"{fix}; {drop}")
+    fix = ("encoder.overflow=windows reads on", "encoder.max_length allows more", drop)
+    return Problem(example.guid, what, fix)

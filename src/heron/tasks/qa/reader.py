@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import Problem, nearest
+from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example, Span
@@ -234,17 +234,21 @@ class QuestionReader:
         elif not answers and not (
             NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
         ):
-            fix = "data.label_order=[answer,no_answer] allows it, data.qa.no_answer=drop drops it"
+            fix = (
+                "data.label_order=[answer,no_answer] allows it",
+                "data.qa.no_answer=drop drops it",
+            )
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
 
-    def _no_answer_key(self) -> tuple[str, str]:
+    def _no_answer_key(self) -> tuple[str, Fix]:
         """Say that a question's answer is not known, in the file's own words; and what to do."""
         fix = "data.unlabelled=drop leaves such questions out"
         if self.in_json:
             return "has no 'answers'", fix
         if NO_ANSWER not in self.config.label_order:
-            fix += f", data.label_order=[{ANSWER},{NO_ANSWER}] takes them for unanswerable"
+            order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
+            return "its answer is empty", (fix, f"{order} takes them for unanswerable")
         return "its answer is empty", fix
 
     def _place(
@@ -271,7 +275,7 @@ class QuestionReader:
         context = self.normalise(raw.context)
         inner = trim(context, span)
         if inner.start == inner.end:
-            fix = "an answer is a visible part of the context; see data.unicode"
+            fix = ("an answer is a visible part of the context", "see data.unicode")
             self._problem(raw, guid, f"its answer {text!r} is invisible", fix)
             return None
         if self.qa.trim and inner != span:
@@ -296,14 +300,14 @@ class QuestionReader:
             return place
         there = raw.context[max(start, 0) : max(start, 0) + len(text)] if start >= 0 else ""
         elsewhere = "and it stands nowhere in the context"
-        fix = "data.qa.misaligned=drop leaves it out"
+        fix = ["data.qa.misaligned=drop leaves it out"]
         if place is not None:
             elsewhere = f"the nearest place where it stands is {place}"
-            fix = f"data.qa.misaligned=repair takes that place, {fix.partition('=')[2]}"
+            fix.insert(0, "data.qa.misaligned=repair takes that place")
         what = (
             f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r}; {elsewhere}"
         )
-        self._problem(raw, guid, what, fix)
+        self._problem(raw, guid, what, tuple(fix))
         return None
 
     def _only_place(self, raw: RawQuestion, guid: str, text: str) -> int | None:
@@ -312,9 +316,10 @@ class QuestionReader:
             return raw.context.index(text)
         if self.qa.misaligned != "drop":
             shown = f"its answer {_shorten(text)!r} stands {places} times in the context"
-            fix = "data.qa.misaligned=drop leaves it out"
+            fix: Fix = "data.qa.misaligned=drop leaves it out"
             if places:
-                fix = "say which with answer_start; data.qa.misaligned=repair takes the first"
+                first = "data.qa.misaligned=repair takes the first"
+                fix = ("say which with answer_start", first)
             self._problem(raw, guid, shown, fix)
         return None
 
@@ -342,7 +347,7 @@ class QuestionReader:
     def _number(self, number: int) -> str:
         return f"question {number}" if self.in_json else f"line {number}"
 
-    def _problem(self, raw: RawQuestion, guid: str, what: str, fix: str) -> None:
+    def _problem(self, raw: RawQuestion, guid: str, what: str, fix: Fix) -> None:
         what = f"{guid}: {what}" if guid else what
         self.problems.append(Problem(place_of(self.path, raw.number), what, fix))
 

@@ -28,7 +28,7 @@ def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: M
     except MarkerError as error:
         start_1, end_1, start_2, end_2 = markers
         shown = f"{start_1} … {end_1} … {start_2} … {end_2}"
-        fix = f"mark two events: {shown}; see data.language and data.markers"
+        fix = (f"mark two events: {shown}", "see data.language and data.markers")
         reader.problem(line, f"{error}: '{_shorten(text)}'", fix)
         return "", None, ()
     return plain, None, spans

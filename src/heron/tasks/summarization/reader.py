@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import Problem
+from heron.base.errors import Fix, Problem
 from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example
@@ -160,7 +160,7 @@ class ArticleReader:
         if self.config.summaries.empty == "drop" and self.labels != "ignored":
             self.dropped.append((EMPTY, SUMMARY))
         else:
-            fix = "one article and one summary a row; data.summaries.empty=drop leaves it out"
+            fix = ("one article and one summary a row", "data.summaries.empty=drop leaves it out")
             self._problem(line, f"'{column}' is empty", fix)
         return ""
 
@@ -190,7 +190,7 @@ class ArticleReader:
         self.lines.setdefault(guid, line)
         return guid
 
-    def _problem(self, line: int, what: str, fix: str) -> None:
+    def _problem(self, line: int, what: str, fix: Fix) -> None:
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 
 

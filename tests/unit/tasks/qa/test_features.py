@@ -345,7 +345,7 @@ def test_only_training_refuses_an_answer_that_was_cut_away():
     assert refused.where == "behind"
     assert "lies behind the first 24 tokens and is cut" in refused.what
     for key in ("encoder.overflow=windows", "encoder.max_length", "data.on_cut=drop"):
-        assert key in refused.fix
+        assert key in str(refused)
 
 
 def test_training_refuses_an_answer_longer_than_every_window_and_one_without_tokens():
@@ -354,7 +354,7 @@ def test_training_refuses_an_answer_longer_than_every_window_and_one_without_tok
     assert [FITS[f] for f in qa_features(rows, STRIPS, OPTIONS).fits_R] == ["cut", "tokenless"]
     long, mark = qa_features(rows, STRIPS, training).refused
     assert "longer than a window of 24 tokens" in long.what
-    assert "encoder.stride" in long.fix
+    assert "encoder.stride" in str(long)
     assert "map to no token" in mark.what
 
 
@@ -366,7 +366,7 @@ def test_a_question_that_leaves_windows_no_room_to_move_on_is_refused(words, kep
     for problem in features.refused:
         assert f"its question has {words} tokens and leaves none of 24" in problem.what
         for key in ("encoder.stride", "encoder.max_length", "data.on_cut=drop"):
-            assert key in problem.fix
+            assert key in str(problem)
 
 
 @pytest.mark.parametrize(("words", "kept"), [(20, 1), (21, 0)])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.config.data import Columns, DataConfig
-from heron.config.data_words import needed
-from heron.config.keys import all_keys
-from heron.config.settings import TAKES, override, sort_words
+from heron.config.keys import all_keys, needed
+from heron.config.overrides import TAKES, override, readable, sort_words
 
 PAIRS = DataConfig(label_order=["A", "B"])
 QUESTIONS = ("qa", "squad_json")
@@ -36,8 +37,9 @@ def refused(data: DataConfig, *words: str) -> str:
     [
         ("data.label_aliases=[a", "cannot be read"),
         ("data.columns.text={a", "cannot be read"),
-        ("data.columns.text=*a", "cannot be read"),
         ("data.columns.text=${", "cannot be read"),
+        ("data.columns.text=a,b", "one value is needed; a text is needed"),
+        ("data.no_label=a,b", "a list is needed: data.no_label=[a,b]"),
         ("data.columns.text=${nope}", "'nope' not found"),
         ("data.columns.text=???", "??? is no value"),
         ("data.columns.text=[a]", "a text is needed"),
@@ -62,6 +64,27 @@ def test_only_the_wrong_word_is_named_with_what_it_needs(word: str, says: str) -
     assert says in said
     assert "gold" not in said
     assert not any(name in said for name in ("AnyNode", "ListConfig", "DictConfig", "subclass"))
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("data.columns.text=טקסט", "טקסט"),
+        ("data.columns.text=my (first) column", "my (first) column"),
+        ("data.columns.text='a, b'", "a, b"),
+        ("data.columns.text=x=y", "x=y"),
+        ("data.columns.side=[titlu, țară]", ["titlu", "țară"]),
+        ("data.label_aliases={כן: A, 'לא, לא': B, '0': A}", {"כן": "A", "לא, לא": "B", "0": "A"}),
+        ("data.label_aliases.כן=A", {"כן": "A"}),
+    ],
+)
+def test_words_in_any_script_are_read_as_heron_train_reads_them(word: str, found: Any) -> None:
+    data = override(PAIRS, [word])
+    key = "data.label_aliases" if "aliases" in word else word.partition("=")[0]
+    assert attrgetter(key.removeprefix("data."))(data) == found
+    if key == word.partition("=")[0] and "{" not in word:
+        (parsed,) = OverridesParser.create().parse_overrides([readable(word)])
+        assert parsed.value() == found
 
 
 @pytest.mark.parametrize("word", ["data.columns.txt=a", "data.columns={txt: a}"])
