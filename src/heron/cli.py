@@ -60,6 +60,18 @@ print to log.txt in their folders, too; `heron sweep` shows how far they are. A 
 (sweeper=random, optuna) draws from a space of choices, ranges and intervals; its jobs run here, or
 (launcher=slurm, ray) in workers; launcher.wait=false leaves those to SLURM.""",
     ),
+    "options": Command(
+        "heron.commands.options",
+        "list heads, encoders, experiments; and every key with its meaning and range",
+        """\
+heron options [GROUP | KEY]
+
+  heron options                                      all groups with their options, parts with keys
+  heron options head                                 what each head is, and the keys of a head
+  heron options experiment                           every experiment in one line
+  heron options optim.lr                             one key: its range, default and meaning
+  heron options data.columns                         the keys of a part""",
+    ),
     "predict": Command(
         "heron.commands.predict",
         "label new rows with a trained run",

@@ -60,6 +60,7 @@ class Columns:
         answer: the answer to a question, or a list of them.
         answer_start: how many characters of the context stand before it; may be absent where the
             answer stands once in its context.
+        target: the summary of an article.
     """
 
     text: str = "text"

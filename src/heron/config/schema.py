@@ -309,6 +309,8 @@ class OptimConfig:
         head_lr: peak learning rate of the head, or of the decoder; null means `lr`.
         layer_decay: factor on the learning rate for each layer further from the head.
         weight_decay: on matrices only, never on biases and normalisation.
+        betas: of `adamw`: decay of the running means of the gradient and of its square.
+        eps: of `adamw`: added to the root of the mean square, so that nothing is divided by 0.
         schedule: `constant`, `linear`, `cosine` (both decay to 0).
         warmup: fraction of all optimizer steps, over which the learning rate rises to its peak.
         warmup_steps: the same in optimizer steps; null leaves it to `warmup`.
@@ -378,6 +380,7 @@ class TrainerConfig:
             which more is better, or `loss`, of which less is.
         select: `best` (by `monitor`, needs a validation split) or `last` epoch.
         patience: epochs without a better `monitor` before stopping; null never stops early.
+        accelerator: what trains: `auto` takes a GPU where there is one.
         precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.
         devices: processes on each machine, each with a device of its own (or its cores); every
             batch is divided between them, so their number does not change what a step computes.
@@ -598,6 +601,12 @@ class Config:
     """Everything one run needs.
 
     Args:
+        data: the data set that the run trains on, and is scored on.
+        seed: of the weights that begin at random, of dropout, and of the order of examples.
+        protocol: whose choice counts where a paper and its released code differ: that of the
+            `paper`, of the `repo`, or heron's own, `fixed`.
+        experiment: name of the experiment that was composed; set by `experiment=NAME`.
+        report: the paper's table that the runs of a sweep are shown beside, such as `trc/table4`.
         stages: fine-tune on these data sets one after the other: names, or mappings as in
             `StageConfig`; empty trains once, on `data`.
         also_test: further data sets with the same classes, whose test splits (validation where

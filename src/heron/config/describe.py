@@ -1,0 +1,141 @@
+"""What a configuration can say: groups with their options, keys with meaning, range and default.
+
+The schema's types and docstrings and the first comment of each YAML file are the one source.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.folders import config_groups, group_options
+from heron.config.constraints import allowed, plain
+from heron.config.keys import key_types
+from heron.config.schema import Config
+
+_KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
+_ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<!\bal\.)(?<=[.?])\s(?=[A-Z])")
+_NO_GROUPS = ("deviations",)  # chosen by `protocol`
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of the configuration.
+
+    Args:
+        name: dotted.
+        meaning: from its class's docstring.
+        kind: type and range; empty for a part with keys of its own.
+        default: of the schema, as on the command line; empty without one.
+    """
+
+    name: str
+    meaning: str
+    kind: str
+    default: str
+
+
+def groups() -> dict[str, dict[str, str]]:
+    """List the config groups: the first sentence of each option, by name."""
+    found = sorted(config_groups() - set(_NO_GROUPS))
+    return {group: options(group) for group in found}
+
+
+def options(group: str) -> dict[str, str]:
+    """List a group's options with the first sentence of their files' comments."""
+    return {name: first_comment(path) for name, path in group_options(group).items()}
+
+
+def first_comment(path: Path) -> str:
+    """Read the first sentence of the comment that a YAML file begins with."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        if not line.startswith("# @"):
+            lines.append(line.lstrip("# "))
+    return _SENTENCE.split(" ".join(lines))[0]
+
+
+def keys(part: str = "") -> list[Key]:
+    """List a part's keys, those of its own parts included; all keys for none.
+
+    Args:
+        part: dotted, `optim`; a single key lists itself.
+    """
+    types = key_types()
+    names = [name for name in types if not part or f"{name}.".startswith(f"{part}.")]
+    return [_key(name, types[name]) for name in names]
+
+
+def find(word: str) -> tuple[dict[str, str], list[Key]]:
+    """Find what a word names: a group's options, and the keys that begin with it.
+
+    Raises:
+        ConfigError: it names neither; says what is nearest.
+    """
+    known = config_groups() - set(_NO_GROUPS)
+    found = options(word) if word in known else {}, keys(word)
+    if not any(found):
+        raise ConfigError(f"no group or key '{word}'.{nearest(word, [*known, *key_types()])}")
+    return found
+
+
+def _key(name: str, hint: Any) -> Key:
+    parent, _, field = name.rpartition(".")
+    schema = plain(key_types()[parent]) if parent else Config
+    kind = plain(hint)
+    if dataclasses.is_dataclass(kind):
+        own = (inspect.getdoc(kind) or "").split("\n\n")[0]
+        return Key(name, _joined(own), "", "")
+    return Key(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
+
+
+@cache
+def meanings(schema: Any) -> Mapping[str, str]:
+    """Read what a dataclass's docstring says of each field."""
+    args = (inspect.getdoc(schema) or "").partition("Args:\n")[2].split("\n\n")[0]
+    return {
+        name: _joined(text) for names, text in _ENTRY.findall(args) for name in names.split(", ")
+    }
+
+
+def _kind(hint: Any) -> str:
+    """Name a type and its range, `number above 0, or null`."""
+    kind, said = plain(hint), allowed(hint)
+    if get_origin(kind) is list:
+        name = f"list of: {_kind(get_args(kind)[0])}" if get_args(kind)[0] is not Any else "list"
+    elif get_origin(kind) is dict:
+        name = "mapping"
+    else:
+        name = _KINDS.get(kind, "")
+    is_choice = kind is str and said
+    between = ", " if get_origin(kind) is list else " "
+    text = said if is_choice else between.join(each for each in (name, said) if each)
+    return f"{text}, or null" if NoneType in get_args(hint) else text
+
+
+def _default(schema: Any, field: str) -> str:
+    (found,) = (each for each in dataclasses.fields(schema) if each.name == field)
+    if found.default_factory is not dataclasses.MISSING:
+        value = found.default_factory()
+    elif found.default is dataclasses.MISSING:
+        return ""
+    else:
+        value = found.default
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else '""' if value == "" else str(value)
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

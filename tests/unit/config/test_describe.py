@@ -1,0 +1,93 @@
+"""`heron options` says what every group, option and key is, from the types and files alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heron.base.errors import ConfigError
+from heron.base.folders import config_groups
+from heron.config import describe
+from heron.config.keys import all_keys
+from small_runs import heron
+
+
+@pytest.mark.parametrize("key", describe.keys(), ids=lambda key: key.name)
+def test_every_key_says_what_it_means_and_what_it_may_be(key: describe.Key) -> None:
+    assert key.meaning
+    has_own = any(name.startswith(f"{key.name}.") for name in all_keys())
+    assert bool(key.kind) != has_own
+
+
+def test_every_option_of_every_group_has_a_first_line() -> None:
+    found = describe.groups()
+    assert set(found) == config_groups() - {"deviations"}
+    without = [
+        f"{group}={n}" for group, each in found.items() for n, said in each.items() if not said
+    ]
+    assert without == []
+
+
+def test_ranges_choices_and_defaults_are_those_of_the_types() -> None:
+    found = {key.name: key for key in describe.keys("optim")}
+    assert (found["optim.lr"].kind, found["optim.lr"].default) == ("number above 0", "3e-05")
+    assert found["optim.head_lr"].kind == "number above 0, or null"
+    assert found["optim.schedule"].kind == "constant | linear | cosine"
+    assert found["optim.betas"].kind == "list of: number in [0, 1), 2 entries"
+    (task,) = describe.keys("task.name")
+    assert task.kind.split(" | ")[:2] == ["relation", "nli"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "first"),
+    [
+        ("# @package _global_\n# One thing. Another.\n", "One thing."),
+        ("# Span (Devlin et al. 2019). Then.\n", "Span (Devlin et al. 2019)."),
+        ("# Two\n# lines\nname: x\n# below\n", "Two lines"),
+        ("name: x\n", ""),
+    ],
+)
+def test_the_first_sentence_of_a_file_describes_it(
+    tmp_path: Path, comment: str, first: str
+) -> None:
+    (tmp_path / "a.yaml").write_text(comment)
+    assert describe.first_comment(tmp_path / "a.yaml") == first
+
+
+@pytest.mark.parametrize(("word", "near"), [("hed", "'head'"), ("optim.lrr", "'optim.lr'")])
+def test_unknown_names_are_answered_with_the_nearest(word: str, near: str) -> None:
+    with pytest.raises(ConfigError, match=f"no group or key '{word}'.*{near}"):
+        describe.find(word)
+
+
+def test_an_option_of_a_fork_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = tmp_path / "experiments" / "mine" / "conf" / "head" / "odd.yaml"
+    head.parent.mkdir(parents=True)
+    head.write_text("# Reads every other token.\nname: odd\n")
+    monkeypatch.chdir(tmp_path)
+    assert describe.options("head")["odd"] == "Reads every other token."
+
+
+def test_the_command_prints_groups_options_and_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert heron("options") == 0
+    overview = capsys.readouterr().out
+    assert "experiment  demo, hesum/mlongt5_base" in overview
+    assert "optim       The optimizer and its schedule." in overview
+    assert heron("options", "head") == 0
+    heads = capsys.readouterr().out
+    assert "ess              ESS, Event Start State" in heads
+    assert "head.dropout  number in [0, 1); default 0.1\n    probability" in heads
+    assert heron("options", "optim.lr") == 0
+    printed = capsys.readouterr().out
+    assert (
+        printed
+        == "optim.lr  number above 0; default 3e-05\n    peak learning rate of the encoder.\n"
+    )
+
+
+def test_wrong_words_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert heron("options", "hed") == 2
+    assert "Did you mean 'head'" in capsys.readouterr().err
+    assert heron("options", "head", "optim") == 2
+    assert "takes one group or key" in capsys.readouterr().err
