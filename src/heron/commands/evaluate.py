@@ -23,6 +23,7 @@ from heron.config.overrides import (
     read_points,
     sort_words,
 )
+from heron.config.schema import BertScoreConfig
 from heron.tasks.scores import text_scores
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
 
