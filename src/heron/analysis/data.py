@@ -10,7 +10,8 @@ from heron.base.folders import default_cache_dir, default_data_dir
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.overrides import configure
 from heron.results.shipped import read_shipped
-from heron.tasks.analysis import ADDED, STATISTICS
+from heron.tasks.analysis import ADDED
+from heron.tasks.task import task_of
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
@@ -25,7 +26,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     """
     assert options.data is not None
     config = configure(options.data, overrides)
-    statistics = STATISTICS[config.task](config, options)
+    statistics = task_of(config).statistics(config, options)
     cache = options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
     if options.sheet is not None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from heron.analysis.files import write_outcome
 from heron.base.cells import with_synthetic
-from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.checks import read_stored
@@ -17,7 +16,8 @@ from heron.config.schema import Config
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.reading import data_of, find_examples
 from heron.results.systems import find_systems, read_systems
-from heron.tasks.analysis import ANALYSES, Outcome, RunAnalysis, Split
+from heron.tasks.analysis import Outcome, RunAnalysis, Split
+from heron.tasks.task import task_of
 
 if TYPE_CHECKING:
     from heron.data.examples import Example
@@ -56,11 +56,9 @@ def open_analysis(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> Run
     assert options.run is not None
     folder = open_run(options.run).path
     config = read_stored(folder / "config.yaml")
-    kind = ANALYSES[config.data.task]
-    if options.beside and not kind.has_systems:
-        raise ConfigError("beside=: only runs of summaries have a page that shows several systems")
+    analysis = task_of(config.data).analysis(_split(options, overrides, config, folder), options)
     find_systems(options.beside or (), "beside")
-    return kind(_split(options, overrides, config, folder), options)
+    return analysis
 
 
 def _split(

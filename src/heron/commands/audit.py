@@ -94,9 +94,10 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
     from heron.audit.probes import find_by_probes
     from heron.audit.shortcuts import find_shortcuts, labelled
     from heron.audit.summaries import find_in_summaries
+    from heron.tasks.task import task_of
 
     labels = shipped.config.label_order
-    if shipped.config.task == "summarization":
+    if task_of(shipped.config).writes:
         return [
             *_completeness(shipped),
             *find_duplicates(shipped.splits),
@@ -119,6 +120,7 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
 def _completeness(shipped: Shipped) -> list[Finding]:
     """Say what could not be looked at: missing files, rows without a label, checks for pairs."""
     from heron.audit.texts import is_pair
+    from heron.tasks.task import task_of
 
     name = shipped.config.name
     findings = [
@@ -134,10 +136,10 @@ def _completeness(shipped: Shipped) -> list[Finding]:
         measures: list[Measure] = [
             {"split": split, "rows": rows} for split, rows in shipped.dropped.items()
         ]
-        what = "summary" if shipped.config.task == "summarization" else "gold label"
+        what = task_of(shipped.config).writes or "gold label"
         title = f"{sum(shipped.dropped.values()):,} rows have no {what} and were left out"
         findings.append(Finding("unlabelled", "info", title, measures))
-    if shipped.config.task == "summarization":
+    if task_of(shipped.config).writes:
         return findings
     if not is_pair(shipped.splits):
         title = "not pairs of texts: overlap, hypothesis and premise were not looked at"

@@ -1,6 +1,6 @@
 """What `heron analyze` asks of a task: a run's scores by slice, and a data set's statistics.
 
-`ANALYSES` says which task has which; a fork registers those of its own task.
+A task names its own in `heron.tasks.task.Task`.
 """
 
 from __future__ import annotations
@@ -132,6 +132,10 @@ class RunAnalysis(ABC):
 
     def __init__(self, split: Split, options: AnalyzeOptions):
         self.split, self.options = split, options
+        if options.beside and not self.has_systems:
+            raise ConfigError(
+                "beside=: only runs of summaries have a page that shows several systems"
+            )
         for why, names in self.unused.items():
             refuse(options, names, why.format(task=split.data.task))
 
@@ -273,21 +277,3 @@ SLICES_A_RUN = "slices a run (run=DIR); statistics of data={data} are of all its
 
 # What a fork adds: `draw_sheet` and `score_sheet`, `published_statistics`.
 ADDED: Registry[Callable[..., Any]] = Registry("analysis of a fork", {})
-ANALYSES: Registry[type[RunAnalysis]] = Registry(
-    "task with analyses",
-    {
-        "relation": "heron.tasks.label_slices:LabelAnalysis",
-        "nli": "heron.tasks.label_slices:LabelAnalysis",
-        "qa": "heron.tasks.qa.slices:AnswerAnalysis",
-        "summarization": "heron.tasks.summarization.slices:SummaryAnalysis",
-    },
-)
-STATISTICS: Registry[type[DataStatistics]] = Registry(
-    "task with statistics",
-    {
-        "relation": "heron.tasks.label_statistics:LabelStatistics",
-        "nli": "heron.tasks.label_statistics:LabelStatistics",
-        "qa": "heron.tasks.qa.statistics:QuestionStatistics",
-        "summarization": "heron.tasks.summarization.statistics:SummaryStatistics",
-    },
-)

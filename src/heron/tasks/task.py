@@ -25,10 +25,12 @@ if TYPE_CHECKING:  # these load torch, or much of it
 
     from torch import Tensor, nn
 
+    from heron.config.analyze_options import AnalyzeOptions
     from heron.data.examples import Example
     from heron.data.features import FeatureOptions, Features
     from heron.models.encoder import Encoder
     from heron.models.in_transformers import HeadWeights
+    from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
     from heron.tasks.base import Baseline, TaskModule
 
 __all__ = ["TASKS", "Task", "task_of"]
@@ -36,6 +38,8 @@ __all__ = ["TASKS", "Task", "task_of"]
 
 _ENCODER = on_demand("heron.models.encoder:build_encoder")
 _HEAD = on_demand("heron.models.heads:new_head")
+_LABEL_ANALYSIS = on_demand("heron.tasks.label_slices:LabelAnalysis")
+_LABEL_STATISTICS = on_demand("heron.tasks.label_statistics:LabelStatistics")
 
 
 def _same_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
@@ -75,6 +79,10 @@ class Task(TaskRules):
             number of optimizer steps, and the class weights of the loss or None.
         score_names: lists the scores of a run, without their intervals.
         scores: says how predictions are scored outside a run, by class or by text.
+        analysis: slices a split of a run, for `heron analyze run=`.
+        statistics: describes a data set, for `heron analyze data=`.
+        writes: what a system writes for an example, such as a summary; empty: it chooses a class
+            or points at a place.
         fit_baseline: fits the baseline that a configuration names, on training examples.
         load_baseline: opens a fitted baseline from a run's `model/`.
     """
@@ -93,6 +101,9 @@ class Task(TaskRules):
     module: Callable[[Config, Encoder, nn.Module, int, Tensor | None], TaskModule]
     score_names: Callable[[Config], list[str]]
     scores: Callable[[], ClassScores | TextScores] = ClassScores
+    analysis: Callable[[Split, AnalyzeOptions], RunAnalysis] = _LABEL_ANALYSIS
+    statistics: Callable[[DataConfig, AnalyzeOptions], DataStatistics] = _LABEL_STATISTICS
+    writes: str = ""
     fit_baseline: Callable[[Config, Sequence[Example]], Baseline] = _no_baseline
     load_baseline: Callable[[Config, Path], Baseline] = _no_baseline
 

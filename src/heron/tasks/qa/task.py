@@ -49,4 +49,6 @@ TASK = Task(
     module=on_demand("heron.tasks.qa.module:ExtractionModule"),
     score_names=score_names,
     scores=on_demand("heron.tasks.qa.scores:text_scores"),
+    analysis=on_demand("heron.tasks.qa.slices:AnswerAnalysis"),
+    statistics=on_demand("heron.tasks.qa.statistics:QuestionStatistics"),
 )

@@ -48,6 +48,9 @@ TASK = Task(
     module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
     score_names=score_names,
     scores=on_demand("heron.tasks.summarization.scores:text_scores"),
+    analysis=on_demand("heron.tasks.summarization.slices:SummaryAnalysis"),
+    statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),
+    writes="summary",
     fit_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
     load_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
 )
