@@ -59,6 +59,7 @@ def test_chosen_batches_spread_over_all_lengths() -> None:
 
 
 @pytest.mark.parametrize("name", ["trainer", "heron_fp32", "heron_window"])
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_each_rival_trains_and_is_measured(name: str, config: Config) -> None:
     from benchmarks.rivals import measure
 

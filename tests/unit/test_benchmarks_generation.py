@@ -18,6 +18,7 @@ def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HERON_ENCODER", raising=False)
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_both_ways_write_the_same_and_every_measurement_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

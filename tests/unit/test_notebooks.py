@@ -82,6 +82,7 @@ def test_there_are_the_three_notebooks_that_the_readme_lists():
 
 
 @pytest.mark.parametrize("path", EXECUTED, ids=[path.stem for path in NOTEBOOKS])
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
     done, out = execute(path, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -47,6 +47,7 @@ def test_every_file_is_written_and_named(tmp_path, capsys):
         assert word in output
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_same_run_gives_the_same_bytes(tmp_path):
     folder = make_run(tmp_path)
     for out in ("a", "b"):

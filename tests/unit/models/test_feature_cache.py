@@ -95,6 +95,7 @@ def test_runs_share_vectors_and_load_no_encoder(
     assert len(encodings) == 3
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_other_texts_poolings_and_lengths_are_encoded_anew(
     chronicle_config, tiny_encoder, tmp_path, encodings
 ):

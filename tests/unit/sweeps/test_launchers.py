@@ -229,6 +229,7 @@ def test_a_failure_is_not_tried_again_by_other_workers_but_by_the_next_command_w
     assert attempts[2:] == [1]
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_workers_share_a_search(
     tmp_path: Path, ran: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -248,6 +248,7 @@ def test_without_its_search_s_pruner_a_pruned_job_is_trained_on(ran: Trainings) 
     assert sorted(values) == sorted(map(ran.score, ran.lrs[:2])), "the study has learnt of it"
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_for_a_grid_and_for_another_search_a_pruned_job_is_trained_on(ran: Trainings) -> None:
     ran.prune = {0, 2}
     words = ("optim.lr=1e-4,1e-3", "seed=0")
@@ -366,6 +367,7 @@ def test_a_trial_cut_while_it_was_asked_for_takes_no_one_s_place(ran: Trainings)
     assert len(ran.lrs) == 2
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_half_a_line_in_the_journal_costs_no_process_its_view(ran: Trainings) -> None:
     one = search_of(LR, sweeper__trials=4)
     other = pickle.loads(pickle.dumps(one))

@@ -115,6 +115,7 @@ def test_job_out_of_address_space_fails_alone_and_the_same_command_goes_on(
         "one byte",
     ],
 )
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_corrupt_checkpoint_is_put_aside_and_the_job_starts_over(
     damage: str, undisturbed: Path, tmp_path: Path
 ) -> None:

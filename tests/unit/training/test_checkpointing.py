@@ -26,6 +26,7 @@ from heron.training.checkpointing import (
 )
 from heron.training.job import run_job
 from small_runs import TINY, compose, in_folder, train
+from tiers import quick
 
 EPOCHS = 3
 SETTINGS = {
@@ -112,19 +113,19 @@ STOPS = {
 
 @pytest.mark.slow
 class TestResume:
-    @pytest.mark.parametrize("stop", STOPS.values(), ids=STOPS)
+    @pytest.mark.parametrize("stop", quick(STOPS, 3))
     def test_goes_on_from_any_place(
-        self, stop: tuple[str, int], unbroken: Callable[[str], Unbroken], tmp_path: Path
+        self, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
     ) -> None:
         config, expected = unbroken("ess")
         folder = RunFolder(tmp_path / "run")
-        run_until(*stop, config, folder)
+        run_until(*STOPS[stop], config, folder)
         assert folder.state() == "interrupted"
         run_job(config, folder)
         assert_same_run(folder, expected)
 
-    @pytest.mark.parametrize("stop", ["in the second epoch", "in the first validation"])
-    @pytest.mark.parametrize("setting", ["window", "accumulate"])
+    @pytest.mark.parametrize("stop", ["in the second epoch"])
+    @pytest.mark.parametrize("setting", quick(["window", "accumulate"]))
     def test_holds_for_windows_and_for_accumulated_gradients(
         self, setting: str, stop: str, unbroken: Callable[[str], Unbroken], tmp_path: Path
     ) -> None:
@@ -134,6 +135,7 @@ class TestResume:
         run_job(config, folder)
         assert_same_run(folder, expected)
 
+    @pytest.mark.real  # takes seconds; another test of the file runs with every change
     def test_goes_on_without_a_status_and_through_a_link(
         self,
         unbroken: Callable[[str], Unbroken],

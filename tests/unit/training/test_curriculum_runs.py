@@ -32,6 +32,7 @@ from heron.training.evaluation import predict_split
 from heron.training.history import History
 from heron.training.trainer import build_trainer
 from small_runs import TINY, compose, heron, in_folder
+from tiers import quick
 
 FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))
 SHIPPED = [path.stem for path in FILES if path.stem != "none"]
@@ -43,6 +44,7 @@ SMALL = (
     "run.export=false",
     "task.bootstrap=0",
 )
+
 FORMS = {
     "ronli": ("data=chronicle_ronli", "task=nli", "head=siamese_cls"),
     "nli": ("data=chronicle_nli", "task=nli", "head=cross"),
@@ -143,7 +145,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize(("form", "name"), EVERY)
+@pytest.mark.parametrize(("form", "name"), quick(EVERY, 4))
 def test_every_curriculum_trains_for_the_steps_of_the_run_without_one(form, name, trained):
     folder, baseline = trained(form, name), trained(form)
     assert folder.state() == "done"
@@ -206,6 +208,7 @@ class TestLedger:
         assert visits_EN.max() > 1
         assert read_json(folder.ledger)["total"]["samples"] == visits_EN.sum()
 
+    @pytest.mark.real  # takes seconds; another test of the file runs with every change
     def test_windows_count_rows_and_a_subset_sees_no_other_row(self, trained):
         folder = trained("windows", "e2l")
         visits_EN = read_dynamics(folder.path).count_EN
@@ -238,6 +241,7 @@ class TestFirstRun:
         assert len(folders) == 3
         assert {RunFolder(folder).state() for folder in folders} == {"done"}
 
+    @pytest.mark.real  # takes seconds; another test of the file runs with every change
     def test_is_left_alone_and_makes_no_difference_when_a_curriculum_starts_over(
         self, tmp_path, configure, trainings
     ):
@@ -291,7 +295,7 @@ class TestFirstRun:
         with pytest.raises(DataError, match="train examples are not in the dynamics"):
             job.run_job(config, folder_of(config))
 
-    @pytest.mark.parametrize("name", ["length_cl", "self_paced", "competence"])
+    @pytest.mark.parametrize("name", quick(["length_cl", "self_paced", "competence"]))
     def test_is_not_trained_where_nothing_is_learnt_from_it(
         self, name, configure, tmp_path, trainings
     ):
@@ -349,7 +353,7 @@ CUTS = [
 class TestResume:
     """A run that was cut anywhere ends as one that never was: bit for bit."""
 
-    @pytest.mark.parametrize(("setting", "stop"), CUTS)
+    @pytest.mark.parametrize(("setting", "stop"), quick(CUTS))
     def test_goes_on_inside_its_plan(self, setting, stop, trained, configure, tmp_path):
         name, words, changes = RESUMED[setting]
         words = (*words, *OFTEN)
@@ -403,7 +407,7 @@ class Moments(pl.Callback):
             self.empty.append((trainer.current_epoch, batch_idx))
 
 
-@pytest.mark.parametrize("restart", [True, False])
+@pytest.mark.parametrize("restart", quick([True, False]))
 def test_restart_forgets_the_moments_where_a_stage_begins_and_nowhere_else(
     restart, configure, tmp_path, monkeypatch
 ):
@@ -428,7 +432,7 @@ def test_restart_forgets_the_moments_where_a_stage_begins_and_nowhere_else(
     assert noted.empty == [(epoch, place + half) for epoch, place in starts for half in (0, 1)]
 
 
-@pytest.mark.parametrize("name", ["cart_stra_clpp", "self_paced", "sts_cl"])
+@pytest.mark.parametrize("name", quick(["cart_stra_clpp", "self_paced", "sts_cl"]))
 def test_curricula_train_a_head_on_stored_vectors(name, trained):
     folder, baseline = trained("ronli", name, *FROZEN), trained("ronli", "none", *FROZEN)
     assert checkpoint(folder)["global_step"] == checkpoint(baseline)["global_step"]
@@ -436,6 +440,7 @@ def test_curricula_train_a_head_on_stored_vectors(name, trained):
     assert not same_weights(folder, baseline)
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_sequential_stages_each_have_the_curriculum_and_its_first_run(
     configure, tmp_path, trainings
 ):
@@ -475,6 +480,7 @@ class TestSimilarity:
             assert torch.equal(torch.get_rng_state(), before)
         assert found[0] == found[1], "an encoder from nothing is the seed's, too"
 
+    @pytest.mark.real  # takes seconds; another test of the file runs with every change
     def test_may_be_that_of_the_fine_tuned_encoder(self, configure, tmp_path, trainings):
         config = configure("nli", "sts_cl", embeddings="trained", folder=tmp_path)
         folder = folder_of(config)

@@ -102,6 +102,7 @@ def test_a_stage_begins_with_encoder_and_head_of_the_one_before(
     assert stage_config(config, stages, stages[1], before).head.start == str(before.model)
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
     chronicle_config, village, tmp_path
 ):
@@ -134,6 +135,7 @@ def test_the_released_two_stages_of_lchaim_have_each_their_own_settings(
     assert set(shapes["2-village"]) == {(300, width), (100, 300), (50, 100), (3, 50)}
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_the_run_predicts_with_its_last_stage(chronicle_config, village, tmp_path):
     folder = RunFolder(tmp_path / "run")
     job.run_job(composed(chronicle_config, ["village", "chronicle_nli"]), folder)
@@ -181,6 +183,7 @@ def test_a_probe_trains_only_the_head_and_points_to_the_encoder(
     assert not (folder.model / POINTER).exists()  # the second stage has trained it
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_what_follows_a_probe_has_the_encoder_that_an_earlier_stage_trained(
     chronicle_config, village, tiny_encoder, tmp_path
 ):

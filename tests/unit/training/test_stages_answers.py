@@ -17,6 +17,7 @@ from heron.training.build import build_module
 from heron.training.export import load_exported
 from heron.training.stages import stage_config
 from small_runs import compose
+from tiers import quick
 
 NAMES = ("חיפה", "רמלה", "יפו", "עכו", "צפת")
 CLASSES = "data.label_order=[answer,no_answer]"
@@ -26,6 +27,7 @@ SMALL = (
     *("batching.tokens=400", "trainer.max_epochs=1", "trainer.progress=false"),
     *("optim.lr=5e-3", "dynamics.enabled=false", "trainer.select=last"),
 )
+
 YAML = """\
 name: {name}
 task: qa
@@ -111,7 +113,7 @@ def state(module):
     return {name: value.clone() for name, value in module.state_dict().items()}
 
 
-@pytest.mark.parametrize(("head", "keep"), [("biaffine", True), ("span", False)])
+@pytest.mark.parametrize(("head", "keep"), quick([("biaffine", True), ("span", False)]))
 def test_a_stage_begins_with_the_weights_of_the_one_before(train, head, keep):
     stages = ("doubts", {"data": "village", "keep_head": keep})
     config, _, (first, second) = train("village", *stages, words=(f"head={head}",))
@@ -152,6 +154,7 @@ def test_unanswerable_questions_are_learnt_in_one_stage_and_scored_after_the_oth
     assert "threshold" in scores["test"]
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_set_may_leave_its_unanswerable_questions_out_for_one_that_has_none(train):
     words = ("data.label_order=[answer]",)
     _, scores, (first, _) = train("plain", "certain", "plain", words=words)

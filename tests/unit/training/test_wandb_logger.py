@@ -104,6 +104,7 @@ def _check_run(run: Recorded, folder: RunFolder) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_failed_job_closes_its_wandb_run_as_failed_and_the_next_command_goes_on_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

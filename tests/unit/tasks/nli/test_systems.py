@@ -9,6 +9,7 @@ from heron.base.run_folder import RunFolder
 from heron.training import job
 from heron.training.inference import open_trained
 from heron.training.trained_on import read_splits
+from tiers import quick
 
 LONG = ("data.generator.premise_sentences=[6,8]",)
 SYSTEMS = {
@@ -74,8 +75,8 @@ def trained(config, tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("data", ["chronicle_nli", "chronicle_ronli"])
+@pytest.mark.parametrize("name", quick(SYSTEMS, 5))
+@pytest.mark.parametrize("data", quick(["chronicle_nli", "chronicle_ronli"]))
 def test_system_trains_scores_and_predicts(name, data, chronicle_config, tmp_path):
     if data == "chronicle_ronli" and ("LCHAIM" in name or "windows" in name or "premises" in name):
         pytest.skip("LCHAIM has three classes and long premises")

@@ -99,6 +99,7 @@ def test_a_run_averaged_with_itself_is_itself(runs, tmp_path):
     assert again["f1"] == pytest.approx(before["f1"])
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_runs_that_read_texts_otherwise_are_not_averaged(runs, tmp_path, capsys):
     other = tmp_path / "other"
     words = (*TINY, *in_folder(tmp_path), *WORDS, "encoder.stride=8", "run.job=other")
@@ -130,6 +131,7 @@ def test_a_finished_run_is_scored_under_other_lengths_of_answers(runs, tmp_path,
         pytest.param((0, 1), id="the mean of two", marks=pytest.mark.real),
     ],
 )
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_several_values_together_predict_like_each_alone(runs, seeds):
     points = [
         {"encoder.stride": stride, "task.max_answer_tokens": longest}

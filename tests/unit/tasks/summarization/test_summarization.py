@@ -183,6 +183,7 @@ def test_articles_without_a_summary_and_the_reverse_are_named(files, tmp_path, c
     assert "19 rows for the 20 articles" in capsys.readouterr().err
 
 
+@pytest.mark.real  # takes seconds; another test of the file runs with every change
 def test_a_second_stage_goes_on_with_encoder_and_decoder(tmp_path, monkeypatch):
     monkeypatch.setattr("heron.reports.figures.run_figure", lambda *inputs: b"")
     stages = "stages=[{data: chronicle_summaries, max_epochs: 1}, {data: chronicle_summaries}]"
