@@ -25,17 +25,26 @@ IGNORED = {
 ONLY_THERE = {
     "*.ckpt": "a pickle of heron's own classes; the weights are compared in model/",
     "*/.lock": "held by a process, empty",
+    "*/study.journal": "Optuna's own, with times and process ids; its trials are run folders",
 }
-# What a clock, the machine or the repository says: keys of JSON, columns of CSV, terms of HTML.
+# What a clock, the machine or the repository says: keys of JSON (or places, from /), columns of
+# CSV, terms of HTML. `steps` is how far a run was when its status was last written, every 5 s.
 CLOCK = {
-    *("seconds", "time", "heartbeat", "peak_rss_mb", "peak rss mb"),
+    *("seconds", "time", "heartbeat", "peak_rss_mb", "peak rss mb", "/steps"),
     *("git", "heron", "versions", "python", "machine"),
 }
-# In texts: what differs by clock and machine, and what to read instead.
+_TERMS = "|".join(CLOCK).replace("/", "")
+_STATES = "done|pruned|failed"  # of a job; how long it took stands beside
+# The same in texts, and what to read instead.
 REPLACED = {
     r"\b\d+(\.\d+)? (s|min)\b": "<time>",
-    r"(?<![\w.])/[^\s\"'<>]*/work(?=/|\b)": "<work>",
-    rf"<dt>({'|'.join(CLOCK)})</dt><dd>.*?</dd>": r"<dt>\1</dt>",
+    r"(?<![\w.])/[^\s\"'<>]{0,200}?/work\b": "<work>",
+    rf"<dt>({_TERMS})</dt>\s*<dd>.*?</dd>": "",
+    rf"(?m)^({_STATES})(.*\d+ of \d+ +)\d+\.\d": r"\1\2<seconds>",  # heron sweep
+    rf"(>({_STATES})</td>\n<td class=\"number\") data-value=\"[\d.]+\">[\d.]+": (
+        r"\1><minutes>"  # the page of a sweep
+    ),
+    r"\"seconds\":[\d.]+": "<seconds>",  # in the data of a dashboard
 }
 SHOWN = 3  # places of a file
 AROUND = 60  # characters before and after a difference
@@ -82,6 +91,8 @@ def differ(before: Path, after: Path) -> list[str]:
     if before.read_bytes() == after.read_bytes():
         return []
     old, new = list(_lines(before)), list(_lines(after))
+    if old == new:
+        return []
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changed = [part[1:] for part in matcher.get_opcodes() if part[0] != "equal"]
     shown: list[str] = []
@@ -137,7 +148,7 @@ def _parquet(path: Path) -> Iterator[str]:
 def _json(value: object, place: str) -> Iterator[str]:
     if isinstance(value, dict):
         for key in value:
-            if key not in CLOCK:
+            if key not in CLOCK and f"{place}/{key}" not in CLOCK:
                 yield from _json(value[key], f"{place}/{key}")
     elif isinstance(value, list):
         for number, each in enumerate(value):

@@ -15,8 +15,10 @@ import pytest
 from behaviour.comparing import compare
 from behaviour.recording import read_cases, record
 
+ROW = '<td>{}</td>\n<td class="number" data-value="{}">{}</td>'
 RUN = "work/runs/ess/one"
 PREDICTIONS = f"{RUN}/predictions/test.parquet"
+SWEEP = "work/runs/ess/report.html"
 TABLE = "work/runs/ess/table.csv"
 
 
@@ -34,6 +36,8 @@ def before(tmp_path: Path) -> Path:
         f"{RUN}/status.json": json.dumps({"state": "done", "seconds": 2.0, "data": {"rows": 3}}),
         f"{RUN}/config.yaml": "seed: 0\n",
         f"{RUN}/report.html": "<p>" + "x" * 500 + "</p>",
+        SWEEP: ROW.format("done", 0.1, 0.1) + ROW.format("ess", 0.6, 0.6),
+        "steps/labels/20.txt": "state  epochs  seconds\ndone   2 of 2      4.5   0.069\n",
         "work/cache/chronicle/train.jsonl": "{}",
     }
     for name, text in texts.items():
@@ -93,6 +97,8 @@ CHANGES = {
         lambda folder: (folder / f"{RUN}/report.png").write_bytes(b"\x89PNG\xfe"),
     ),
     "the end of a page": (f"{RUN}/report.html", replace(f"{RUN}/report.html", "xx</p>", "xy</p>")),
+    "a score in a page": (SWEEP, replace(SWEEP, "0.6", "0.7")),
+    "a score beside seconds": ("steps/labels/20.txt", replace("steps/labels/20.txt", "69", "68")),
     "a missing file": (TABLE, lambda folder: (folder / TABLE).unlink()),
     "a new file": ("work/new.csv", lambda folder: (folder / "work/new.csv").write_text("a\n")),
 }
@@ -118,6 +124,8 @@ def test_a_change_is_found_and_named(
         replace("steps/relation/00.txt", "3 s", "4 s"),
         replace("steps/relation/00.err", "a", "another"),
         replace(TABLE, "3.1", "4.1"),
+        replace(SWEEP, "0.1", "0.2"),
+        replace("steps/labels/20.txt", "4.5", "5.4"),
         replace(f"{RUN}/status.json", "2.0", "5.0"),
         lambda folder: shutil.rmtree(folder / "work/cache"),
     ],
