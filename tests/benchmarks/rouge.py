@@ -31,7 +31,8 @@ from heron.base.terminal import print_tables
 from heron.config.options import parse_options
 from heron.languages.hebrew import HEBREW
 from heron.metrics import rouge_tokens
-from heron.metrics.rouge import MEASURES, rouge
+from heron.metrics.names import MEASURES
+from heron.metrics.rouge import rouge
 
 Pair = tuple[str, str]
 Scorer = Callable[[Sequence[Pair]], np.ndarray]

@@ -18,7 +18,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
 from heron.config.checks import from_yaml
 from heron.data.readers import load
-from heron.metrics import score_task
+from heron.metrics.classification import score_task
 from heron.tasks.base import TaskModule
 from heron.tasks.classification import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule

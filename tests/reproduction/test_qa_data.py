@@ -10,12 +10,12 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.config.data import DataConfig, read_config
+from heron.data.examples import MENDED
 from heron.data.features import FITS, FeatureOptions
 from heron.data.markers import event_markers
 from heron.data.readers import load, read_rows
 from heron.data.sources import State, inspect
 from heron.tasks.qa.features import char_span, qa_features
-from heron.tasks.qa.reader import MENDED
 
 DATA = os.environ.get("HERON_DATA", "")
 ENCODER = os.environ.get("HERON_ENCODER", "")

@@ -80,7 +80,7 @@ class RunFolder:
 
     @property
     def generated(self) -> Path:
-        """What has been written of a split that is not done; see `heron.training.kept`."""
+        """What a task has written of a split that is not done."""
         return self.path / "generated"
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from heron.audit.findings import Finding, Measure, in_order
 from heron.base.errors import ConfigError
 from heron.config.options import parse_options
+from heron.tasks.task import task_of
 
 if TYPE_CHECKING:
     from heron.results.shipped import Shipped
@@ -94,7 +95,6 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
     from heron.audit.probes import find_by_probes
     from heron.audit.shortcuts import find_shortcuts, labelled
     from heron.audit.summaries import find_in_summaries
-    from heron.tasks.task import task_of
 
     labels = shipped.config.label_order
     if task_of(shipped.config).writes:
@@ -120,7 +120,6 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
 def _completeness(shipped: Shipped) -> list[Finding]:
     """Say what could not be looked at: missing files, rows without a label, checks for pairs."""
     from heron.audit.texts import is_pair
-    from heron.tasks.task import task_of
 
     name = shipped.config.name
     findings = [

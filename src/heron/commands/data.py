@@ -12,11 +12,12 @@ from textwrap import wrap
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
-from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, QaConfig, read_config
+from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import parse_options
-from heron.data.examples import Example
+from heron.data.examples import Example, count_mended
 from heron.data.sources import Source, State, fetch, inspect
 from heron.languages import get_language
+from heron.tasks.task import task_of
 
 _NARROWEST = 24  # characters; a column with less room goes below the others
 
@@ -92,7 +93,6 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
         from heron.data.readers import load_with_report
-        from heron.tasks.qa.reader import count_mended
 
         loaded = load_with_report(config, data_dir, cache_dir)
         lines += ["", "splits as a run sees them"]
@@ -119,36 +119,19 @@ def _reading(config: DataConfig) -> dict[str, str]:
     labels = [columns.label, *(f"{name} in {split}" for split, name in config.label_field.items())]
     aliases = [f"{alias} = {label}" for alias, label in config.label_aliases.items()]
     unlabelled = f"{config.unlabelled} rows labelled {' or '.join(config.no_label)}"
-    by_label = config.task not in ("qa", "summarization")
+    task = task_of(config)
     return {
         "format": config.format,
         "columns": f"{columns.text}, {columns.text_pair}" if columns.text_pair else columns.text,
-        "label": ", ".join(labels) if by_label else "",
-        "answers": _answers(config.qa) if config.task == "qa" else "",
-        "summaries": _summaries(config) if config.task == "summarization" else "",
+        "label": ", ".join(labels) if task.has_classes else "",
+        **task.reading(config),
         "aliases": ", ".join(aliases),
         "unlabelled": unlabelled if config.no_label else "",
-        "normalize_case": config.normalize_case if columns.text_pair and by_label else "",
+        "normalize_case": config.normalize_case if columns.text_pair and task.has_classes else "",
         "phrases": f"remove {phrases.remove} of {phrases.file.path}" if phrases.file else "",
         "duplicates": config.duplicates if len(config.files) > 1 else "",
         "carved": "; then ".join(carved),
     }
-
-
-def _answers(qa: QaConfig) -> str:
-    """Say how answers are read and which questions are left out."""
-    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
-    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
-    return f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
-
-
-def _summaries(config: DataConfig) -> str:
-    """Say where summaries are and which rows are left out."""
-    options = config.summaries
-    limit = options.other_script
-    script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
-    fewest = f"{options.min_summary_tokens} words or more"
-    return f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"
 
 
 def _dropped(split: str, reasons: Mapping[str, int]) -> str:

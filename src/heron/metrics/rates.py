@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Interval
-from heron.metrics.span import score_intervals
+from heron.metrics.intervals import score_intervals
 
 _Z = 1.959963984540054  # standard normal quantile of .975
 _RESAMPLES = 500  # of a correlation

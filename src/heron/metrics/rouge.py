@@ -25,12 +25,11 @@ import numpy.typing as npt
 
 from heron.base.errors import DataError, Problem
 from heron.languages.language import Language
-from heron.metrics.rouge_tokens import PROFILES, Stem, vocabulary
+from heron.metrics.names import MEASURES, PROFILES
+from heron.metrics.rouge_tokens import Stem, vocabulary
 
 Floats = npt.NDArray[np.float64]
 Ids = Sequence[int]
-
-MEASURES = ("rouge1", "rouge2", "rougeL")
 
 
 def shared_ngrams(first: Iterable[Hashable], second: Iterable[Hashable]) -> int:

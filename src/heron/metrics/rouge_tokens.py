@@ -30,10 +30,10 @@ from heron.config.data import UnicodeOptions
 from heron.languages.language import Language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
+from heron.metrics.names import PROFILES
 
 Stem = Callable[[str], str]
 
-PROFILES = ("xlsum", "heron")
 _STEMMED_FROM = 4  # characters; the fork leaves shorter tokens as they are
 _DROPPED_AT_ENDS = ".,:;!?()[]"
 _SEVERAL = -1

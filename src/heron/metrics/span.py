@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from heron.base.errors import DataError, Problem
-from heron.metrics.intervals import percentile_intervals, resample_groups
-from heron.metrics.span_pairs import Floats, Ids, overlap_scores, pair_up, tlnls
+from heron.metrics.span_pairs import Floats, overlap_scores, pair_up, tlnls
 from heron.metrics.span_profiles import SQUAD, Profile
 
 
@@ -93,59 +92,6 @@ def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
         name: float(np.nanmean(score_N)) if not np.isnan(score_N).all() else 0.0
         for name, score_N in items.items()
     }
-
-
-def score_intervals(
-    items: Mapping[str, Floats],
-    groups: Sequence[str] | None = None,
-    *,
-    resamples: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> dict[str, float]:
-    """Compute bootstrap intervals of the means.
-
-    Args:
-        items: from `item_scores`.
-        groups: None draws questions; N names (articles) draw whole groups, the cluster bootstrap:
-            the questions of one article share its text and its annotator.
-        resamples: how many times to draw.
-        level: fraction of resamples inside an interval.
-        seed: the same seed gives the same intervals, whatever the order of the rows.
-
-    Returns:
-        `<score>_low` and `<score>_high` of each score.
-
-    Raises:
-        DataError: not as many groups as questions.
-    """
-    if not items:
-        return {}
-    score_NS = np.column_stack(list(items.values()))
-    if groups is not None and len(groups) != len(score_NS):
-        what = f"{len(groups)} groups for {len(score_NS)} questions"
-        raise DataError(Problem("span intervals", what, "one group a question"))
-    if groups is None:
-        score_NS = score_NS[np.lexsort(score_NS.T)]
-        group_N = np.arange(len(score_NS))
-    else:
-        _, group_N = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    drawn_R2S = resample_groups(_sums(score_NS, group_N), resamples, seed)
-    means = {}
-    for name, total_R, count_R in zip(items, *drawn_R2S.transpose(1, 2, 0), strict=True):
-        # A resample may hold no question that counts; it then says nothing of this score.
-        some_R = count_R > 0
-        means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
-    return percentile_intervals(means, level)
-
-
-def _sums(score_NS: Floats, group_N: Ids) -> Floats:
-    """Sum each group's scores, and count its questions, without NaN; `[G, 2, S]`, G at least 1."""
-    counted_NS = ~np.isnan(score_NS)
-    sums_G2S = np.zeros((int(group_N.max(initial=0)) + 1, 2, score_NS.shape[1]))
-    np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))
-    np.add.at(sums_G2S[:, 1], group_N, counted_NS)
-    return sums_G2S
 
 
 def _check(

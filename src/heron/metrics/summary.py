@@ -12,16 +12,11 @@ from collections.abc import Sequence
 
 from heron.languages.language import Language
 from heron.metrics.extractive import greedy_oracle, lead_text, split_sentences
-from heron.metrics.rouge import MEASURES, Floats, rouge
-from heron.metrics.rouge_tokens import PROFILES
+from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_name
+from heron.metrics.rouge import Floats, rouge
 from heron.metrics.summary_statistics import by_words, summary_statistics
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
-COPIES = ("lead3", "oracle")  # what copies sentences, as prefixes of scores
-COPIED_NOTE = (
-    "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "
-    "reference in hand."
-)
 _DESCRIBED = (
     "summary_length",
     "compression",
@@ -49,13 +44,8 @@ def item_rouge(
     scores: dict[str, Floats] = {}
     for profile in PROFILES:
         found = rouge(predictions, references, profile, language)
-        scores |= {_named(measure, profile): found[measure] for measure in MEASURES}
+        scores |= {rouge_name(measure, profile): found[measure] for measure in MEASURES}
     return scores
-
-
-def rouge_names() -> list[str]:
-    """List what `item_rouge` returns."""
-    return [_named(measure, profile) for profile in PROFILES for measure in MEASURES]
 
 
 def describe_summaries(
@@ -133,21 +123,3 @@ def extractive_scores(
         items = item_rouge(texts, references, language)
         scores |= {f"{name}_{measure}": float(items[measure].mean()) for measure in items}
     return scores
-
-
-def copied_names(metric: str) -> list[str]:
-    """Name what copying sentences reaches in a score: `lead3_rouge1`, `oracle_rouge1`.
-
-    No score of a system that writes is shown without them. Empty for other scores than ROUGE.
-    """
-    return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
-
-
-def is_copied(metric: str) -> bool:
-    """Tell `lead3_rouge1` and `oracle_rouge1` from scores of the system itself."""
-    prefix, _, rest = metric.partition("_")
-    return prefix in COPIES and metric in copied_names(rest)
-
-
-def _named(measure: str, profile: str) -> str:
-    return measure if profile == "xlsum" else f"{measure}_{profile}"

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, PALETTE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
-from heron.metrics.names import signed
-from heron.metrics.summary import is_copied
+from heron.metrics.names import is_copied, signed
 from heron.reports.papers import PaperView
 from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.results.collect import RunRecord

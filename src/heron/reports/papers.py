@@ -13,8 +13,7 @@ from typing import Any
 from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
-from heron.metrics.names import signed
-from heron.metrics.summary import COPIED_NOTE
+from heron.metrics.names import COPIED_NOTE, signed
 from heron.reports.choosing import Rule, choose, chosen_table
 from heron.reports.tables import vector_notes, vectors_of
 from heron.results.collect import RunRecord

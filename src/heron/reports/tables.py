@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from heron.base.cells import SYNTHETIC, Cell, Interval, Table, summarize
 from heron.config.baseline import other_vectors
-from heron.metrics.summary import COPIED_NOTE, is_copied
+from heron.metrics.names import COPIED_NOTE, is_copied
 from heron.results.collect import RunRecord
 from heron.results.copied import with_copied
 from heron.results.groups import (

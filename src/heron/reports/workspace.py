@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.base.errors import ConfigError, first_line
-from heron.metrics.names import is_minimised
-from heron.metrics.summary import copied_names, is_copied
+from heron.metrics.names import copied_names, is_copied, is_minimised
 from heron.results.collect import RunRecord
 from heron.results.copied import with_copied
 from heron.results.groups import headline_metrics, is_seed, varying_keys, watched_score

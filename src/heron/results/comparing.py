@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.config.data import UnicodeOptions
 from heron.languages.unicode import coarsest
-from heron.metrics.summary import copied_names
+from heron.metrics.names import copied_names
 from heron.results.alignment import align
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
+from heron.metrics.names import COPIED_NOTE
 from heron.metrics.significance import INPUTS
-from heron.metrics.summary import COPIED_NOTE
 from heron.results.comparison import Comparison, SystemResult
 
 _P = ".2g"  # p-values span orders of magnitude

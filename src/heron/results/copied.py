@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from heron.metrics.summary import copied_names
+from heron.metrics.names import copied_names
 from heron.results.collect import RunRecord
 
 

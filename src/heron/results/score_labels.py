@@ -14,15 +14,9 @@ from heron.config.data import TASKS, Columns, DataConfig
 from heron.data.formats import SIDE, Rows
 from heron.data.labels import LabelError, LabelReader
 from heron.data.rows import Joined, read_labels, require_columns
-from heron.metrics import (
-    bootstrap_intervals,
-    calibration_scores,
-    confusion_matrix,
-    score_matrix,
-)
-from heron.metrics.calibration import rounding_tolerance
-from heron.metrics.classification import headline
-from heron.metrics.confusion import Counts
+from heron.metrics.calibration import calibration_scores, rounding_tolerance
+from heron.metrics.classification import bootstrap_intervals, headline, score_matrix
+from heron.metrics.confusion import Counts, confusion_matrix
 from heron.results.score_rows import (
     GUIDS,
     match_rows,

@@ -101,7 +101,8 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     config = override(_data_set(options, kind, words), words)
-    from heron.metrics.span import mean_scores, score_intervals
+    from heron.metrics.intervals import score_intervals
+    from heron.metrics.span import mean_scores
 
     with advising(_TAKES):
         examples, texts = _read(options, config, kind)

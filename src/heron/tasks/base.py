@@ -22,7 +22,7 @@ from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.metrics.span import score_intervals
+from heron.metrics.intervals import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 
@@ -71,6 +71,23 @@ class Predictions(Protocol):
 
     def lines(self, config: Config) -> list[str]:
         """Show the prediction of one example, as `heron predict text=...` prints it."""
+
+
+class KeptParts(Protocol):
+    """What a module has predicted of a split, kept until the split is done."""
+
+    @property
+    def callback(self) -> pl.Callback:
+        """Keeps the outputs of each batch."""
+
+    def read(self) -> list[Any]:
+        """Read the outputs that earlier processes have left."""
+
+    def rows(self, outputs: Sequence[Any]) -> np.ndarray:
+        """List the rows that some outputs are of, int64."""
+
+    def remove(self) -> None:
+        """Remove what is kept."""
 
 
 class Baseline(Protocol):
@@ -163,6 +180,10 @@ class TaskModule(pl.LightningModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
         """Join the outputs of all batches of a split, and put the rows back in order."""
         raise NotImplementedError
+
+    def kept_parts(self, place: Path, data: DataModule, split: str) -> KeptParts | None:
+        """Keep outputs in a folder while a split is predicted; None for tasks that are fast."""
+        return None
 
     def settle(self, predictions: Any) -> Predictions:
         """Set what is tuned on the validation split after training; most tasks have nothing.

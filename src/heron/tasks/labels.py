@@ -17,8 +17,8 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import event_markers, mark
-from heron.metrics import bootstrap_intervals, score_task
 from heron.metrics.calibration import calibration_scores
+from heron.metrics.classification import bootstrap_intervals, score_task
 
 
 @dataclass(frozen=True, slots=True)

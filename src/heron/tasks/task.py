@@ -46,6 +46,14 @@ def _same_options(options: FeatureOptions, config: Config, training: bool) -> Fe
     return options
 
 
+def _as_shared_keys_say(data: DataConfig) -> dict[str, str]:
+    return {}
+
+
+def _nothing_needed(config: Config) -> None:
+    """Need no model."""
+
+
 def _no_baseline(config: Config, source: Any) -> Any:
     raise ConfigError(f"baseline={config.baseline.name}: task={config.task.name} has no baseline")
 
@@ -83,6 +91,11 @@ class Task(TaskRules):
         statistics: describes a data set, for `heron analyze data=`.
         writes: what a system writes for an example, such as a summary; empty: it chooses a class
             or points at a place.
+        reading: says how a data set's files are read, beside what shared keys say; by key.
+        texts: options of `heron predict` that give the first and the second text.
+        require_metrics: makes sure that what the scores need is there; raises ConfigError.
+        sign_metrics: says what decides scores that a model computes, by score; gets the
+            configuration and the gold texts. None where no model computes any.
         fit_baseline: fits the baseline that a configuration names, on training examples.
         load_baseline: opens a fitted baseline from a run's `model/`.
     """
@@ -104,6 +117,10 @@ class Task(TaskRules):
     analysis: Callable[[Split, AnalyzeOptions], RunAnalysis] = _LABEL_ANALYSIS
     statistics: Callable[[DataConfig, AnalyzeOptions], DataStatistics] = _LABEL_STATISTICS
     writes: str = ""
+    reading: Callable[[DataConfig], dict[str, str]] = _as_shared_keys_say
+    texts: tuple[str, str] = ("text", "text_pair")
+    require_metrics: Callable[[Config], None] = _nothing_needed
+    sign_metrics: Callable[[Config, Sequence[str]], dict[str, str]] | None = None
     fit_baseline: Callable[[Config, Sequence[Example]], Baseline] = _no_baseline
     load_baseline: Callable[[Config, Path], Baseline] = _no_baseline
 

@@ -10,8 +10,7 @@ import pytorch_lightning as pl
 
 from heron.base import ranks
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Predictions, TaskModule
-from heron.training.kept import kept_parts, rows_of
+from heron.tasks.base import KeptParts, Predictions, TaskModule
 
 
 def predict_split(
@@ -36,8 +35,9 @@ def predict_split(
         finished: where to put what removes the kept parts, for a caller that has more to do before
             they may go; without it they go here.
     """
-    if keep is not None and getattr(module, "writes", False):
-        return _write_split(trainer, module, data, split, keep, finished)
+    kept = None if keep is None else module.kept_parts(keep, data, split)
+    if kept is not None:
+        return _write_split(trainer, module, data, split, kept, finished)
     loader = data.evaluation_loader(split)
     outputs: Any = trainer.predict(module, loader) if len(data.features[split]) else []
     return _join(outputs, module, data, split)
@@ -53,18 +53,17 @@ def _write_split(
     module: TaskModule,
     data: DataModule,
     split: str,
-    keep: Path,
+    kept: KeptParts,
     finished: list[Callable[[], None]] | None,
 ) -> Predictions:
-    kept = kept_parts(keep, module, data, split)
     before = ranks.from_first(kept.read() if ranks.is_first() else [])
-    loader = data.evaluation_loader(split, rows_of(before))
+    loader = data.evaluation_loader(split, kept.rows(before))
     callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    callbacks.append(kept)
+    callbacks.append(kept.callback)
     try:
         outputs: Any = trainer.predict(module, loader) if len(loader) else []
     finally:
-        callbacks.remove(kept)
+        callbacks.remove(kept.callback)
     # Every process has read what was there; one of them need give it.
     predictions = _join(
         [*(before if ranks.is_first() else []), *(outputs or [])], module, data, split

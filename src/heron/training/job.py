@@ -8,17 +8,21 @@ from functools import partial
 import pytorch_lightning as pl
 
 from heron.base import ranks
+from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.training.attempt import Scores, attempt
-from heron.training.baseline_job import train_baseline
 from heron.training.build import build_module
-from heron.training.curriculum import build_curriculum, first_run
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome, sign_metrics
-from heron.training.stages import run_stages
 from heron.training.trainer import fit
+
+# Loaded by the runs that have them alone.
+run_stages = on_demand("heron.training.stages:run_stages")
+train_baseline = on_demand("heron.training.baseline_job:train_baseline")
+first_run = on_demand("heron.training.curriculum:first_run")
+build_curriculum = on_demand("heron.training.curriculum:build_curriculum")
 
 
 def run_job(
@@ -56,7 +60,9 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     say_findings(config, folder)
     if config.baseline.name != "none":
         return train_baseline(config, folder)
-    first = first_run(config, partial(run_job, wait=True), overrides)
+    first = None
+    if config.curriculum.name != "none":
+        first = first_run(config, partial(run_job, wait=True), overrides)
     with ranks.first_alone():  # caches that it fills are there for the others
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)

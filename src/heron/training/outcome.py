@@ -20,7 +20,7 @@ from heron.metrics.names import LOSS
 from heron.models.encoder import Encoder
 from heron.models.feature_cache import StoredEncoder
 from heron.tasks.base import Predictions, TaskModule
-from heron.tasks.summarization.bertscore import require_asked, sign_asked
+from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
 from heron.training.evaluation import predict_split
@@ -37,7 +37,7 @@ def check_metrics(config: Config) -> None:
         ConfigError: BERTScore's encoder or layer is missing.
     """
     if ranks.is_first():
-        require_asked(config.task.bertscore)
+        task_of(config).require_metrics(config)
 
 
 def choose_weights(
@@ -111,13 +111,13 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
 
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
-    """Note what decides each split's BERTScore: with idf, also that split's references."""
-    if not config.task.bertscore.model or not ranks.is_first():
+    """Note what decides scores that a model computes: with idf, also the split's references."""
+    sign = task_of(config).sign_metrics
+    if sign is None or not config.task.bertscore.model or not ranks.is_first():
         return
     found: dict[str, Any] = {}
     for split in (each for each in scores if folder.predictions(each).is_file()):
         golds = read_table(folder.predictions(split)).values("gold")
-        known = [gold for gold in golds if gold is not None]
-        if signature := sign_asked(config.task.bertscore, known):
-            found[split] = {"bertscore": signature}
+        if signatures := sign(config, [gold for gold in golds if gold is not None]):
+            found[split] = signatures
     folder.update_status(signatures=found)

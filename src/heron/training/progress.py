@@ -13,7 +13,7 @@ from torch import Tensor
 
 from heron.base import ranks
 from heron.base.run_folder import RunFolder
-from heron.metrics.summary import copied_names
+from heron.metrics.names import copied_names
 from heron.training.status import BEAT, try_update
 
 _LINE = 30.0  # seconds between lines within an epoch

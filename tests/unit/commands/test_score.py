@@ -11,7 +11,8 @@ import pytest
 from heron.base.files import read_json
 from heron.base.tables import write_table
 from heron.cli import main
-from heron.metrics import bootstrap_intervals, calibration_scores, score_task
+from heron.metrics.calibration import calibration_scores
+from heron.metrics.classification import bootstrap_intervals, score_task
 from heron.results.score_rows import read_predictions
 
 RELATIONS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics import confusion_matrix, score_matrix, score_task
+from heron.metrics.classification import score_matrix, score_task
+from heron.metrics.confusion import confusion_matrix
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 

@@ -10,7 +10,8 @@ from heron.base.errors import ConfigError
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.metrics.extractive import best_sentence, greedy_oracle, lead, split_sentences
-from heron.metrics.rouge import MEASURES, rouge
+from heron.metrics.names import MEASURES
+from heron.metrics.rouge import rouge
 
 sentence = st.lists(st.sampled_from("abcdefg"), max_size=6).map(" ".join)
 articles = st.lists(sentence, max_size=6)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from heron.metrics import score_task
-from heron.metrics.classification import headline
+from heron.metrics.classification import headline, score_task
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 ORDERED = LABELS[:3]

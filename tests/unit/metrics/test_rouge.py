@@ -17,8 +17,8 @@ from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.metrics import rouge_tokens
+from heron.metrics.names import MEASURES
 from heron.metrics.rouge import (
-    MEASURES,
     longest_common_subsequence,
     rouge,
     rouge_scores,

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from heron.base.errors import ConfigError
-from heron.metrics import score_task
+from heron.metrics.classification import score_task
 from heron.metrics.running import ConfusionScores
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

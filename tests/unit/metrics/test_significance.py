@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics import confusion_matrix, score_task
+from heron.metrics.classification import score_task
+from heron.metrics.confusion import confusion_matrix
 from heron.metrics.significance import (
     cochran_q,
     holm,

@@ -14,8 +14,9 @@ from benchmarks.span_scores import Sample, official_scores
 from heron.base.errors import DataError
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
+from heron.metrics.intervals import score_intervals
 from heron.metrics.levenshtein import levenshtein
-from heron.metrics.span import item_scores, mean_scores, score_intervals, span_scores
+from heron.metrics.span import item_scores, mean_scores, span_scores
 from heron.metrics.span_profiles import language_profile
 
 HE, RO = language_profile(HEBREW), language_profile(ROMANIAN)

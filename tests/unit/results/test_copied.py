@@ -10,7 +10,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.cli import main
 from heron.commands.dashboard import write_dashboard
-from heron.metrics.summary import is_copied
+from heron.metrics.names import is_copied
 from heron.reports import figures
 from heron.reports.dashboard_data import dashboard_data
 from heron.reports.papers import paper_view

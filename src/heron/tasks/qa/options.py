@@ -47,3 +47,13 @@ def data_problems(config: DataConfig) -> Iterator[str]:
             f"data.generator.class_weights={config.generator.class_weights}: not for data.task=qa; "
             "data.generator.unanswerable sets the share of questions without an answer"
         )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Say how answers are read and which questions are left out."""
+    qa = config.qa
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
+    return {
+        "answers": f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
+    }

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
-from heron.data.examples import Example, Span
+from heron.data.examples import MENDED, Example, Span
 from heron.data.formats import SIDE, Format, Labels, Reader, Rows
 from heron.languages import get_language
 from heron.languages.questions import asks_yes_or_no
@@ -29,7 +29,6 @@ MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
-MENDED = "mended"  # the name in `Example.side` of what was done to a question's answers
 # The name there of a context as the file has it, where normalising has changed it and nobody knows
 # the answer: whoever is to be answered counts in it.
 GIVEN = "context as given"
@@ -95,11 +94,6 @@ def _absent(path: Path, questions: Sequence[RawQuestion], side: Sequence[str]) -
         for name in side
         if questions and name not in known
     ]
-
-
-def count_mended(examples: Iterable[Example]) -> dict[str, int]:
-    """Count what was done to answers, in questions by deed; empty where nothing was."""
-    return dict(Counter(deed for example in examples for deed in example.side.get(MENDED, ())))
 
 
 class QuestionReader:

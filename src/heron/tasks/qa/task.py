@@ -10,7 +10,7 @@ from heron.data.features import FeatureOptions
 from heron.languages import get_language
 from heron.metrics.span import item_scores
 from heron.metrics.span_profiles import language_profile
-from heron.tasks.qa.options import CLASSIFIERS, data_problems, problems
+from heron.tasks.qa.options import CLASSIFIERS, data_problems, problems, reading
 from heron.tasks.task import Task
 
 
@@ -51,4 +51,6 @@ TASK = Task(
     scores=on_demand("heron.tasks.qa.scores:text_scores"),
     analysis=on_demand("heron.tasks.qa.slices:AnswerAnalysis"),
     statistics=on_demand("heron.tasks.qa.statistics:QuestionStatistics"),
+    reading=reading,
+    texts=("context", "question"),
 )

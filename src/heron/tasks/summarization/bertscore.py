@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.files import write_json
-from heron.config.schema import BertScoreConfig
+from heron.config.schema import BertScoreConfig, Config
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
@@ -46,6 +46,17 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
     from heron.metrics.bertscore import sign
 
     return sign(config, references)
+
+
+def require_metrics(config: Config) -> None:
+    """Make sure that a run's encoder for BERTScore is there; see `require_asked`."""
+    require_asked(config.task.bertscore)
+
+
+def sign_metrics(config: Config, golds: Sequence[str]) -> dict[str, str]:
+    """Name what decides a run's BERTScore; see `sign_asked`."""
+    signature = sign_asked(config.task.bertscore, golds)
+    return {"bertscore": signature} if signature else {}
 
 
 def compute_asked(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
 from heron.tasks.base import Output, TaskModule
+from heron.tasks.summarization.kept import Kept, kept_parts
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
     Written,
@@ -62,7 +64,6 @@ class SummarizationModule(TaskModule):
     """
 
     encoder: Seq2Seq
-    writes = True
 
     def logits(self, batch: Batch) -> Tensor:
         """Score every known token of the targets, row by row; logits_NV."""
@@ -143,6 +144,10 @@ class SummarizationModule(TaskModule):
         self.validated = []
         scores = self.collect(outputs, data, VALIDATION).scores(self.config, intervals=False)
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
+
+    def kept_parts(self, place: Path, data: DataModule, split: str) -> Kept:
+        """See `TaskModule.kept_parts`: writing takes long."""
+        return kept_parts(place, self, data, split)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """See `TaskModule.collect`."""

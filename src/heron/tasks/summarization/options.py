@@ -68,3 +68,12 @@ def data_problems(config: DataConfig) -> Iterator[str]:
             f"data.generator.class_weights={config.generator.class_weights}: not for "
             "data.task=summarization, whose rows are all of one class"
         )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Say where summaries are and which rows are left out."""
+    options = config.summaries
+    limit = options.other_script
+    script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
+    fewest = f"{options.min_summary_tokens} words or more"
+    return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}

@@ -23,18 +23,10 @@ from heron.config.data import DataConfig
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
+from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
 from heron.metrics.paired_units import Floats
 from heron.metrics.rates import RESAMPLES, group_means
-from heron.metrics.rouge import MEASURES
-from heron.metrics.summary import (
-    COPIED_NOTE,
-    COPIES,
-    copied_names,
-    extractive_texts,
-    is_copied,
-    item_rouge,
-    rouge_names,
-)
+from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_counts import Tally
 from heron.metrics.summary_statistics import by_whitespace, by_words
 from heron.tasks.analysis import Drawn, Outcome, RunAnalysis, Split

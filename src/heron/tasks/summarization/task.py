@@ -8,8 +8,8 @@ from heron.base.registry import Registry, on_demand
 from heron.config.baseline import EXTRACTIVE
 from heron.config.schema import Config
 from heron.data.features import FeatureOptions
-from heron.metrics.summary import rouge_names
-from heron.tasks.summarization.options import CLASSIFIERS, data_problems, problems
+from heron.metrics.names import rouge_names
+from heron.tasks.summarization.options import CLASSIFIERS, data_problems, problems, reading
 from heron.tasks.task import Task
 
 
@@ -51,6 +51,9 @@ TASK = Task(
     analysis=on_demand("heron.tasks.summarization.slices:SummaryAnalysis"),
     statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),
     writes="summary",
+    reading=reading,
+    require_metrics=on_demand("heron.tasks.summarization.bertscore:require_metrics"),
+    sign_metrics=on_demand("heron.tasks.summarization.bertscore:sign_metrics"),
     fit_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
     load_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
 )

@@ -18,7 +18,8 @@ from heron.config.keys import select
 from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
 from heron.data.sharing import SharingCollator
-from heron.metrics.summary import rouge_names
+from heron.metrics.names import rouge_names
+from heron.tasks.summarization.kept import kept_parts
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -29,7 +30,6 @@ from heron.tasks.summarization.predictions import (
 from heron.training.build import build_module
 from heron.training.evaluation import predict_split
 from heron.training.inference import _trainer
-from heron.training.kept import kept_parts
 
 SMALL = (
     "data=chronicle_summaries",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,16 @@ class Kept(pl.Callback):
             say(f"{rows} summaries were written before the run was cut: going on behind them")
         return found
 
+    @property
+    def callback(self) -> pl.Callback:
+        """See `heron.tasks.base.KeptParts`."""
+        return self
+
+    def rows(self, outputs: Sequence[Written]) -> np.ndarray:
+        """List the rows that some parts hold, int64."""
+        rows = [written.rows_R.numpy() for written in outputs]
+        return np.concatenate([np.empty(0, dtype=np.int64), *rows])
+
     def remove(self) -> None:
         """Remove the parts, and the folder that holds such folders if it is empty now."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -110,9 +121,3 @@ def kept_parts(place: Path, module: nn.Module, data: DataModule, split: str) -> 
     precision = config.trainer.precision
     key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
     return Kept(place / key[:32], data.tokenizer.pad_token_id)
-
-
-def rows_of(parts: list[Written]) -> np.ndarray:
-    """List the rows that some parts hold, int64."""
-    rows = [written.rows_R.numpy() for written in parts]
-    return np.concatenate([np.empty(0, dtype=np.int64), *rows])

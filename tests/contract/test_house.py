@@ -1,0 +1,82 @@
+"""The house: what a run loads, what names a task, and what README asks a reader to read."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import heron
+from heron.config.tasks import TASKS
+
+SOURCE = Path(heron.__file__).parent
+README = SOURCE.parents[1] / "README.md"
+
+# Prints the file of every module of heron that a command has loaded.
+LOADED = """
+import sys
+from heron.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as ended:
+    assert not ended.code, ended.code
+for name, module in sys.modules.items():
+    if name.partition(".")[0] == "heron" and getattr(module, "__file__", None):
+        print("loaded", name, module.__file__, sep="\\t")
+print("torch" if "torch" in sys.modules else "no torch")
+"""
+RUN = (
+    "train",
+    "data.generator.size=100",
+    "trainer.max_epochs=1",
+    "trainer.accelerator=cpu",
+    "task.bootstrap=0",
+    "seed=0",
+)
+
+
+def loaded_by(*words):
+    command = [sys.executable, "-c", LOADED, *words]
+    printed = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=600
+    ).stdout
+    files = dict(line.split("\t")[1:] for line in printed.splitlines() if line[:7] == "loaded\t")
+    return files, "no torch" not in printed
+
+
+def lines_of(file):
+    return len(Path(file).read_text(encoding="utf-8").splitlines())
+
+
+def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
+    files, _ = loaded_by(*RUN, f"paths.runs={tmp_path}", f"paths.cache={tmp_path}/cache")
+    lines = sum(map(lines_of, files.values()))
+    print(f"a plain relation run loads {len(files)} modules of heron, {lines} lines")
+    others = [name for task in TASKS for name in files if name.startswith(f"heron.tasks.{task}.")]
+    assert {name.split(".")[2] for name in others} == {"relation"}
+    assert len(files) <= 150
+    assert lines <= 20_500
+
+
+def test_help_loads_no_torch():
+    files, with_torch = loaded_by("train", "--help")
+    assert not with_torch
+    assert not any(name.startswith(("heron.models", "heron.training")) for name in files)
+
+
+def names_a_task(node):
+    """Tell whether a comparison compares with a task's name, or with a list of such names."""
+    compared = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    parts = [part for each in compared for part in getattr(each, "elts", [each])]
+    return any(isinstance(part, ast.Constant) and part.value in TASKS for part in parts)
+
+
+def test_shared_code_asks_the_task_and_not_which_task_it_is():
+    found = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}"
+        for file in sorted(SOURCE.rglob("*.py"))
+        if "tasks" not in file.relative_to(SOURCE).parts[:1]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if names_a_task(node)
+    ]
+    print("\n".join(found))
+    assert len(found) <= 21
