@@ -73,8 +73,8 @@ pin: .venv/installed  ## record what the command line does, to compare before an
 fuzz: .venv/installed  ## ten times the examples of each property test, new ones every time
 	$(TEST_ENV) $(BIN)/python -m pytest -m "hypothesis and not real" --hypothesis-profile=fuzz -n 2
 
-lint: .venv/installed  ## style and types
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+lint: .venv/installed  ## style, types and layers
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 format: .venv/installed  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .

@@ -18,6 +18,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError
+from heron.base.registry import on_demand
 from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
@@ -26,6 +27,8 @@ from heron.metrics.intervals import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 
+# Training builds on tasks; a module only names the function that opens a finished run.
+_load_checkpoint = on_demand("heron.training.inference:load_checkpoint")
 # What every task observes of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
 
@@ -258,21 +261,13 @@ class TaskModule(pl.LightningModule):
             ConfigError: the checkpoint lies in no run folder with a model, is damaged, or is of
                 another task than this class.
         """
-        # They import this module.
-        from heron.base.run_folder import open_run
-        from heron.training.checkpointing import load_weights
-        from heron.training.inference import TrainedEncoder
-
         path = Path(checkpoint_path).absolute()
-        folder = open_run(path.parent.parent)
-        folder.require_model()
-        module = TrainedEncoder(folder).module
+        module = _load_checkpoint(path)
         if not isinstance(module, cls):
             raise ConfigError(
                 f"{path} is of a {type(module).__name__}, not of a {cls.__name__}; "
                 "TaskModule.load_from_checkpoint takes any"
             )
-        load_weights(module, path)
         return module.to(map_location)
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Output:

@@ -14,7 +14,7 @@ import torch
 
 from heron.base.errors import ConfigError, Problem
 from heron.base.libraries import has_accelerator, precision, quiet
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.config.checks import read_stored
 from heron.config.overrides import changed
@@ -23,11 +23,12 @@ from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
-from heron.tasks.base import Predictions
+from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.several import Mean, UnderEach
 from heron.tasks.task import task_of
 from heron.training.baseline_job import MARK, load_baseline
 from heron.training.build import task_module
+from heron.training.checkpointing import load_weights
 from heron.training.evaluation import predict_split
 from heron.training.export import load_exported
 from heron.training.memory import naming_memory
@@ -172,6 +173,15 @@ class TrainedEncoder:
         other.config = changed(self.config, settings)
         other.module = task_module(other.config, self.module.encoder, self.module.head).eval()
         return other
+
+
+def load_checkpoint(path: Path) -> TaskModule:
+    """Load a finished run's module with the weights of one of its checkpoints."""
+    folder = open_run(path.parent.parent)
+    folder.require_model()
+    module = TrainedEncoder(folder).module
+    load_weights(module, path)
+    return module
 
 
 class Ensemble:

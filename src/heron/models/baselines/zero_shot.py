@@ -5,7 +5,7 @@ Shape suffixes: R rows, C classes, S sequences, B sequences of a batch, L tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import torch
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
+from heron.base.bars import tracked
 from heron.base.errors import ConfigError, nearest
 from heron.config.schema import BaselineConfig, Config, EncoderConfig
 from heron.data.batching import budget, fill_batches
@@ -100,7 +101,7 @@ class ZeroShotBaseline:
         units = Units.single(lengths_S)
         order_S = np.argsort(lengths_S, kind="stable")
         plan = fill_batches(order_S, units, budget(self.config.batching))
-        for batch in self._track(plan):
+        for batch in tracked(plan, "zero-shot", self.config.trainer.progress):
             columns = {name: [values[row] for row in batch] for name, values in encoded.items()}
             logits_SM[batch] = self._forward(columns)
         return logits_SM
@@ -110,14 +111,6 @@ class ZeroShotBaseline:
         inputs = self.tokenizer.pad(columns, return_tensors="pt").to(self.model.device)
         logits_BM: Tensor = self.model(**inputs).logits
         return logits_BM.double().cpu().numpy()
-
-    def _track(self, batches: list[np.ndarray]) -> Iterator[np.ndarray]:
-        from rich.progress import track
-
-        from heron.training.progress import progress_bar
-
-        shown = bool(progress_bar(self.config.trainer.progress))
-        yield from track(batches, description="zero-shot", disable=not shown)
 
 
 def load_zero_shot(config: Config) -> ZeroShotBaseline:
