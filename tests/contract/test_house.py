@@ -1,6 +1,7 @@
 """The house: what a run loads, what names a task, and what README asks a reader to read."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,14 @@ def test_shared_code_asks_the_task_and_not_which_task_it_is():
     ]
     print("\n".join(found))
     assert len(found) <= 10
+
+
+def test_the_path_that_readme_asks_a_reader_to_read_is_short():
+    text = README.read_text(encoding="utf-8")
+    path = text.partition("To follow one example")[2].partition("The last one")[0]
+    files = re.findall(r"`([\w/]+\.py)`", path)
+    lines = sum(lines_of(SOURCE / file) for file in files)
+    print(f"one example from file to prediction: {len(files)} files, {lines} lines")
+    assert files
+    assert len(files) <= 14
+    assert lines <= 2200

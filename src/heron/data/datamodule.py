@@ -252,7 +252,7 @@ def prepare(
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
-    task = data_task(config.task.name)
+    task = data_task(config.data.task)
     added = task.added_tokens(config)
     if tokenizer is None:
         train = examples.get(TRAIN, [])
@@ -305,7 +305,7 @@ def feature_options(config: Config, training: bool = False) -> FeatureOptions:
         separator=encoder.separator,
         trailing_separator=encoder.trailing_separator,
     )
-    return data_task(config.task.name).feature_options(options, config, training)
+    return data_task(config.data.task).feature_options(options, config, training)
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
