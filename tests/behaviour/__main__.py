@@ -10,8 +10,9 @@ new state, and compare. Nothing may differ that CHANGELOG.md does not name:
 
 `make pin PINS=/tmp/after` is the second record. `record OUT --runs BEFORE` trains nothing: it reads
 the run folders of another recording, so that comparing the two shows whether run folders of before
-can still be read. `--only NAME` records some cases and those that they need, and `compare --allow
-GLOB` leaves out files that are meant to differ. Record twice to see what a machine does not repeat.
+can still be read. `--only NAME` records some cases and those that they need. `compare --allow GLOB`
+leaves out files that are meant to differ, `--without REGEX` lines, such as keys that are new.
+Record twice to see what a machine does not repeat.
 
 The cases (`cases.toml`) use `python -m heron` only, on generated data, so that they do not depend
 on how heron is built. A recording is bit-exact on one machine with one set of libraries: keep it
@@ -43,10 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
     comparer.add_argument("before", type=Path)
     comparer.add_argument("after", type=Path)
     comparer.add_argument("--allow", nargs="+", default=[], metavar="GLOB")
+    comparer.add_argument("--without", nargs="+", default=[], metavar="REGEX")
     given = parser.parse_args(arguments)
     if given.command == "record":
         return record(given.out.resolve(), given.source.resolve(), given.only, given.runs)
-    return compare(given.before, given.after, given.allow)
+    return compare(given.before, given.after, given.allow, given.without)
 
 
 if __name__ == "__main__":

@@ -50,13 +50,16 @@ SHOWN = 3  # places of a file
 AROUND = 60  # characters before and after a difference
 
 
-def compare(before: Path, after: Path, allow: Sequence[str] = ()) -> int:
+def compare(
+    before: Path, after: Path, allow: Sequence[str] = (), without: Sequence[str] = ()
+) -> int:
     """Print what differs between two recordings.
 
     Args:
         before: a recording.
         after: another one.
         allow: globs of files that may differ.
+        without: patterns of lines to leave out, in all files.
 
     Returns:
         1 where a file differs that `allow` does not name, else 0.
@@ -64,15 +67,19 @@ def compare(before: Path, after: Path, allow: Sequence[str] = ()) -> int:
     for folder in (before, after):
         if not (folder / "record.json").is_file():
             raise SystemExit(f"{folder} is no finished recording")
-    names, found, allowed = sorted(_files(before) | _files(after)), 0, 0
+    names, allowed = sorted(_files(before) | _files(after)), 0
+    found: dict[tuple[str, ...], list[str]] = {}
     for name in names:
-        differences = differ(before / name, after / name)
+        differences = tuple(differ(before / name, after / name, without))
         if differences and any(fnmatch(name, glob) for glob in allow):
             allowed += 1
         elif differences:
-            found += 1
-            print(name, *differences, sep="\n  ")
-    print(f"{len(names)} files compared, {found} differ, {allowed} may differ and do")
+            found.setdefault(differences, []).append(name)
+    for differences, (first, *others) in found.items():
+        alike = f" and {len(others)} files more, such as {others[0]}" if others else ""
+        print(f"{first}{alike}", *differences, sep="\n  ")
+    differing = sum(map(len, found.values()))
+    print(f"{len(names)} files compared, {differing} differ, {allowed} may differ and do")
     return 1 if found else 0
 
 
@@ -81,8 +88,8 @@ def _files(folder: Path) -> set[str]:
     return {path for path in paths if not any(fnmatch(path, glob) for glob in IGNORED)}
 
 
-def differ(before: Path, after: Path) -> list[str]:
-    """List the first differences of two files; empty where there are none."""
+def differ(before: Path, after: Path, without: Sequence[str] = ()) -> list[str]:
+    """List the first differences of two files, `without` some lines; empty where there are none."""
     for path, name in ((before, "before"), (after, "after")):
         if not path.is_file():
             return [f"missing {name}"]
@@ -90,7 +97,8 @@ def differ(before: Path, after: Path) -> list[str]:
         return []
     if before.read_bytes() == after.read_bytes():
         return []
-    old, new = list(_lines(before)), list(_lines(after))
+    left_out = re.compile("|".join(without) or r"(?!)")
+    old, new = ([line for line in _lines(p) if not left_out.search(line)] for p in (before, after))
     if old == new:
         return []
     matcher = SequenceMatcher(None, old, new, autojunk=False)

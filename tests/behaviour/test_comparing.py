@@ -137,6 +137,27 @@ def test_clocks_warnings_and_caches_do_not_count(
     assert compare(before, after) == 0
 
 
+def test_new_keys_are_left_out_and_other_lines_are_not(before: Path, after: Path) -> None:
+    config = after / f"{RUN}/config.yaml"
+    config.write_text("seed: 0\nloss: null\n")
+    assert compare(before, after) == 1
+    assert compare(before, after, without=["^loss: ", "^other: "]) == 0
+    config.write_text("seed: 1\nloss: null\n")
+    assert compare(before, after, without=["^loss: "]) == 1
+
+
+def test_files_that_differ_alike_are_listed_once(
+    before: Path, after: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one.yaml", "two.yaml", "three.yaml"):
+        for folder, text in ((before, "a"), (after, "b")):
+            (folder / "work" / name).write_text(text)
+    assert compare(before, after) == 1
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "work/one.yaml and 2 files more, such as work/three.yaml"
+    assert ", 3 differ" in last
+
+
 def test_a_recording_that_was_cut_is_refused(before: Path, after: Path) -> None:
     (after / "record.json").unlink()
     with pytest.raises(SystemExit, match="no finished recording"):
