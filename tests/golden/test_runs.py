@@ -20,7 +20,7 @@ from heron.config.checks import from_yaml
 from heron.data.readers import load
 from heron.metrics.classification import score_task
 from heron.tasks.base import TaskModule
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.class_module import ClassificationModule
 from heron.tasks.qa.module import ExtractionModule
 from small_runs import TINY, heron, in_folder, train
 

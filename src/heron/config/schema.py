@@ -223,11 +223,14 @@ class EncoderConfig:
             )
 
 
-_PAIRS = ("pair", "separate", "premise", "hypothesis")
-_FORMS = ("marked", "window", *_PAIRS, "question", "article")
+# Of heron's tasks: known without a look at forks.
+_FORMS = (
+    *("marked", "window", "pair", "separate", "premise", "hypothesis"),
+    *("question", "article", "text"),
+)
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model")  # see `TaskRules.keys`
-_OVERFLOWING = ("pair", "premise", "hypothesis", "question")
+_OVERFLOWING = ("text", "pair", "premise", "hypothesis", "question")
 
 
 @dataclass
@@ -239,8 +242,8 @@ class HeadConfig:
         input: `marked` (one event pair per sequence, mentions between marker tokens, as in the
             papers) or `window` (each text once, unmarked, with all its event pairs); for two texts
             `pair` (both in one sequence), `separate` (each in its own), `premise` or `hypothesis`
-            (only that one); `question` (the question, then the text that answers it); `article`
-            (the text to summarize).
+            (only that one); `text` (the one text that is classified); `question` (the question,
+            then the text that answers it); `article` (the text to summarize).
         pooling: `cls`, `last_token`, `mean`; for events `event_start`, `mention_pool`,
             `span_ends`; for answers and summaries `tokens`, which pools nothing.
         combine: what `separate` makes of its two vectors u and v: `concat` (u, v) or `compare`
@@ -269,9 +272,7 @@ class HeadConfig:
     name: str = "ess"
     input: Annotated[
         str,
-        OneOf(
-            "marked", "window", "pair", "separate", "premise", "hypothesis", "question", "article"
-        ),
+        OneOf(*_FORMS, registry="heron.config.tasks:FORMS"),
     ] = "marked"
     pooling: Annotated[
         str,

@@ -57,8 +57,21 @@ class TaskRules:
 
 TASKS: Registry[TaskRules] = Registry(
     "task",
-    {name: f"heron.tasks.{name}.task:TASK" for name in ("relation", "nli", "qa", "summarization")},
+    {
+        name: f"heron.tasks.{name}.task:TASK"
+        for name in ("relation", "nli", "qa", "summarization", "classification")
+    },
 )
+
+
+class _Forms:
+    """The input forms of all tasks, those of forks included."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(form for task in TASKS for form in TASKS[task].forms))
+
+
+FORMS = _Forms()
 
 
 def tasks_with(key: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from heron.config.schema import Config
+from heron.config.tasks import TASKS
 from heron.data.examples import Example
 from heron.models.baselines.shallow import fit_shallow, label_ids, load_shallow
 from heron.models.baselines.zero_shot import load_zero_shot
@@ -61,7 +62,7 @@ def fit_class_baseline(config: Config, examples: Sequence[Example]) -> ClassBase
     """Fit the baseline that the configuration names; `zero_shot` does not look at the examples."""
     if config.baseline.name == ZERO_SHOT:
         return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(fit_shallow(config, examples))
+    return ClassBaseline(fit_shallow(_readable(config), examples))
 
 
 def load_class_baseline(config: Config, folder: Path) -> ClassBaseline:
@@ -72,4 +73,11 @@ def load_class_baseline(config: Config, folder: Path) -> ClassBaseline:
     """
     if config.baseline.name == ZERO_SHOT:
         return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(load_shallow(config, folder))
+    return ClassBaseline(load_shallow(_readable(config), folder))
+
+
+def _readable(config: Config) -> Config:
+    """Have the only text read where the task has no second one."""
+    if "pair" in TASKS[config.task.name].forms:
+        return config
+    return replace(config, baseline=replace(config.baseline, input="premise"))

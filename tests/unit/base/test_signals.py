@@ -20,7 +20,7 @@ from heron.config.schema import Config
 from heron.sweeps.isolation import Job
 from heron.sweeps.queue import JobList
 from heron.sweeps.sweep import Sweep
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.class_module import ClassificationModule
 from small_runs import TINY, heron, in_folder
 
 WORDS = ("run.job=tiny", "trainer.progress=false")

@@ -177,7 +177,7 @@ class TestSameCommandAgain:
     ) -> None:
         import signal
 
-        from heron.tasks.classification import ClassificationModule
+        from heron.tasks.class_module import ClassificationModule
 
         def press_ctrl_c(*_: object) -> None:
             signal.raise_signal(signal.SIGINT)

@@ -15,7 +15,7 @@ from heron.base import ranks
 from heron.data.collate import Collator
 from heron.data.features import UNLABELLED
 from heron.data.sharing import SharingCollator, share
-from heron.tasks.classification import ClassificationModule
+from heron.tasks.class_module import ClassificationModule
 
 
 @given(units=st.integers(1, 40), count=st.integers(1, 8))

@@ -17,7 +17,7 @@ from heron.config.data import TRAIN, DataConfig
 from heron.config.schema import Config, DynamicsConfig, TaskConfig
 from heron.data.features import UNLABELLED, Features
 from heron.dynamics.files import read_dynamics, read_meta, record_paths
-from heron.tasks.classification import ClassificationModule, StepOutput
+from heron.tasks.class_module import ClassificationModule, StepOutput
 from heron.training.recorder import Recorder
 
 ROWS, CLASSES = 7, 4

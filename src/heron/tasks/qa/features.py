@@ -29,7 +29,7 @@ from heron.data.features import (
     flatten,
     token_ids,
 )
-from heron.tasks.nli.features import second_start
+from heron.tasks.text_features import second_start
 
 # Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
 _CHUNK = 512

@@ -30,7 +30,7 @@ TASK = Task(
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,
     head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
-    module=on_demand("heron.tasks.classification:ClassificationModule"),
+    module=on_demand("heron.tasks.class_module:ClassificationModule"),
     score_names=class_score_names,
     scores=partial(ClassScores, usual_labels=tuple(RELATIONS)),
     fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),

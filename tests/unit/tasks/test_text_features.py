@@ -12,7 +12,7 @@ from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.tasks.nli.features import pair_features
+from heron.tasks.text_features import text_features
 
 CLASSES = ("contradiction", "entailment", "neutral")
 NIQQUD = "שָׁלוֹם עֲלֵיכֶם"
@@ -70,7 +70,7 @@ def whole(tokenizer, *texts):
 
 def one(tokenizer, options, text, text_pair=""):
     """Tokenize one pair; returns its features and its only sequence."""
-    features = pair_features([example(text, text_pair)], tokenizer, options)
+    features = text_features([example(text, text_pair)], tokenizer, options)
     (sequence,) = sequences(features)
     return features, sequence
 
@@ -79,7 +79,7 @@ def one(tokenizer, options, text, text_pair=""):
 def test_a_pair_that_fits_is_the_tokenizers_own_encoding_of_it(tokenizer, pairs):
     options = dataclasses.replace(OPTIONS, max_length=1000)
     rows = [example(*pair, guid=f"g{row}") for row, pair in enumerate(pairs)]
-    features = pair_features(rows, tokenizer, options)
+    features = text_features(rows, tokenizer, options)
     assert sequences(features) == [whole(tokenizer, *pair) for pair in pairs]
     assert features.sequences_R.tolist() == list(range(len(pairs)))
     assert features.guids == [row.guid for row in rows]
@@ -151,7 +151,7 @@ def test_one_text_alone_is_encoded_alone_and_cut_at_its_end(tokenizer, text, pai
 def test_separate_gives_premise_then_hypothesis_of_each_row_in_order(tokenizer, pairs):
     options = dataclasses.replace(OPTIONS, input="separate")
     rows = [example(*pair, guid=f"g{row}") for row, pair in enumerate(pairs)]
-    features = pair_features(rows, tokenizer, options)
+    features = text_features(rows, tokenizer, options)
     for row, pair in enumerate(pairs):
         for place, text in enumerate(pair):
             _, alone = one(tokenizer, dataclasses.replace(OPTIONS, input="premise"), text)
@@ -167,7 +167,7 @@ def test_windows_hold_every_premise_token_share_the_stride_and_the_hypothesis(
     tokenizer, text, pair, stride
 ):
     options = dataclasses.replace(OPTIONS, overflow="windows", stride=stride, max_length=36)
-    features = pair_features([example(text, pair)], tokenizer, options)
+    features = text_features([example(text, pair)], tokenizer, options)
     premise, hypothesis = ids(tokenizer, text), ids(tokenizer, pair)
     special = tokenizer.num_special_tokens_to_add(pair=True)
     begin = 0 if tokenizer is DECODER else 1
@@ -192,7 +192,7 @@ def test_windows_hold_every_premise_token_share_the_stride_and_the_hypothesis(
 def test_a_pair_that_fits_whole_is_never_refused_for_its_windows():
     options = dataclasses.replace(OPTIONS, overflow="windows", stride=10, max_length=24)
     long = " ".join(LETTERS[:16])
-    features = pair_features([example("a b", long), example(long, long, "g1")], BERT, options)
+    features = text_features([example("a b", long), example(long, long, "g1")], BERT, options)
     assert features.guids == ["g0"]
     assert [problem.where for problem in features.refused] == ["g1"]
 
@@ -200,7 +200,7 @@ def test_a_pair_that_fits_whole_is_never_refused_for_its_windows():
 def test_windows_of_a_single_text_hold_all_of_it():
     options = dataclasses.replace(OPTIONS, input="premise", overflow="windows", stride=3)
     text = " ".join(LETTERS[:40])
-    features = pair_features([example(text, "", "g0"), example("a", "", "g1")], BERT, options)
+    features = text_features([example(text, "", "g0"), example("a", "", "g1")], BERT, options)
     windows = sequences(features)
     assert len(windows) > 2
     found = windows[0][1:-1]
@@ -236,7 +236,7 @@ def test_the_second_segment_begins_after_the_first_separator_where_there_are_two
 
 def test_each_window_knows_where_its_hypothesis_begins():
     options = dataclasses.replace(OPTIONS, overflow="windows", stride=2)
-    features = pair_features([example(" ".join(LETTERS[:40]), "a e")], BERT, options)
+    features = text_features([example(" ".join(LETTERS[:40]), "a e")], BERT, options)
     expected = [window.index(BERT.sep_token_id) + 1 for window in sequences(features)]
     assert features.second_S.tolist() == expected
     assert len(expected) > 2
@@ -248,7 +248,7 @@ def long_and_short():
 
 
 def test_a_hypothesis_that_leaves_no_room_is_refused_by_guid_with_a_fix():
-    features = pair_features(long_and_short(), BERT, OPTIONS)
+    features = text_features(long_and_short(), BERT, OPTIONS)
     assert features.guids == ["short"]
     assert len(features.labels_R) == len(features.truncated_R) == len(features.sequences_R) == 1
     first, second = features.refused
@@ -261,14 +261,14 @@ def test_a_hypothesis_that_leaves_no_room_is_refused_by_guid_with_a_fix():
 @pytest.mark.parametrize(("words", "kept"), [(20, 1), (21, 0)])
 def test_a_hypothesis_may_leave_the_premise_a_single_token(words, kept):
     row = example("a e i", " ".join(LETTERS[:words]))
-    assert len(pair_features([row], BERT, OPTIONS)) == kept
+    assert len(text_features([row], BERT, OPTIONS)) == kept
 
 
 @pytest.mark.parametrize(("words", "kept"), [(15, 1), (16, 0)])
 def test_a_window_must_have_room_for_something_new(words, kept):
     options = dataclasses.replace(OPTIONS, overflow="windows", stride=5)
     row = example("a e i o u " * 9, " ".join(LETTERS[:words]))
-    features = pair_features([row], BERT, options)
+    features = text_features([row], BERT, options)
     assert len(features) == kept
     assert len(features.refused) == 1 - kept
     for problem in features.refused:
@@ -279,7 +279,7 @@ def test_a_window_must_have_room_for_something_new(words, kept):
 
 def test_a_premise_that_must_stay_whole_is_refused_where_it_cannot():
     options = dataclasses.replace(OPTIONS, truncation="only_second")
-    features = pair_features([example(" ".join(LETTERS[:21]), "a")], BERT, options)
+    features = text_features([example(" ".join(LETTERS[:21]), "a")], BERT, options)
     assert len(features) == 0
     assert features.refused[0].what.startswith("its premise has 21 tokens")
 
@@ -287,19 +287,19 @@ def test_a_premise_that_must_stay_whole_is_refused_where_it_cannot():
 @pytest.mark.parametrize("form", ["separate", "premise", "hypothesis"])
 def test_nothing_is_refused_where_texts_do_not_share_a_sequence(form):
     options = dataclasses.replace(OPTIONS, input=form)
-    assert pair_features(long_and_short(), BERT, options).refused == []
+    assert text_features(long_and_short(), BERT, options).refused == []
 
 
 def test_labels_are_numbered_by_the_class_order():
     rows = [example("a", "e", f"g{i}", label) for i, label in enumerate([*CLASSES[::-1], None])]
-    features = pair_features(rows, BERT, OPTIONS)
+    features = text_features(rows, BERT, OPTIONS)
     assert features.labels_R.tolist() == [2, 1, 0, UNLABELLED]
     assert (features.spans_R4 == -1).all()
     assert (features.markers_R2 == -1).all()
 
 
 def test_no_rows_give_empty_features():
-    features = pair_features([], BERT, OPTIONS)
+    features = text_features([], BERT, OPTIONS)
     assert (len(features), len(features.lengths_S), len(features.units())) == (0, 0, 0)
 
 
@@ -313,9 +313,9 @@ def test_rows_are_the_same_however_many_are_encoded_at_once(form, monkeypatch):
     options = dataclasses.replace(OPTIONS, input=form, overflow="windows" if form == "pair" else "")
     options = dataclasses.replace(options, stride=2)
     rows = [example("a e i " * n, "o u", f"g{n}") for n in range(1, 12)]
-    expected = pair_features(rows, BERT, options)
-    monkeypatch.setattr("heron.tasks.nli.features._CHUNK", 3)
-    found = pair_features(rows, BERT, options)
+    expected = text_features(rows, BERT, options)
+    monkeypatch.setattr("heron.tasks.text_features._CHUNK", 3)
+    found = text_features(rows, BERT, options)
     assert sequences(found) == sequences(expected)
     assert found.sequences_R.tolist() == expected.sequences_R.tolist()
 
@@ -325,5 +325,5 @@ def test_rows_are_the_same_however_many_are_encoded_at_once(form, monkeypatch):
 def test_the_input_form_chooses_what_makes_the_features(text, pair, form):
     options = dataclasses.replace(OPTIONS, input=form)
     rows = [example(text, pair)]
-    expected = pair_features(rows, BERT, options)
-    assert sequences(pair_features(rows, BERT, options)) == sequences(expected)
+    expected = text_features(rows, BERT, options)
+    assert sequences(text_features(rows, BERT, options)) == sequences(expected)

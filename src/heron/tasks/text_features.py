@@ -1,4 +1,4 @@
-"""Premise and hypothesis to `Features`: as one pair, one of them alone, apart, or in windows.
+"""One text or two to `Features`: a pair in one sequence or apart, one text alone, in windows.
 
 Shape suffixes: S sequences, R rows.
 """
@@ -18,15 +18,15 @@ from heron.data.features import FeatureOptions, Features, flatten, token_ids
 _CHUNK = 4096
 
 
-def pair_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
-    """Tokenize a split of sentence pairs.
+def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
+    """Tokenize a split of texts, or of sentence pairs.
 
     Args:
-        examples: each with `text_pair`, unless `options.input` is `premise`.
+        examples: each with `text_pair`, unless `options.input` is `text` or `premise`.
         tokenizer: a fast Hugging Face tokenizer.
-        options: `input` is `pair` (one sequence by the tokenizer's own pair template, or by
-            `separator`), `premise` or `hypothesis` (that text alone), or `separate` (premise, then
-            hypothesis, each in a sequence of its own).
+        options: `input` is `text` (the only one), `pair` (one sequence by the tokenizer's own pair
+            template, or by `separator`), `premise` or `hypothesis` (that text alone), or `separate`
+            (premise, then hypothesis, each in a sequence of its own).
 
     Returns:
         The features. A row whose text the length limit cuts is marked in `truncated_R`; a pair
@@ -101,7 +101,7 @@ def _encode_texts(
 def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, ...]:
     """Choose the text, or the two texts, that one sequence holds."""
     hypothesis = example.text_pair or ""
-    if form == "premise":
+    if form in ("text", "premise"):
         return (example.text,)
     if form == "hypothesis":
         return (hypothesis,)
