@@ -16,7 +16,6 @@ from omegaconf import OmegaConf
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir, conf_dirs
-from heron.config.baseline import EXTRACTIVE
 from heron.config.checks import resolve, resolve_stages
 from heron.config.compose import compose_and_run, data_task, follow_the_data
 from heron.config.constraints import check, choices
@@ -134,12 +133,9 @@ def refusal(config):
             return "stages train an encoder; baseline="
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
-        if baseline.name in EXTRACTIVE and task != "summarization":
-            return f"baseline={baseline.name} needs task=summarization, not task={task}"
-        if baseline.name == "majority" and task in ("qa", "summarization"):
-            return f"baseline=majority needs task=relation or nli, not task={task}"
-        if task != "nli" and baseline.name not in ("majority", *EXTRACTIVE):
-            return f"baseline={baseline.name} needs task=nli, not task={task}"
+        if baseline.name not in RULES[task].baselines:
+            fitting = " or ".join(name for name in RULES if baseline.name in RULES[name].baselines)
+            return f"baseline={baseline.name} needs task={fitting}, not task={task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):
             return "baseline.hypotheses has no sentence for"
@@ -238,6 +234,7 @@ TASKS = {
     "nli": "chronicle_ronli",
     "qa": "chronicle_qa",
     "summarization": "chronicle_summaries",
+    "classification": "own_classification",
 }
 
 

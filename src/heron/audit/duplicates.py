@@ -15,8 +15,10 @@ from heron.audit.texts import (
     HYPOTHESIS,
     PREMISE,
     SUMMARY,
+    TEXT,
     WINDOW,
     Splits,
+    every,
     has_summaries,
     is_pair,
     loose,
@@ -212,7 +214,8 @@ def _sides(splits: Splits) -> dict[str, _Key]:
         return {PREMISE: first_text, HYPOTHESIS: second_text}
     if has_summaries(splits):
         return {ARTICLE: first_text, SUMMARY: second_text}
-    return {WINDOW: first_text}
+    has_events = any(example.spans for example in every(splits))
+    return {WINDOW if has_events else TEXT: first_text}
 
 
 def _measure(level: str, copies: _Copies) -> Measure:

@@ -14,7 +14,8 @@ Splits = Mapping[str, Sequence[Example]]
 PREMISE, HYPOTHESIS = "premise", "hypothesis"
 ARTICLE, SUMMARY = "article", "summary"
 WINDOW, EVENTS, BETWEEN = "window", "events", "between"
-EVIDENCE = (EVENTS, BETWEEN)  # what names an event relation; a rule on them is no leak
+TEXT = "text"  # the only one
+EVIDENCE = (EVENTS, BETWEEN, TEXT)  # what a label is to be told from: a rule on it is no leak
 
 # A word may hold an apostrophe, gershayim or a hyphen inside: don't, צה"ל, într-un.
 _WORD = re.compile(r"\w+(?:['\"׳״־-]\w+)*")
@@ -47,14 +48,14 @@ def fields(example: Example) -> dict[str, str]:
 
     Returns:
         `premise` and `hypothesis` of a pair; `article` and `summary`; of events in a text the
-        `window`, the `events` themselves and what stands `between` them; else the text as `window`.
+        `window`, the `events` themselves and what stands `between` them; else the `text`.
     """
     if example.text_pair is not None:
         return {HYPOTHESIS: example.text_pair, PREMISE: example.text}
     if example.target is not None:
         return {SUMMARY: example.target, ARTICLE: example.text}
     if len(example.spans) < 2:
-        return {WINDOW: example.text}
+        return {TEXT: example.text}
     spans = sorted(example.spans)
     events = " … ".join(example.text[start:end] for start, end in example.spans)
     between = example.text[spans[0].end : max(spans[1].start, spans[0].end)]
