@@ -647,6 +647,8 @@ class Config:
             return  # head and settings may be the other task's, too
         rules = TASKS[task.name]
         for key in _KEYS_OF_TASKS:
+            if key.startswith("head.") and self.baseline.name != "none":
+                continue  # no head is built
             if attrgetter(key)(self) and key not in rules.keys:
                 fitting = [other for other in TASKS if key in TASKS[other].keys]
                 yield f"{key} needs task={' or '.join(fitting)}"
