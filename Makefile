@@ -15,7 +15,7 @@ help:  ## list the targets
 # The stamp is newer than requirements.txt once installed: a second run installs nothing.
 .venv/installed: requirements.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
