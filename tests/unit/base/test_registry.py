@@ -36,7 +36,7 @@ def fork(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     folder = tmp_path / "experiments" / "aurora"
     folder.mkdir(parents=True)
     yield Folder(folder)
-    for name in [name for name in sys.modules if name.startswith("heron_forks")]:
+    for name in [name for name in sys.modules if name.startswith("heron_forks.aurora")]:
         del sys.modules[name]
 
 

@@ -1,6 +1,5 @@
 """BERTScore from the command line: `heron score`, `evaluate`, `train` and `judge`."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,11 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.schema import BertScoreConfig
+from heron.data.predictions import Prediction
 from heron.judging.measuring import sign_measures
 from heron.judging.study import read_key
 from heron.metrics.bertscore import bertscore, sign
+from heron.results.predictions import Predictions
 from heron.results.systems import System
 from small_runs import TINY, heron, in_folder
 from small_study import sample
@@ -81,7 +82,7 @@ def test_scores_without_bertscore_leave_no_signature_of_earlier_ones(files, tiny
     [
         (["bertscore=ENCODER"], "bertscore_layer=9"),
         (["bertscore=ENCODER", "bertscore_layer=3"], "has 2 layers"),
-        (["bertscore=ENCODER", "bertscore_layer=0"], "counted from 1"),
+        (["bertscore=ENCODER", "bertscore_layer=0"], "must be at least 1"),
         (["bertscore=ENCODER", "bertscore_layer=1", "bertscore_long=skp"], "skip"),
         (["bertscore_layer=1"], "bertscore=NAME"),
         (["bertscore=no/where", "bertscore_layer=1"], "bertscore model no/where"),
@@ -163,6 +164,11 @@ def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):
     assert made["bertscore"] == sign(BertScoreConfig(str(tiny_encoder), 1))
 
 
+def written_by(name: str, references: dict[str, str | None]) -> System:
+    rows = tuple(Prediction(guid, gold, "x") for guid, gold in references.items())
+    return System(name, Predictions(Path(name), (), rows))
+
+
 def test_judged_systems_whose_references_differ_have_signatures_of_their_own_under_idf(
     tmp_path, tiny_encoder, monkeypatch
 ):
@@ -173,14 +179,12 @@ def test_judged_systems_whose_references_differ_have_signatures_of_their_own_und
     golds = [f"כותרת משנה {guid[-2:]}" for guid in study.guids]
     config = BertScoreConfig(str(tiny_encoder), 1, idf=True)
     assert study.made["bertscore"] == sign(config, golds)
-    one, two = (
-        System(name, Path(name), "", dict.fromkeys("ab", "x"), {}, references, {})
-        for name, references in (("one", {"a": "x"}), ("two", {"a": "x", "b": "y"}))
-    )
+    one = written_by("one", {"a": "x", "b": None})
+    two = written_by("two", {"a": "x", "b": "y"})
     assert sign_measures([one, two], ["a", "b"], "he", config) == {
         "bertscore": sign(config, ["x", "y"])  # the other file's reference fills the gap
     }
-    own = dataclasses.replace(one, references={"a": "x", "b": "z"})
+    own = written_by("one", {"a": "x", "b": "z"})
     assert sign_measures([own, two], ["a", "b"], "he", config) == {
         "bertscore": {"one": sign(config, ["x", "z"]), "two": sign(config, ["x", "y"])}
     }
