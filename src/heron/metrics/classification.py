@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from heron.base.errors import ConfigError, nearest
+from heron.config.tasks import TASKS
 from heron.metrics import confusion, intervals, relation
 from heron.metrics.confusion import Counts, Fractions, confusion_matrices, confusion_matrix
 
@@ -71,11 +72,11 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     Raises:
         ConfigError: an unknown task or mode.
     """
-    if task not in HEADLINES:
+    if task not in HEADLINES and task not in TASKS:  # a fork's task is scored as any classification
         raise ConfigError(f"unknown task '{task}'.{nearest(task, HEADLINES)}")
     if relaxed not in relation.MODES:
         raise ConfigError(f"unknown mode relaxed={relaxed}.{nearest(relaxed, relation.MODES)}")
-    return HEADLINES[task](classes, relaxed)
+    return HEADLINES.get(task, _classification)(classes, relaxed)
 
 
 def score_matrix(

@@ -17,6 +17,7 @@ from heron.data.rows import Joined, read_labels, require_columns
 from heron.metrics.calibration import calibration_scores, rounding_tolerance
 from heron.metrics.classification import bootstrap_intervals, headline, score_matrix
 from heron.metrics.confusion import Counts, confusion_matrix
+from heron.metrics.further import further_scores
 from heron.results.score_rows import (
     GUIDS,
     match_rows,
@@ -63,6 +64,7 @@ class Options:
             cluster bootstrap, which draws whole groups.
         resamples: bootstrap resamples; 0 computes no intervals.
         seed: of the resamples.
+        metrics: further scores that forks have registered.
     """
 
     task: str
@@ -80,6 +82,7 @@ class Options:
     group_column: str | None = None
     resamples: int = 1000
     seed: int = 0
+    metrics: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,9 @@ def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts
     matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
     scores = score_matrix(options.task, matrix, scored.labels, relaxed=options.relaxed)
     scores |= _calibration(scored)
+    columns: dict[str, Sequence[Any]] = {"gold": scored.gold, "prediction": scored.prediction}
+    columns |= {f"p/{label}": shares for label, shares in scored.probabilities.items()}
+    scores |= further_scores(options.metrics, columns, options.task)
     if options.resamples:
         scores |= bootstrap_intervals(
             options.task,

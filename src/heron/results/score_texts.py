@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
@@ -51,6 +51,7 @@ class TextOptions(BertScoreOptions):
         name: the name in that file; default: the predictions file's, without its suffix.
         resamples: bootstrap resamples of whole articles; 0 computes no intervals.
         seed: of the resamples.
+        metrics: further scores that forks have registered.
 
     Of summaries also `bertscore=` and what belongs to it: `heron.config.bertscore`.
     """
@@ -65,6 +66,7 @@ class TextOptions(BertScoreOptions):
     name: str | None = None
     resamples: int = 1000
     seed: int = 0
+    metrics: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     config = override(_data_set(options, kind, words), words)
+    from heron.metrics.further import further_scores
     from heron.metrics.intervals import score_intervals
     from heron.metrics.span import mean_scores
 
@@ -115,6 +118,12 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         items, scores = items | found.known(), scores | found.means()
         signature = found.signature
     scores |= rest
+    columns = {
+        "guid": [example.guid for example in examples],
+        "gold": [gold[0] if gold else "" for gold in golds],
+        "prediction": texts,
+    }
+    scores |= further_scores(options.metrics, columns, options.task)
     if options.resamples:
         groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)

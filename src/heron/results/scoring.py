@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.data import UnicodeOptions
+from heron.config.registries import METRICS
 from heron.config.tasks import TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
 from heron.metrics.confusion import Counts
+from heron.metrics.further import row_values
 from heron.metrics.paired_units import (
     PairedUnits,
     Score,
@@ -143,7 +146,16 @@ def score_classes(
     outcome_FN = np.array(
         [[numbers[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
     )
-    score = score_function(settings.metric, classes, task=settings.task, relaxed=settings.relaxed)
+    try:
+        score = score_function(
+            settings.metric, classes, task=settings.task, relaxed=settings.relaxed
+        )
+    except ConfigError:
+        if settings.metric not in METRICS:
+            raise
+        scoring = Scoring(mean_value, ClassScores().right)
+        value_FN = np.stack([_row_values(file, guids, settings.metric) for file in files])
+        return Outcomes(scoring, value_FN, outcome_FN == gold_N)
     scoring = Scoring(score, ClassScores().right, gold_N, len(classes))
     return Outcomes(scoring, outcome_FN, outcome_FN == gold_N)
 
@@ -179,6 +191,8 @@ def score_texts(
     right = [golds[guid] for guid in guids]
     items = task.items(predictions, right * len(files), language, no_answer)
     metric = settings.metric
+    if metric not in items and metric in METRICS:
+        items[metric] = np.concatenate([_row_values(file, guids, metric) for file in files])
     if metric not in items:
         more = "" if language else " language=CODE adds those of a language."
         hint = nearest(metric, items, listed=True)
@@ -195,6 +209,17 @@ def score_texts(
         (*_text_notes(metric, counts_N, right, no_answer), *_spelling_notes(files, guids, golds)),
     )
     return outcomes, [guid for guid, counts in zip(guids, counts_N, strict=True) if counts]
+
+
+def _row_values(file: Predictions, guids: Sequence[str], metric: str) -> npt.NDArray:
+    """Compute a fork's metric of each row."""
+    rows = [file.by_guid[guid] for guid in guids]
+    common = set.intersection(*(set(row.cells) for row in rows))
+    columns: dict[str, list[Any]] = {name: [row.cells[name] for row in rows] for name in common}
+    columns["guid"] = list(guids)
+    columns["gold"] = [row.gold for row in rows]
+    columns["prediction"] = [row.prediction for row in rows]
+    return row_values(metric, columns)
 
 
 def _text_notes(

@@ -85,23 +85,21 @@ class TextScores:
     by_encoder: bool = False
 
 
-CLASSES = "classification"  # rows with one of several classes, of whatever task
+CLASSES = "classification"  # also scores rows of any other task with classes
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
     """Find how a task's predictions are scored.
 
     Args:
-        task: its name, or `classification`.
+        task: its name; `classification` also scores rows of any other task with classes.
 
     Raises:
         ConfigError: there is no such task.
     """
-    if task in TASKS:
-        return cast("Task", TASKS[task]).scores()
-    if task != CLASSES:
-        raise ConfigError(f"task={task}: no such task.{nearest(task, [*TASKS, CLASSES])}")
-    return ClassScores()
+    if task not in TASKS:
+        raise ConfigError(f"task={task}: no such task.{nearest(task, TASKS)}")
+    return cast("Task", TASKS[task]).scores()
 
 
 def text_scores(task: object) -> TextScores | None:

@@ -1,0 +1,200 @@
+"""A fork with everything that a fork may add, taken from the pages in `experiments/adding`.
+
+The pages' code is the fork. It stands in a temporary working directory, and `heron` runs as a user
+would run it: nothing in the core knows it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heron.base.folders import conf_dir
+from heron.base.tables import read_table
+from small_runs import TINY
+
+PAGES = sorted((conf_dir().parent / "experiments" / "adding").glob("*.md"))
+BLOCK = re.compile(r'^```\w+ title="(?P<file>[^"]+)"\n(?P<code>.*?)^```$', re.M | re.S)
+WORDS = {"feast": ["wine", "song"], "harvest": ["wheat", "olives"], "weather": ["rain", "wind"]}
+NO_GENERATOR = [word for word in TINY if "generator" not in word and "isolate" not in word]
+SMALL = (*NO_GENERATOR, "batching.tokens=150", "optim.lr=1e-2", "encoder=scratch")
+
+
+def write_fork(folder: Path) -> None:
+    """Write the files that the pages show; `__init__.py` has a line of each page."""
+    for page in PAGES:
+        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            path = folder / block["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            before = (
+                path.read_text(encoding="utf-8")
+                if path.name == "__init__.py" and path.is_file()
+                else ""
+            )
+            path.write_text(before + block["code"], encoding="utf-8")
+
+
+def write_data(folder: Path) -> None:
+    """Write one small data set in both formats."""
+    folder.mkdir(parents=True)
+    draw = random.Random(0)
+    for split, size in (("train", 80), ("test", 16)):
+        rows = [
+            (f"{split}-{row}", draw.choice(WORDS[label]), f"Todo de {row} i mas .", label)
+            for row in range(size)
+            for label in [draw.choice(list(WORDS))]
+        ]
+        with (folder / f"{split}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("guid", "headline", "body", "label"), *rows])
+        lines = [f"__label__{label} {head} {body}" for _, head, body, label in rows]
+        (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def heron(folder: Path, *words: str, wanted: int = 0) -> str:
+    """Run a command in a folder, as a user would; returns all that it prints."""
+    code = "import sys; from heron.cli import main; sys.exit(main(sys.argv[1:]))"
+    said = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=folder,
+        env={**os.environ, "HERON_FORKS": "", "COLUMNS": "300"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert said.returncode == wanted, said.stdout + said.stderr
+    return said.stdout + said.stderr
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a working directory with the fork and its data."""
+    folder = tmp_path_factory.mktemp("work")
+    write_fork(folder / "experiments" / "village")
+    write_data(folder / "data" / "village")
+    return folder
+
+
+EVERYTHING = (
+    "data=village_lines",
+    "head=largest",
+    "optim.loss=focal",
+    "curriculum=rare_last",
+    "task.metrics=[credit,spread]",
+    "+trainer.callbacks={weight_norm: {name: norm}}",
+    "+logger.others={second_csv: {}}",
+)
+
+
+@pytest.fixture(scope="module")
+def sweep(place: Path) -> Path:
+    """Train a sweep of two jobs, each in a process of its own, and one of the fork's task."""
+    heron(place, "train", "-m", *SMALL, *EVERYTHING, "run.sweep=all", "seed=0,1")
+    heron(place, "train", *SMALL, "data=village_items", "run.sweep=items", "run.job=a")
+    return place / "runs" / "all"
+
+
+@pytest.fixture(scope="module")
+def job(sweep: Path) -> Path:
+    """Choose one job of the sweep."""
+    return sorted(path.parent for path in sweep.glob("*/scores.json"))[0]
+
+
+def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
+    assert {page.stem for page in PAGES} == {
+        *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task")
+    }
+    assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
+
+
+def test_a_run_of_the_fork_has_its_scores_records_and_logs(job: Path) -> None:
+    scores = json.loads((job / "scores.json").read_text())
+    assert {"macro_f1", "credit", "classes_found"} <= set(scores["test"])
+    assert "norm" in (job / "metrics.csv").read_text()
+    assert list(job.glob("second/**/metrics.csv"))
+    assert (job / "dynamics" / "epoch=1.parquet").is_file()
+    stored = (job / "config.yaml").read_text()
+    assert "largest" in stored
+    assert "heron_forks" not in stored  # names, never modules
+
+
+def test_a_run_of_the_fork_s_task_has_what_any_run_has(sweep: Path, place: Path) -> None:
+    job = place / "runs" / "items" / "a"
+    assert "accuracy" in json.loads((job / "scores.json").read_text())["test"]
+    given, out = place / "data/village/test.csv", place / "items.csv"
+    heron(place, "predict", f"run={job}", f"input={given}", f"out={out}")
+    assert len(read_table(out).rows) == 16
+    heron(place, "score", "task=headlines", f"gold={given}", f"predictions={out}")
+    heron(place, "analyze", f"run={job}", "morphology=surface")
+    heron(place, "map", f"run={job}", "format=png")
+    heron(place, "audit", "data=village_items")
+
+
+def test_predictions_are_those_of_the_run_and_scored_alike(job: Path, place: Path) -> None:
+    given, out = place / "data/village/test.txt", place / "lines.csv"
+    heron(place, "predict", f"run={job}", f"input={given}", f"out={out}")
+    predicted = read_table(out).values("label")
+    stored = read_table(job / "predictions" / "test.parquet")
+    assert predicted == stored.values("prediction")
+    assert "credit" in heron(place, "evaluate", f"run={job}", f"input={given}")
+    gold = job / "predictions" / "test.parquet"
+    said = heron(
+        place,
+        *("score", "task=classification", "metrics=credit", "gold_column=gold"),
+        *(f"gold={gold}", f"predictions={out}", f"out={place / 'scored.json'}"),
+    )
+    found = json.loads((place / "scored.json").read_text())["lines"]
+    wanted = json.loads((job / "scores.json").read_text())["test"]["credit"]
+    assert found["credit"] == pytest.approx(wanted), said
+
+
+def test_a_run_is_analysed_drawn_reported_and_compared(sweep: Path, job: Path, place: Path) -> None:
+    heron(place, "analyze", f"run={job}", "morphology=surface")
+    heron(place, "analyze", "data=village_lines", "morphology=surface")
+    heron(place, "map", f"run={job}", "format=png")
+    heron(place, "report", str(sweep))
+    for seed, path in enumerate(sorted(sweep.glob("*/predictions/test.parquet"))):
+        shutil.copy(path, place / f"seed{seed}.parquet")
+    said = heron(place, "compare", "seed0.parquet", "seed1.parquet", "metric=credit")
+    assert "credit" in said
+    heron(place, "audit", "data=village_lines")
+
+
+def test_unknown_names_are_answered_with_the_fork_s(place: Path) -> None:
+    for word, meant in (
+        ("head.pooling=larges", "largest"),
+        ("optim.loss=focall", "focal"),
+        ("curriculum.difficulty=rarest_tokens", "rarest_token"),
+        ("data.language=ladd", "lad"),
+        ("task.metrics=[credits]", "credit"),
+        ("data=village_line", "village_lines"),
+    ):
+        assert f"'{meant}'" in heron(place, "train", word, wanted=2)
+
+
+def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Path) -> None:
+    write_fork(tmp_path / "village")
+    words = ("data=village_lines", "head=largest", "run.sweep=s", "run.job=a", "seed=3")
+    path = f"hydra.searchpath=[{tmp_path / 'village' / 'conf'}]"
+    (tmp_path / "work").mkdir()
+    data = f"paths.data={place / 'data'}"
+    heron(tmp_path / "work", "train", *SMALL, *words, path, data, "run.isolate=true")
+    assert (tmp_path / "work" / "runs" / "s" / "a" / "scores.json").is_file()
+
+
+def test_a_fork_s_mistake_is_one_line(place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "experiments" / "broken"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("import no_such_library\n", encoding="utf-8")
+    said = heron(tmp_path, "train", "head.pooling=mine", wanted=2)
+    assert "broken/__init__.py:1 cannot be imported: ModuleNotFoundError" in said
+    assert "Traceback" not in said
