@@ -89,7 +89,7 @@ EVERYTHING = (
     "head=largest",
     "optim.loss=focal",
     "curriculum=rare_last",
-    "task.metrics=[credit,spread]",
+    "task.metrics=[credit,classes_found]",
     "+trainer.callbacks={weight_norm: {name: norm}}",
     "+logger.others={second_csv: {}}",
 )
@@ -162,6 +162,7 @@ def test_a_run_is_analysed_drawn_reported_and_compared(sweep: Path, job: Path, p
     heron(place, "analyze", "data=village_lines", "morphology=surface")
     heron(place, "map", f"run={job}", "format=png")
     heron(place, "report", str(sweep))
+    assert "| credit | classes_found |" in (sweep / "table.md").read_text(encoding="utf-8")
     for seed, path in enumerate(sorted(sweep.glob("*/predictions/test.parquet"))):
         shutil.copy(path, place / f"seed{seed}.parquet")
     said = heron(place, "compare", "seed0.parquet", "seed1.parquet", "metric=credit")

@@ -126,13 +126,14 @@ def natural(value: str) -> tuple[int, float, str]:
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report: the known ones present, else all that are not parts.
 
-    What `trainer.monitor` names is among them.
+    What `trainer.monitor` and `task.metrics` name is among them.
     """
     runs = list(runs)
     present = dict.fromkeys(name for run in runs for of in run.scores.values() for name in of)
     known = headline_of(present)
-    monitored = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
-    return [*known, *(name for name in monitored if name in present and name not in known)]
+    named = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
+    named |= dict.fromkeys(name for run in runs for name in run.setting("task.metrics") or ())
+    return [*known, *(name for name in named if name in present and name not in known)]
 
 
 def watched_score(runs: Sequence[RunRecord]) -> str:
