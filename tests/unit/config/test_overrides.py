@@ -143,10 +143,10 @@ def test_values_that_go_together_are_checked_together() -> None:
         ((), "data.columns.answer=a", "qa"),
         ((), "data.columns={target: a}", "summarization"),
         (QUESTIONS, "data.summaries.empty=drop", "summarization"),
-        (QUESTIONS, "data.no_label=[x]", "relation or task=nli"),
-        (QUESTIONS, "data.columns.label=a", "relation or task=nli"),
+        (QUESTIONS, "data.no_label=[x]", "relation or task=nli or task=classification"),
+        (QUESTIONS, "data.columns.label=a", "relation or task=nli or task=classification"),
         (ARTICLES, "data.qa={no_answer: drop}", "qa"),
-        (ARTICLES, "data.label_aliases={a: b}", "relation or task=nli"),
+        (ARTICLES, "data.label_aliases={a: b}", "relation or task=nli or task=classification"),
     ],
 )
 def test_keys_of_another_task_are_refused(data: Any, word: str, task: str) -> None:
