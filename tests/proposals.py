@@ -11,7 +11,7 @@ _REFUSED = ("cannot be set here", "unknown option", "is read; a run's own splits
 
 
 def proposed(said: str, **values: str) -> list[str]:
-    """List the configuration's keys that a message names, as `key=value`.
+    """List the configuration's keys that a message names, as `key=value`, its first proposal each.
 
     Args:
         said: what a command printed.
@@ -21,7 +21,7 @@ def proposed(said: str, **values: str) -> list[str]:
     for key, value in _PROPOSED.findall(said):
         if key in known:
             given = values.get(key.rpartition(".")[2], value)
-            words[key] = f"{key}={given}"
+            words.setdefault(key, f"{key}={given}")
     return list(words.values())
 
 

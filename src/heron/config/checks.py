@@ -184,7 +184,7 @@ def read_own(path: Path) -> Config:
         return _from_values(values)
     except ConfigError as error:
         fix = "If another version of heron wrote this file, correct it, or use that version."
-        raise ConfigError(f"{path}: {error} {fix}") from error
+        raise ConfigError(f"{path}: {str(error).rstrip('.')}. {fix}") from error
 
 
 def decisive(config: Config) -> dict[str, Any]:

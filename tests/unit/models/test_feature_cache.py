@@ -5,8 +5,8 @@ import pytest
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.models import feature_cache
-from heron.training import build, job
+from heron.models import encoder, feature_cache
+from heron.training import job
 from heron.training.export import POINTER
 from heron.training.inference import open_trained
 
@@ -83,14 +83,13 @@ def test_an_encoder_from_nothing_is_the_same_with_and_without(chronicle_config, 
     assert (folder.model / "config.json").is_file()  # nobody else has these weights
 
 
-@pytest.mark.xfail(reason="replaces a name that has moved")
 def test_runs_share_vectors_and_load_no_encoder(
     chronicle_config, tiny_encoder, tmp_path, encodings, monkeypatch
 ):
     words = (*FROZEN, *NLI, "head=siamese_cls", f"encoder.name={tiny_encoder}", "run.export=false")
     train(chronicle_config(*words), tmp_path / "first", tmp_path / "cache")
     assert sorted(encodings) == ["test", "train", "validation"]
-    monkeypatch.setattr(build, "load_encoder", lambda *inputs: pytest.fail("loaded again"))
+    monkeypatch.setattr(encoder, "load_encoder", lambda *inputs: pytest.fail("loaded again"))
     other = chronicle_config(*words, "seed=3", "head.hidden=[8,8]")
     train(other, tmp_path / "second", tmp_path / "cache")
     assert len(encodings) == 3

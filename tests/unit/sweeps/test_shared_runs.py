@@ -258,7 +258,8 @@ def test_no_data_set_s_name_leads_out_of_the_run_s_folder(run: RunFolder) -> Non
     values["data"]["name"] = "../../../evil"
     values["also_test"] = ["../../../evil"]  # predictions/../../../evil.test.parquet
     run.config.write_text(dump_yaml(values), "utf-8")
-    with pytest.raises(ConfigError, match=r"data\.name=\.\./\.\./\.\./evil: a name without '/'"):
+    said = r"data\.name=\.\./\.\./\.\./evil: allowed are names without '/'"
+    with pytest.raises(ConfigError, match=said):
         read_stored(run.config)
 
 

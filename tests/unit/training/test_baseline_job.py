@@ -190,7 +190,7 @@ def test_sources_name_a_file_of_vectors(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["baseline.name=cbow"], r"baseline.name=cbow\. Did you mean 'cbow_svm'"),
+        (["baseline.name=cbow"], r"baseline\.name=cbow: unknown\. Did you mean 'cbow_svm'"),
         (["baseline=cbow_svm", "baseline.kernel=linaer"], "Did you mean 'linear'"),
         (["baseline=cbow_svm", "baseline.C=0"], r"baseline\.C=0\.0: must be above 0"),
         (["baseline=cbow_svm", "baseline.tol=nan"], r"baseline\.tol=nan: must be above 0"),
@@ -226,7 +226,7 @@ def test_every_shallow_system_trains_on_the_built_in_corpus(
 
 
 def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) -> None:
-    with pytest.raises(ConfigError, match="baseline=cbow_svm reads pairs of texts"):
+    with pytest.raises(ConfigError, match="baseline=cbow_svm needs task=nli or classification, not task=relation"):
         chronicle_config("baseline=cbow_svm")
 
 
