@@ -226,7 +226,9 @@ def test_every_shallow_system_trains_on_the_built_in_corpus(
 
 
 def test_pairs_are_needed_for_words_of_pairs(chronicle_config: ComposeConfig) -> None:
-    with pytest.raises(ConfigError, match="baseline=cbow_svm needs task=nli or classification, not task=relation"):
+    with pytest.raises(
+        ConfigError, match="baseline=cbow_svm needs task=nli or classification, not task=relation"
+    ):
         chronicle_config("baseline=cbow_svm")
 
 
