@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,61 @@ def write_data(folder: Path) -> None:
         (folder / f"{split}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def heron(folder: Path, *words: str, wanted: int = 0) -> str:
-    """Run a command in a folder, as a user would; returns all that it prints."""
+# One process for all commands in the fork's folder: starting one takes longer than most commands.
+COMMANDS = """
+import contextlib, io, json, os, sys, traceback
+from heron.cli import main
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)  # jobs of their own write elsewhere
+for line in sys.stdin:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            code = main(json.loads(line))
+        except SystemExit as ended:
+            code = ended.code
+        except BaseException:
+            code = traceback.format_exc()
+    print(json.dumps([code or 0, said.getvalue()]), file=answers, flush=True)
+"""
+ENVIRONMENT = {**os.environ, "HERON_FORKS": "", "COLUMNS": "300"}
+Heron = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def heron(place: Path) -> Iterator[Heron]:
+    """Run commands in the fork's folder, as a user would; each returns all that it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMANDS],
+        cwd=place,
+        env=ENVIRONMENT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    source, answers = process.stdin, process.stdout
+
+    def run(*words: str, wanted: int = 0) -> str:
+        print(json.dumps(words), file=source, flush=True)
+        code, said = json.loads(answers.readline())
+        assert code == wanted, f"{said}{code}"
+        return str(said)
+
+    yield run
+    source.close()
+    assert process.wait(timeout=60) == 0
+
+
+def heron_in(folder: Path, *words: str, wanted: int = 0) -> str:
+    """Run one command in another folder."""
     code = "import sys; from heron.cli import main; sys.exit(main(sys.argv[1:]))"
     said = subprocess.run(
         [sys.executable, "-c", code, *words],
         cwd=folder,
-        env={**os.environ, "HERON_FORKS": "", "COLUMNS": "300"},
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         check=False,
@@ -96,10 +145,10 @@ EVERYTHING = (
 
 
 @pytest.fixture(scope="module")
-def sweep(place: Path) -> Path:
+def sweep(heron: Heron, place: Path) -> Path:
     """Train a sweep of two jobs, each in a process of its own, and one of the fork's task."""
-    heron(place, "train", "-m", *SMALL, *EVERYTHING, "run.sweep=all", "seed=0,1")
-    heron(place, "train", *SMALL, "data=village_items", "run.sweep=items", "run.job=a")
+    heron("train", "-m", *SMALL, *EVERYTHING, "run.sweep=all", "seed=0,1")
+    heron("train", *SMALL, "data=village_items", "run.sweep=items", "run.job=a")
     return place / "runs" / "all"
 
 
@@ -127,28 +176,31 @@ def test_a_run_of_the_fork_has_its_scores_records_and_logs(job: Path) -> None:
     assert "heron_forks" not in stored  # names, never modules
 
 
-def test_a_run_of_the_fork_s_task_has_what_any_run_has(sweep: Path, place: Path) -> None:
+def test_a_run_of_the_fork_s_task_has_what_any_run_has(
+    sweep: Path, place: Path, heron: Heron
+) -> None:
     job = place / "runs" / "items" / "a"
     assert "accuracy" in json.loads((job / "scores.json").read_text())["test"]
     given, out = place / "data/village/test.csv", place / "items.csv"
-    heron(place, "predict", f"run={job}", f"input={given}", f"out={out}")
+    heron("predict", f"run={job}", f"input={given}", f"out={out}")
     assert len(read_table(out).rows) == 16
-    heron(place, "score", "task=headlines", f"gold={given}", f"predictions={out}")
-    heron(place, "analyze", f"run={job}", "morphology=surface")
-    heron(place, "map", f"run={job}", "format=png")
-    heron(place, "audit", "data=village_items")
+    heron("score", "task=headlines", f"gold={given}", f"predictions={out}")
+    heron("analyze", f"run={job}", "morphology=surface")
+    heron("map", f"run={job}", "format=png")
+    heron("audit", "data=village_items")
 
 
-def test_predictions_are_those_of_the_run_and_scored_alike(job: Path, place: Path) -> None:
+def test_predictions_are_those_of_the_run_and_scored_alike(
+    job: Path, place: Path, heron: Heron
+) -> None:
     given, out = place / "data/village/test.txt", place / "lines.csv"
-    heron(place, "predict", f"run={job}", f"input={given}", f"out={out}")
+    heron("predict", f"run={job}", f"input={given}", f"out={out}")
     predicted = read_table(out).values("label")
     stored = read_table(job / "predictions" / "test.parquet")
     assert predicted == stored.values("prediction")
-    assert "credit" in heron(place, "evaluate", f"run={job}", f"input={given}")
+    assert "credit" in heron("evaluate", f"run={job}", f"input={given}")
     gold = job / "predictions" / "test.parquet"
     said = heron(
-        place,
         *("score", "task=classification", "metrics=credit", "gold_column=gold"),
         *(f"gold={gold}", f"predictions={out}", f"out={place / 'scored.json'}"),
     )
@@ -157,20 +209,22 @@ def test_predictions_are_those_of_the_run_and_scored_alike(job: Path, place: Pat
     assert found["credit"] == pytest.approx(wanted), said
 
 
-def test_a_run_is_analysed_drawn_reported_and_compared(sweep: Path, job: Path, place: Path) -> None:
-    heron(place, "analyze", f"run={job}", "morphology=surface")
-    heron(place, "analyze", "data=village_lines", "morphology=surface")
-    heron(place, "map", f"run={job}", "format=png")
-    heron(place, "report", str(sweep))
+def test_a_run_is_analysed_drawn_reported_and_compared(
+    sweep: Path, job: Path, place: Path, heron: Heron
+) -> None:
+    heron("analyze", f"run={job}", "morphology=surface")
+    heron("analyze", "data=village_lines", "morphology=surface")
+    heron("map", f"run={job}", "format=png")
+    heron("report", str(sweep))
     assert "| credit | classes_found |" in (sweep / "table.md").read_text(encoding="utf-8")
     for seed, path in enumerate(sorted(sweep.glob("*/predictions/test.parquet"))):
         shutil.copy(path, place / f"seed{seed}.parquet")
-    said = heron(place, "compare", "seed0.parquet", "seed1.parquet", "metric=credit")
+    said = heron("compare", "seed0.parquet", "seed1.parquet", "metric=credit")
     assert "credit" in said
-    heron(place, "audit", "data=village_lines")
+    heron("audit", "data=village_lines")
 
 
-def test_unknown_names_are_answered_with_the_fork_s(place: Path) -> None:
+def test_unknown_names_are_answered_with_the_fork_s(heron: Heron) -> None:
     for word, meant in (
         ("head.pooling=larges", "largest"),
         ("optim.loss=focall", "focal"),
@@ -179,16 +233,17 @@ def test_unknown_names_are_answered_with_the_fork_s(place: Path) -> None:
         ("task.metrics=[credits]", "credit"),
         ("data=village_line", "village_lines"),
     ):
-        assert f"'{meant}'" in heron(place, "train", word, wanted=2)
+        assert f"'{meant}'" in heron("train", word, wanted=2)
 
 
+@pytest.mark.real  # a training in a process of its own
 def test_a_fork_elsewhere_is_found_by_its_search_path(place: Path, tmp_path: Path) -> None:
     write_fork(tmp_path / "village")
     words = ("data=village_lines", "head=largest", "run.sweep=s", "run.job=a", "seed=3")
     path = f"hydra.searchpath=[{tmp_path / 'village' / 'conf'}]"
     (tmp_path / "work").mkdir()
     data = f"paths.data={place / 'data'}"
-    heron(tmp_path / "work", "train", *SMALL, *words, path, data, "run.isolate=true")
+    heron_in(tmp_path / "work", "train", *SMALL, *words, path, data, "run.isolate=true")
     assert (tmp_path / "work" / "runs" / "s" / "a" / "scores.json").is_file()
 
 
@@ -196,6 +251,6 @@ def test_a_fork_s_mistake_is_one_line(place: Path, tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "broken"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("import no_such_library\n", encoding="utf-8")
-    said = heron(tmp_path, "train", "head.pooling=mine", wanted=2)
+    said = heron_in(tmp_path, "train", "head.pooling=mine", wanted=2)
     assert "broken/__init__.py:1 cannot be imported: ModuleNotFoundError" in said
     assert "Traceback" not in said
