@@ -36,7 +36,7 @@ def _read(path: Path, config: DataConfig) -> Rows:
     """Read questions; answers are texts, wherever they stand, and any question may have none."""
     labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
     placed = config.qa.misaligned == "drop"  # leaves out those that are not in their place
-    config = replace(config, label_order=labels)
+    config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
     return read_questions(path, config, "required", config.columns.side, placed)
 
 
