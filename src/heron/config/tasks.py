@@ -5,12 +5,12 @@ A task says so in its own folder; a fork's task registers its rules here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from heron.base.registry import Registry
+from heron.base.registry import Registry, on_demand
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 # Keys of data with a class for each row; see `TaskRules.data_keys`.
 LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
+
+
+Headline = Callable[[Sequence[str], str], Callable[[Any], dict[str, Any]]]
+
+_CLASSIFICATION = on_demand("heron.metrics.classification:classification_headline")
 
 
 def no_problems(_config: object) -> Iterable[str]:
@@ -42,6 +47,8 @@ class TaskRules:
             and they stand for all that begin with them.
         problems: list what in a run's settings cannot work for the task.
         data_problems: list what in a data set's settings cannot work for the task.
+        headline: gets class names and the mode of `relaxed_*` scores, and returns the function
+            that computes the headline scores from confusion matrices; of tasks with classes.
     """
 
     forms: tuple[str, ...]
@@ -53,6 +60,7 @@ class TaskRules:
     data_keys: tuple[str, ...] = ()
     problems: Callable[[Config], Iterable[str]] = no_problems
     data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
+    headline: Headline = _CLASSIFICATION
 
 
 TASKS: Registry[TaskRules] = Registry(

@@ -1,6 +1,6 @@
 """Scores of a task that gives each row one class: the flat dictionaries of `scores.json`.
 
-A task has its headline scores (`HEADLINES`), which also get intervals, and every task has
+A task names its headline scores (`Task.headline`), which also get intervals. Every task has
 precision, recall, F1 and support of each class. Legend: N rows, C classes.
 """
 
@@ -28,7 +28,8 @@ def classification_scores(matrix: Counts) -> dict[str, Fractions]:
     }
 
 
-def _classification(classes: Sequence[str], relaxed: str) -> Headline:
+def classification_headline(classes: Sequence[str], relaxed: str) -> Headline:
+    """Choose the headline scores of a task that names none of its own."""
     return classification_scores
 
 
@@ -41,30 +42,24 @@ def nli_scores(matrix: Counts) -> dict[str, Fractions]:
     return {**classification_scores(matrix), "micro_f1": confusion.accuracy(matrix)}
 
 
-def _nli(classes: Sequence[str], relaxed: str) -> Headline:
+def nli_headline(classes: Sequence[str], relaxed: str) -> Headline:
+    """Choose the headline scores of natural language inference."""
     return nli_scores
 
 
-def _relation(classes: Sequence[str], relaxed: str) -> Headline:
+def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
+    """Choose the headline scores of relations; without VAGUE, those of any classification."""
     if relation.VAGUE not in classes:
         return classification_scores
     vague = list(classes).index(relation.VAGUE)
     return partial(relation.relation_scores, vague=vague, relaxed=relaxed)
 
 
-HEADLINES: dict[str, Callable[[Sequence[str], str], Headline]] = {
-    "classification": _classification,
-    "nli": _nli,
-    "relation": _relation,
-}
-
-
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
     """Find a task's headline scores, as a function of confusion matrices `[..., C, C]`.
 
     Args:
-        task: `classification`, `nli` or `relation`. Without VAGUE among the classes a relation
-            has the same scores as any classification.
+        task: the name of a task with classes, perhaps a fork's.
         classes: class names, in the matrices' order.
         relaxed: what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`; see
             `heron.metrics.relation`.
@@ -72,11 +67,10 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     Raises:
         ConfigError: an unknown task or mode.
     """
-    if task not in HEADLINES and task not in TASKS:  # a fork's task is scored as any classification
-        raise ConfigError(f"unknown task '{task}'.{nearest(task, HEADLINES)}")
+    rules = TASKS[task]
     if relaxed not in relation.MODES:
         raise ConfigError(f"unknown mode relaxed={relaxed}.{nearest(relaxed, relation.MODES)}")
-    return HEADLINES.get(task, _classification)(classes, relaxed)
+    return rules.headline(classes, relaxed)
 
 
 def score_matrix(
@@ -110,7 +104,7 @@ def score_task(
     """Compute every score of one split.
 
     Args:
-        task: `classification`, `nli` or `relation`.
+        task: the name of a task with classes.
         gold: class names, N.
         prediction: class names, N.
         labels: all class names; averages run over all of them, present in the split or not.

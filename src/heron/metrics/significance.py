@@ -227,7 +227,7 @@ def score_function(
         metric: `macro_f1`, `micro_f1` (equal to `accuracy`), `weighted_f1`, or another headline
             score of the task (`relaxed_macro_f1`).
         classes: class names, in the matrices' order.
-        task: `classification`, `nli` or `relation`.
+        task: the name of a task with classes.
         relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
 
     Raises:

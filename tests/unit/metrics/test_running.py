@@ -47,5 +47,5 @@ def test_reset_forgets_the_epoch_before(rows):
 
 
 def test_a_wrong_task_fails_at_once():
-    with pytest.raises(ConfigError, match="unknown task"):
+    with pytest.raises(ConfigError, match="no task 'relations'"):
         ConfusionScores("relations", LABELS)

@@ -37,6 +37,7 @@ TASK = Task(
     features=on_demand("heron.tasks.text_features:text_features"),
     head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
     module=on_demand("heron.tasks.class_module:ClassificationModule"),
+    headline=on_demand("heron.metrics.classification:nli_headline"),
     score_names=class_score_names,
     fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),
     load_baseline=on_demand("heron.tasks.class_baselines:load_class_baseline"),

@@ -31,6 +31,7 @@ TASK = Task(
     added_tokens=added_tokens,
     head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
     module=on_demand("heron.tasks.class_module:ClassificationModule"),
+    headline=on_demand("heron.metrics.classification:relation_headline"),
     score_names=class_score_names,
     scores=partial(ClassScores, usual_labels=tuple(RELATIONS)),
     fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),
