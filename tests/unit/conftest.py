@@ -85,8 +85,12 @@ def write_record() -> Callable[..., None]:
 @pytest.fixture
 def fast_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the figures, which take most of a report's time, where a test is not about them."""
-    for name in ("run_figure", "sweep_figure", "fraction_figure"):
-        monkeypatch.setattr(f"heron.reports.figures.{name}", lambda *inputs: PNG)
+    for name in (
+        "figures.run_figure",
+        "sweep_figures.sweep_figure",
+        "sweep_figures.fraction_figure",
+    ):
+        monkeypatch.setattr(f"heron.reports.{name}", lambda *inputs: PNG)
 
 
 def _write_config(folder: Path, overrides: tuple[str, ...], extra: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from heron.config.checks import read_stored
 from heron.config.overrides import override
 from heron.config.schema import Config
 from heron.results.predictions import predictions_file, read_predictions
-from heron.results.reading import data_of, find_examples
+from heron.results.shipped import data_of, find_examples
 from heron.results.systems import find_systems, read_systems
 from heron.tasks.analysis import Outcome, RunAnalysis, Split
 from heron.tasks.task import task_of

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from heron import __version__
-from heron.audit.findings import SEVERITIES, Finding, Row
-from heron.audit.known import text_options
+from heron.audit.findings import SEVERITIES, Finding, Row, text_options
 from heron.audit.texts import (
     ARTICLE,
     HYPOTHESIS,

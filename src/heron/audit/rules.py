@@ -1,4 +1,4 @@
-"""Rules of one feature: which class each value stands for, and how often that is right.
+"""Rules of one feature: the most likely class for each value, and how often it is right.
 
 A rule is chosen on one part and scored on another: by five folds inside the first split, and from
 the first split on every other. Texts of one group (or one premise) stay in one fold.
@@ -15,26 +15,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.audit.features import Values
 from heron.data.examples import Example
 from heron.metrics import confusion
 
 FOLDS = 5
 Ids = npt.NDArray[np.int64]
+Values = npt.NDArray[np.generic]
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well something predicts the labels of a split, beside its most frequent class.
+    """How well predictions fit the labels of a split, beside its most frequent class.
 
     Args:
-        split: which one.
+        split: its name.
         rows: N.
         accuracy, macro_f1: fractions; averages run over the classes of the data set.
-        majority, majority_macro_f1: of always naming the class that is most frequent in the split
-            where rules are chosen.
-        z: how surely it differs from the majority: of the rows that only one of both gets right,
-            (rule's - majority's) / sqrt(their number); standard deviations.
+        majority, majority_macro_f1: the same, if the most frequent class of the split where rules
+            are chosen is always predicted.
+        z: standard deviations above the majority: of the rows that only one of both gets right,
+            (predictions' - majority's) / sqrt(their number).
     """
 
     split: str
@@ -51,7 +51,7 @@ class Score:
         return self.accuracy - self.majority
 
     def measure(self) -> dict[str, str | int | float | None]:
-        """Lay the score out as a row of a finding's table."""
+        """Give the score as a line of a finding's table."""
         return {
             "split": self.split,
             "rows": self.rows,
@@ -65,38 +65,26 @@ class Score:
 
 def folds(examples: Sequence[Example]) -> Ids:
     """Draw a fold for every example, by the hash of its group, or of its text without one."""
+
+    def draw(name: str) -> int:
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8], "big") % FOLDS
+
     names = [example.group or example.text for example in examples]
-    drawn = {name: _draw(name) for name in set(names)}
+    drawn = {name: draw(name) for name in set(names)}
     return np.array([drawn[name] for name in names], np.int64)
-
-
-def _draw(name: str) -> int:
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") % FOLDS
 
 
 def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int) -> Score:
     """Score predictions and the class `majority` on the same rows; see `Score`."""
     right, usual = predicted_N == gold_N, gold_N == majority
     wins, losses = int((right & ~usual).sum()), int((usual & ~right).sum())
-    matrix_CC, usual_CC = (
-        _matrix(gold_N, predicted_N, classes),
-        _matrix(gold_N, np.full_like(gold_N, majority), classes),
-    )
-    return Score(
-        split,
-        len(gold_N),
-        float(confusion.accuracy(matrix_CC)),
-        float(confusion.macro_f1(matrix_CC)),
-        float(confusion.accuracy(usual_CC)),
-        float(confusion.macro_f1(usual_CC)),
-        (wins - losses) / max(wins + losses, 1) ** 0.5,
-    )
-
-
-def _matrix(gold_N: Ids, predicted_N: Ids, classes: int) -> confusion.Counts:
-    cells = np.bincount(gold_N * classes + predicted_N, minlength=classes * classes)
-    return cells.reshape(classes, classes)
+    scores: list[float] = []
+    for named_N in (predicted_N, np.full_like(gold_N, majority)):
+        cells = np.bincount(gold_N * classes + named_N, minlength=classes * classes)
+        matrix_CC = cells.reshape(classes, classes)
+        scores += [float(confusion.accuracy(matrix_CC)), float(confusion.macro_f1(matrix_CC))]
+    return Score(split, len(gold_N), *scores, (wins - losses) / max(wins + losses, 1) ** 0.5)
 
 
 def majority(gold_N: Ids, classes: int) -> int:
@@ -105,15 +93,9 @@ def majority(gold_N: Ids, classes: int) -> int:
 
 
 def across_folds(gold_N: Ids, fold_N: Ids, predict: Callable[[Ids, Ids], Ids]) -> Ids:
-    """Predict every row from the folds that it is not in.
+    """Predict the class index of every row from the folds that it is not in, int64 [N].
 
-    Args:
-        gold_N: class indices.
-        fold_N: fold of each row.
-        predict: from the indices of the rows to fit and of the rows to predict to class indices.
-
-    Returns:
-        Predicted class indices, N.
+    `predict` gets the indices of the rows to fit on and of the rows to predict.
     """
     predicted_N = np.zeros_like(gold_N)
     for fold in np.unique(fold_N):
@@ -126,12 +108,12 @@ def across_folds(gold_N: Ids, fold_N: Ids, predict: Callable[[Ids, Ids], Ids]) -
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """From the values of a feature to classes.
+    """Predicts classes from the values of a feature.
 
     Args:
-        threshold: numbers up to it, and those above; None where each value counts by itself.
-        classes: class index of each value; of a number's two sides `<=` and `>`.
-        other: class index of values that were not seen.
+        threshold: separates small from large numbers; None where each value has its own class.
+        classes: class index by value; with a threshold by its two sides, `<=` and `>`.
+        other: class index of unseen values.
     """
 
     threshold: float | None

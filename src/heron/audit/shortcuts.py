@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heron.audit import words
-from heron.audit.features import Feature, measure
+from heron.audit.features import (
+    Feature,
+    best_words,
+    measure,
+    typical_words,
+    vocabulary,
+    word_feature,
+)
 from heron.audit.findings import Finding, Measure, Row, Severity
 from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
 from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
@@ -134,12 +140,12 @@ def _words(
     names = by_split[first][0]
     for field in [name for name in names if name != WINDOW] or names:
         texts = {s: [row.get(field, "") for row in rows] for s, rows in by_split.items()}
-        found = words.vocabulary(texts[first])
+        found = vocabulary(texts[first])
         tried += len(found.words)
-        findings += words.typical_words(first, field, found, gold_N, labels)
-        for word in words.best_words(found, gold_N, fold_N, len(labels)):
+        findings += typical_words(first, field, found, gold_N, labels)
+        for word in best_words(found, gold_N, fold_N, len(labels)):
             for split in parts:
-                features[split].append(words.word_feature(field, word, texts[split]))
+                features[split].append(word_feature(field, word, texts[split]))
     return findings, features, tried
 
 

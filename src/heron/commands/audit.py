@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     overrides = [word for word in arguments if word.startswith("data.")]
     options = _parse([word for word in arguments if word not in overrides])
     # A typo in an option should not wait for the libraries behind these.
-    from heron.audit.known import store
+    from heron.audit.findings import store
     from heron.audit.report import Report, print_summary, write
     from heron.base.folders import default_cache_dir, default_data_dir
     from heron.config.overrides import configure

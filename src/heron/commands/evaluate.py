@@ -193,7 +193,7 @@ def _compare(title: str, points: Sequence[Mapping[str, int]], found: Sequence[Sc
     """Print one line for each setting."""
     from heron.base.cells import Cell, Interval, Table
     from heron.base.terminal import print_tables
-    from heron.results.groups import headline_of
+    from heron.results.collect import headline_of
 
     def cell(scores: Scores, name: str) -> Cell:
         low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")

@@ -15,9 +15,8 @@ from heron.base.errors import ConfigError, first_line
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.results.collect import RunRecord, collect, is_run
-from heron.results.copied import with_copied
-from heron.results.groups import headline_metrics
+from heron.metrics.names import with_copied
+from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, is_busy
 
 # In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.

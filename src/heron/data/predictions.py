@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heron.base.tables import cell_text, is_missing
-from heron.data.examples import Example
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,6 @@ class Prediction:
         golds: all right texts, from the column `golds` (a JSON list); else `gold`, unless empty.
         group: what the row belongs to, such as its document; empty for none.
         cells: all columns that were read, as they are stored.
-        example: what was predicted, where it was looked up.
     """
 
     guid: str
@@ -31,7 +29,6 @@ class Prediction:
     golds: tuple[str, ...] = ()
     group: str = ""
     cells: Mapping[str, Any] = field(default_factory=dict)
-    example: Example | None = None
 
     @property
     def probability(self) -> float | None:

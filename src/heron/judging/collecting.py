@@ -11,9 +11,9 @@ from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open
 from heron.base.tables import cell_text, read_table, write_table
 from heron.judging import tables
-from heron.judging.ratings import Ratings, unblind
 from heron.judging.reading import find_forms, read_forms
-from heron.judging.study import Study, read_key
+from heron.judging.study import NO_ERROR, Study, read_key
+from heron.judging.tables import Ratings, unblind
 from heron.results.systems import numbers
 
 
@@ -124,7 +124,7 @@ def _write_rows(folder: Path, ratings: Ratings) -> list[Path]:
         one = ratings.judged(answer)
         place = answer.rater, one.guid, one.system
         rows["ratings"] += [(*place, name, value) for name, value in answer.ratings.items()]
-        ticked = ["no_error"] if answer.none else sorted(answer.errors)
+        ticked = [NO_ERROR] if answer.none else sorted(answer.errors)
         rows["errors"] += [(*place, name) for name in ticked]
         rows["comments"] += [(*place, answer.comment)] if answer.comment else []
     last = {"ratings": ("criterion", "value"), "errors": ("error",), "comments": ("comment",)}

@@ -16,9 +16,7 @@ from markupsafe import Markup
 from heron.base.files import atomic_open
 from heron.base.pages import clean_text, escape_json
 from heron.base.tables import as_text
-from heron.judging.questions import NONE
-from heron.judging.study import RATINGS, Study
-from heron.judging.wording import get_wording
+from heron.judging.study import NO_ERROR, RATINGS, Study, get_wording
 from heron.languages import get_language
 from heron.languages.wording import Wording
 
@@ -97,7 +95,7 @@ def _page(content: Mapping[str, Any], code: str) -> str:
 def csv_columns(study: Study) -> list[str]:
     """Name the columns of a CSV form."""
     criteria = [one.name for one in study.criteria]
-    errors = [*(one.name for one in study.errors), NONE] if study.errors else []
+    errors = [*(one.name for one in study.errors), NO_ERROR] if study.errors else []
     return ["study", "rater", "item", "article", "summary", *criteria, *errors, "comment"]
 
 
@@ -127,5 +125,5 @@ def _instructions(study: Study, wording: Wording) -> str:
     if study.errors:
         lines += ["", f"{words.errors}: x"]
         lines += [f"{one.name}: {one.title} – {one.description}" for one in study.errors]
-        lines += [f"{NONE}: {words.none}"]
+        lines += [f"{NO_ERROR}: {words.none}"]
     return "\n".join([*lines, "", f"comment: {words.comment}", ""])

@@ -16,12 +16,12 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.judging.form import ANSWERS, csv_columns
-from heron.judging.marks import read_mark
-from heron.judging.questions import NONE
-from heron.judging.study import RATINGS, Study
+from heron.judging.study import NO_ERROR, RATINGS, Study
 from heron.results.systems import number
 
 _SUFFIXES = (".json", ".csv", ".tsv")
+_YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
+_NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,16 +221,18 @@ def _csv_row(
         if rating is not None:
             ratings[one.name] = rating
     ticked = set()
-    for name in [*(one.name for one in study.errors), NONE]:
+    for name in [*(one.name for one in study.errors), NO_ERROR]:
         try:
             if read_mark(name, text.get(name, "")):
                 ticked.add(name)
         except ValueError as error:
             problems.append(Problem(where, *error.args))
-    errors = frozenset(ticked - {NONE})
-    if errors and NONE in ticked:
-        problems.append(Problem(where, f"{NONE} and {', '.join(sorted(errors))}", "errors count"))
-    none = NONE in ticked and not errors
+    errors = frozenset(ticked - {NO_ERROR})
+    if errors and NO_ERROR in ticked:
+        problems.append(
+            Problem(where, f"{NO_ERROR} and {', '.join(sorted(errors))}", "errors count")
+        )
+    none = NO_ERROR in ticked and not errors
     yield Answer(rater, item, where, ratings, errors, none, text.get("comment", ""))
 
 
@@ -253,3 +255,17 @@ def _rating(name: str, cell: Any, where: str, problems: list[Problem]) -> int | 
         problems.append(Problem(where, f"{name}={cell}: no rating", fix))
         return None
     return int(value)
+
+
+def read_mark(name: str, text: str) -> bool | None:
+    """Read one mark: True, False, or None for an empty cell.
+
+    Raises:
+        ValueError: what is wrong, and how to fix it.
+    """
+    word = text.strip().casefold()
+    if not word:
+        return None
+    if word not in _YES | _NO:
+        raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
+    return word in _YES

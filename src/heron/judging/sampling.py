@@ -1,4 +1,7 @@
-"""`heron judge sample`: draw articles, hide who wrote what, write forms and key."""
+"""`heron judge sample`: draw articles, hide who wrote what, write forms and key.
+
+Legend: A articles, R raters, S systems.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
 from heron.config.bertscore import BertScoreOptions
-from heron.judging.design import assign_raters, system_orders
 from heron.judging.form import write_forms
 from heron.judging.measuring import measure, sign_measures
-from heron.judging.questions import check_apart, choose_questions
-from heron.judging.study import Judged, Study, write_key
-from heron.judging.wording import get_wording
+from heron.judging.study import Judged, Study, choose_questions, get_wording, write_key
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
-from heron.languages.wording import Question
 from heron.results.systems import GOLD, System, read_systems, shared_speller
 from heron.tasks.summarization.bertscore import require_asked
+
+Ids = npt.NDArray[np.int64]
 
 
 @dataclass
@@ -77,14 +79,15 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     require_asked(by_encoder)
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems)).code
-    criteria, errors = _questions(options, options.wording or language)
+    wording = options.wording or language
+    criteria, errors = choose_questions(options.criteria, options.errors, get_wording(wording))
     articles = _articles(systems, shared_speller(systems, language))
     summaries = _summaries(systems, options.gold)
     guids = _draw(articles, summaries, options)
     study = Study(
         id=_identity(options, systems, guids),
         language=language,
-        wording=options.wording or language,
+        wording=wording,
         criteria=criteria,
         errors=errors,
         systems=tuple(summaries),
@@ -123,19 +126,6 @@ def _language(options: SampleOptions, systems: Sequence[System]) -> str:
         what = f"the runs are in {' and '.join(found)}" if found else "tables do not say theirs"
         raise ConfigError(f"language=: {what}; name the language of the texts, such as language=he")
     return found[0]
-
-
-def _questions(
-    options: SampleOptions, code: str
-) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
-    wording = get_wording(code)
-    criteria = choose_questions("criteria", options.criteria, wording.criteria, scale=True)
-    if options.errors in (["all"], ["none"]):
-        errors = wording.errors if options.errors == ["all"] else ()
-    else:
-        errors = choose_questions("errors", options.errors, wording.errors, scale=False)
-    check_apart(criteria, errors)
-    return criteria, errors
 
 
 def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
@@ -227,3 +217,41 @@ def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence
 
 def _plain(options: SampleOptions) -> dict[str, object]:
     return {**dataclasses.asdict(options), "out": str(options.out)}
+
+
+def assign_raters(
+    articles: int, raters: int, overlap: int, random: np.random.Generator
+) -> list[list[int]]:
+    """Give every article to `overlap` raters; numbers of its raters for each article, ascending.
+
+    Loads differ by one article at most. Of equally free raters, those who have judged least
+    together are chosen: every pair of raters should share articles, to show how they agree.
+    """
+    loads = np.zeros(raters, np.int64)
+    together_RR = np.zeros((raters, raters), np.int64)
+    chosen: list[list[int]] = []
+    for _ in range(articles):
+        team: list[int] = []
+        for _ in range(overlap):
+            free = [one for one in random.permutation(raters).tolist() if one not in team]
+            team.append(min(free, key=lambda one: (loads[one], together_RR[one, team].sum())))
+        loads[team] += 1
+        together_RR[np.ix_(team, team)] += 1
+        chosen.append(sorted(team))
+    return chosen
+
+
+def system_orders(articles: int, systems: int, random: np.random.Generator) -> Ids:
+    """Draw the order of the systems for each article of one form, int64 `[A, S]`.
+
+    Orders are the rows of random Latin squares: over the whole form, every system is equally often
+    at every place, give or take one.
+    """
+    squares = [_latin_square(systems, random) for _ in range(-(-articles // systems))]
+    return np.concatenate([np.empty((0, systems), np.int64), *squares])[:articles]
+
+
+def _latin_square(size: int, random: np.random.Generator) -> Ids:
+    """Shuffle rows, columns and symbols of the cyclic square."""
+    rows, columns, symbols = (random.permutation(size) for _ in range(3))
+    return symbols[(rows[:, None] + columns[None]) % size].astype(np.int64)

@@ -1,30 +1,35 @@
-"""A study: what is judged, by whom, and who wrote what; kept in `key.json`, which no rater sees."""
+"""A study: what is judged, by whom, what raters are asked, and who wrote what.
+
+`key.json` holds all of it; raters must not see it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from heron import __version__
-from heron.base.errors import DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import read_json, write_json
-from heron.languages.wording import Question
+from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
+from heron.languages import LANGUAGES
+from heron.languages.wording import Question, Wording
 
-KIND = "heron judge key"
 RATINGS = range(1, 6)  # Likert
+NO_ERROR = "no_error"  # the rater looked for errors and found none
+
+_KIND = "heron judge key"
+_RESERVED = ("study", "rater", "item", "article", "summary", NO_ERROR, "comment")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One summary.
-
-    Args:
-        guid: of its article.
-        system: who wrote it.
-    """
+    """One summary: the guid of its article, and the system that wrote it."""
 
     guid: str
     system: str
@@ -32,20 +37,19 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Everything that is needed to make sense of filled forms.
+    """Everything that is needed to read filled forms.
 
     Args:
         id: 8 hexadecimal digits, on every form: forms of different studies must not be mixed up.
         language: of the texts, ISO 639-1.
-        wording: the language of the form's own words.
-        criteria: what is rated from 1 to 5.
-        errors: what can be ticked; may be none.
+        wording: language of the form's own words.
+        criteria: rated from 1 to 5.
+        errors: kinds of errors that can be ticked; may be none.
         systems: names, in the order of tables.
-        items: for each rater, in the form's order, items (`012-2`: article 12, summary 2) and what
-            they are.
+        items: summaries by rater and item (`012-2`: article 12, summary 2), in the form's order.
         metrics: automatic scores, by system, guid and name.
         synthetic: whether the texts are generated.
-        made: how the sample was drawn: options, files, hashes.
+        made: options, files and hashes of the sample.
     """
 
     id: str
@@ -67,30 +71,102 @@ class Study:
 
 def write_key(path: Path, study: Study) -> None:
     """Write `key.json`."""
-    content = {"kind": KIND, "heron": __version__, **dataclasses.asdict(study)}
-    write_json(path, content)
+    write_json(path, {"kind": _KIND, "heron": __version__, **dataclasses.asdict(study)})
 
 
 def read_key(path: Path) -> Study:
-    """Read what `write_key` wrote.
-
-    Raises:
-        DataError: it is not there, or is something else.
-    """
+    """Read what `write_key` wrote; raises DataError if the file is missing or something else."""
     try:
         content = read_json(path)
-        if not isinstance(content, dict) or content.pop("kind", None) != KIND:
+        if not isinstance(content, dict) or content.pop("kind", None) != _KIND:
             raise ValueError("it is no key")
         content.pop("heron")
-        items = {
+        content["items"] = {
             rater: {item: Judged(**one) for item, one in items.items()}
-            for rater, items in content.pop("items").items()
+            for rater, items in content["items"].items()
         }
-        criteria, errors = (
-            tuple(Question(**one) for one in content.pop(name)) for name in ("criteria", "errors")
-        )
-        systems = tuple(content.pop("systems"))
-        return Study(criteria=criteria, errors=errors, systems=systems, items=items, **content)
+        for name in ("criteria", "errors"):
+            content[name] = tuple(Question(**one) for one in content[name])
+        content["systems"] = tuple(content["systems"])
+        return Study(**content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         fix = "key= is the key.json that `heron judge sample` wrote beside the forms"
         raise DataError(Problem(str(path), f"cannot be read as a key: {error}", fix)) from error
+
+
+def get_wording(code: str) -> Wording:
+    """Find the words of a form in a language; raises ConfigError if there are none."""
+    language = LANGUAGES.find(code)
+    if language is None or language.wording is None:
+        known = [name for name in LANGUAGES if LANGUAGES[name].wording]
+        raise ConfigError(
+            f"wording={code}: no wording of forms in this language; choose {', '.join(known)}, or "
+            "give its Language a wording (experiments/adding/language.md)"
+        )
+    return language.wording
+
+
+def choose_questions(
+    criteria: Sequence[str], errors: Sequence[str], wording: Wording
+) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
+    """Choose what raters are asked.
+
+    Args:
+        criteria: names, or one table with the columns name, description, lowest, highest and, if
+            wanted, title.
+        errors: `all`, `none`, names, or a table with name, description and, if wanted, title.
+        wording: heron's own questions.
+
+    Raises:
+        ConfigError: an unknown or repeated name, or no criterion.
+        DataError: a table with unusable rows.
+    """
+    rated = _choose("criteria", criteria, wording.criteria, ("lowest", "highest"))
+    if list(errors) in (["all"], ["none"]):
+        ticked = wording.errors if list(errors) == ["all"] else ()
+    else:
+        ticked = _choose("errors", errors, wording.errors, ())
+    if not rated:
+        raise ConfigError("criteria=: name at least one")
+    both = {one.name for one in rated} & {one.name for one in ticked}
+    if both:
+        raise ConfigError(f"criteria and errors share the name {', '.join(sorted(both))}")
+    return rated, ticked
+
+
+def _choose(
+    key: str, words: Sequence[str], known: Sequence[Question], ends: tuple[str, ...]
+) -> tuple[Question, ...]:
+    if len(words) == 1 and table_format(Path(words[0])) in SUFFIXES:
+        return _read_questions(Path(words[0]), ends)
+    by_name = {question.name: question for question in known}
+    for word in words:
+        if word not in by_name:
+            table = f"{key}=FILE.csv brings your own (name, title, description)"
+            raise ConfigError(f"{key}={word}: not known.{nearest(word, by_name)} {table}")
+    if len(set(words)) < len(words):
+        raise ConfigError(f"{key}={','.join(words)}: a name is there twice")
+    return tuple(by_name[word] for word in words)
+
+
+def _read_questions(path: Path, ends: tuple[str, ...]) -> tuple[Question, ...]:
+    table = read_table(path)
+    table.require("name", "description", *ends)
+    problems = [
+        *table.missing_values("name"),
+        *table.missing_values("description"),
+        *table.duplicates("name"),
+    ]
+    questions = []
+    for index, row in enumerate(table.rows):
+        cells = {n: "" if is_missing(cell) else str(cell).strip() for n, cell in row.items()}
+        name = cells["name"]
+        if name and (name in _RESERVED or not _NAME.fullmatch(name)):
+            fix = f"a letter, then letters, digits and _; not {', '.join(_RESERVED)}"
+            problems.append(Problem(table.where(index), f"name={name}: unusable", fix))
+        title = cells.get("title") or name.replace("_", " ")
+        lowest, highest = cells.get("lowest", ""), cells.get("highest", "")
+        questions.append(Question(name, title, cells["description"], lowest, highest))
+    if problems:
+        raise DataError(problems)
+    return tuple(questions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
 # Scores of which less is better; of all others more is. No other module lists them.
 _MINIMISED = (LOSS, "ece", "mce", "brier")
@@ -36,6 +38,16 @@ def copied_names(metric: str) -> list[str]:
     No score of a system that writes is shown without them. Empty for other scores than ROUGE.
     """
     return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
+
+
+def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
+    """List each score, followed by what copying reaches in it where that is among `present`."""
+    known = set(present)
+    return [
+        name
+        for metric in metrics
+        for name in (metric, *(one for one in copied_names(metric) if one in known))
+    ]
 
 
 def rouge_name(measure: str, profile: str) -> str:

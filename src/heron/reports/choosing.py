@@ -1,15 +1,15 @@
-"""The best cell of a grid: chosen on validation, never on test."""
+"""The best cell of a paper's grid, chosen on validation, never on test."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Summary, Table
 from heron.metrics.names import is_minimised, signed
-from heron.results.collect import RunRecord
-from heron.results.groups import Group, group_runs, headline_metrics
+from heron.results.collect import RunRecord, headline_metrics
+from heron.results.groups import Group, group_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,8 @@ class Rule:
     """How a paper chose among the cells of its grid.
 
     Args:
-        metric: the score on validation whose mean over seeds is the best.
-        among: the keys of the grid; what differs in other keys is never weighed up.
+        metric: the score on validation whose mean over seeds decides.
+        among: the keys of the grid; runs that differ in other keys are never weighed up.
     """
 
     metric: str
@@ -37,9 +37,9 @@ class Choice:
 
     Args:
         group: its runs; None where there is a choice and no cell has a score to choose by.
-        rest: the settings that all cells of the choice have, those outside the grid.
-        cells: how many cells there were to choose from, finished or not.
-        scored: how many of them have a score on validation.
+        rest: the settings outside the grid, which all cells of the choice share.
+        cells: number of cells to choose from, finished or not.
+        scored: number of them with a score on validation.
     """
 
     group: Group | None
@@ -49,9 +49,9 @@ class Choice:
 
 
 def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
-    """Choose one cell for each value of what is not in the grid; of equals the first.
+    """Choose one cell for each combination of settings outside the grid; of equals the first.
 
-    Cells without a score on validation are never chosen, unless there is one cell only.
+    Cells without a score on validation are never chosen, unless there is only one cell.
     """
     together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
@@ -59,27 +59,21 @@ def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
         together.setdefault(rest, []).append(group)
     choices = []
     for rest, cells in together.items():
-        means = [summary.mean if (summary := _score(cell, rule)) else None for cell in cells]
-        scored = [mean for mean in means if mean is not None]
-        best = max(scored, key=lambda mean: signed(rule.metric, mean), default=None)
-        chosen = cells[means.index(best)] if scored else None
-        if len(cells) == 1:
-            chosen = cells[0]
+        scored = [(summary.mean, cell) for cell in cells if (summary := _score(cell, rule))]
+        chosen = max(scored, key=lambda each: signed(rule.metric, each[0]))[1] if scored else None
+        chosen = cells[0] if len(cells) == 1 else chosen
         choices.append(Choice(chosen, dict(rest), len(cells), len(scored)))
     return choices
 
 
-def _score(group: Group, rule: Rule) -> Any:
+def _score(group: Group, rule: Rule) -> Summary | None:
     return group.summary("validation", rule.metric)
 
 
 def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
-    """Show what was chosen: its settings, its score on validation, its scores on test.
+    """Show the chosen cells: settings, score on validation, scores on test.
 
-    A choice that nothing can be said of yet has a row too, without any of these.
-
-    Returns:
-        None where there is nothing to choose from.
+    A choice without any score yet has a row too. None where there is nothing to choose from.
     """
     groups = group_runs(runs)
     choices = choose(groups, rule)
@@ -96,13 +90,10 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
         rows.append((*settings, cells, _score(group, rule), *tested))
     columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
     end = "lowest" if is_minimised(rule.metric) else "highest"
+    grid = ", ".join(key for key in rule.among if key in keys)
     note = (
-        f"Of the cells over {', '.join(_named(rule.among, keys))} the one with the {end} "
+        f"Of the cells over {grid} the one with the {end} "
         f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "
         "looked at."
     )
     return Table("Chosen on validation", columns, tuple(rows), note)
-
-
-def _named(among: Collection[str], keys: Collection[str]) -> list[str]:
-    return [key for key in among if key in keys]

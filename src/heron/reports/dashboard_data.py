@@ -15,20 +15,10 @@ from typing import Any
 
 from heron.base.cells import SYNTHETIC
 from heron.base.secrets import redact, redacted
-from heron.metrics.names import is_minimised, signed
-from heron.reports.html import page_links
-from heron.results.collect import RunRecord
-from heron.results.copied import copied_scores, with_copied
-from heron.results.groups import (
-    Group,
-    group_runs,
-    headline_metrics,
-    is_seed,
-    natural,
-    value_of,
-    varying_keys,
-    watched_score,
-)
+from heron.metrics.names import is_minimised, signed, with_copied
+from heron.reports.sweep import page_links
+from heron.results.collect import RunRecord, copied_scores, headline_metrics, watched_score
+from heron.results.groups import Group, group_runs, is_seed, natural, value_of, varying_keys
 
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve; more are not seen on a screen

@@ -9,10 +9,9 @@ from markupsafe import Markup
 
 from heron.base.cells import Summary, show
 from heron.base.pages import escape_json, render
-from heron.reports.budgets import spent_table
 from heron.reports.dashboard_data import SPLITS, dashboard_data
-from heron.results.collect import RunRecord, without_first_runs
-from heron.results.groups import count_states
+from heron.reports.sweep import spent_table
+from heron.results.collect import RunRecord, count_states, without_first_runs
 
 
 def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:

@@ -1,11 +1,7 @@
-"""Figures of a run and of a sweep, as PNG bytes; drawn without pyplot, so without a display.
-
-Letters are Latin throughout: the default fonts draw Hebrew, but not from right to left.
-"""
+"""The figure of a run as PNG bytes; see `heron.base.plots`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
@@ -16,23 +12,20 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from heron.base.cells import with_synthetic
-from heron.base.plots import BLUE, FAINT, INK, ORANGE, PALETTE, QUIET, STYLE, png
+from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
-from heron.metrics.names import is_copied, signed
-from heron.reports.papers import PaperView
+from heron.metrics.names import signed, with_copied
 from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.results.collect import RunRecord
-from heron.results.copied import with_copied
-from heron.results.groups import Group, group_runs, headline_metrics
 
 _MAP_POINTS = 20_000  # more points than this only hide each other
 
 
 def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
-    """Draw one sheet: confusion matrix, learning curves, data map; below them, where probabilities
-    were stored, reliability and class balance. Returns PNG bytes.
+    """Draw the confusion matrix, learning curves and data map of a run.
 
-    A panel of the first row whose data is missing says so instead of being left out.
+    Where probabilities were stored, a second row shows reliability and class balance. A panel of
+    the first row whose data is missing says so. Returns PNG bytes.
     """
     second = artefacts.reliability is not None
     with matplotlib.rc_context(STYLE):
@@ -46,13 +39,18 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         _draw_scores(scores, artefacts.curves, run.setting("trainer.monitor", "macro_f1"))
         _draw_data_map(right.subplots(), artefacts.data_map)
         if artefacts.reliability is not None:
-            _draw_calibration(sheet[1], artefacts, artefacts.reliability)
+            left, right = sheet[1].subfigures(1, 2, width_ratios=(1.0, 1.0))
+            upper, lower = left.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+            _draw_reliability(upper, artefacts.reliability, artefacts.split)
+            _draw_counts(lower, artefacts.reliability)
+            _draw_balance(right.subplots(), artefacts)
         title = with_synthetic(run.job, run.synthetic)
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
 
 
-def _say_missing(axes: Axes, title: str, what: str) -> None:
+def say_missing(axes: Axes, title: str, what: str) -> None:
+    """Write into an empty panel what is missing."""
     axes.set_title(title)
     axes.set_axis_off()
     axes.text(0.5, 0.5, what, ha="center", va="center", color=QUIET, transform=axes.transAxes)
@@ -60,24 +58,22 @@ def _say_missing(axes: Axes, title: str, what: str) -> None:
 
 def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     """Shade each row by its share of the gold class, so that rare classes are seen too."""
-    title = f"Confusion, {artefacts.split}"
-    if not artefacts.predictions or not artefacts.classes:
-        return _say_missing(axes, title, "no predictions of classes")
-    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    title, classes = f"Confusion, {artefacts.split}", artefacts.classes
+    if not artefacts.predictions or not classes:
+        return say_missing(axes, title, "no predictions of classes")
+    counts_CC = confusion_counts(artefacts.predictions, classes)
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
-    positions = range(len(artefacts.classes))
-    axes.set_xticks(positions, artefacts.classes, rotation=30, ha="right")
-    axes.set_yticks(positions, artefacts.classes)
+    axes.set_xticks(range(len(classes)), classes, rotation=30, ha="right")
+    axes.set_yticks(range(len(classes)), classes)
     axes.set(xlabel="predicted", ylabel="gold")
     axes.set_title(title)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    for row in positions:
-        for column in positions:
-            colour = "white" if share_CC[row, column] > 0.55 else INK
-            text = f"{counts_CC[row, column]:,}\n{share_CC[row, column]:.0%}"
-            axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
+    for (row, column), share in np.ndenumerate(share_CC):
+        colour = "white" if share > 0.55 else INK
+        text = f"{counts_CC[row, column]:,}\n{share:.0%}"
+        axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
     return None
 
 
@@ -85,7 +81,7 @@ def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
     lines = [("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-")]
     present = [line for line in lines if line[0] in curves]
     if not present:
-        return _say_missing(axes, "Loss", "no losses logged")
+        return say_missing(axes, "Loss", "no losses logged")
     for name, label, colour, style in present:
         _draw_curve(axes, curves[name], label, colour, style)
     axes.set_title("Loss")
@@ -98,23 +94,15 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     metric = monitor.removeprefix("validation/")
     curve = curves.get(f"validation/{metric}")
     if curve is None:
-        return _say_missing(axes, f"Validation {metric}", "not logged")
+        return say_missing(axes, f"Validation {metric}", "not logged")
     _draw_curve(axes, curve, metric, ORANGE, "-")
     copied = with_copied([metric], (name.removeprefix("validation/") for name in curves))[1:]
     for name, style in zip(copied, ("--", ":"), strict=False):
         level = curves[f"validation/{name}"].values[-1]
         axes.axhline(level, color=QUIET, linestyle=style, linewidth=0.9)
-        place = (1, level)
-        axes.annotate(
-            f"{name} {level:.3f}",
-            place,
-            (-2, 2),
-            axes.get_yaxis_transform(),
-            "offset points",
-            ha="right",
-            color=QUIET,
-            fontsize=7,
-        )
+        end = axes.get_yaxis_transform()
+        text: Any = {"ha": "right", "color": QUIET, "fontsize": 7}
+        axes.annotate(f"{name} {level:.3f}", (1, level), (-2, 2), end, "offset points", **text)
     best = int(np.argmax([signed(metric, value) for value in curve.values]))
     place = (curve.epochs[best] + 1, curve.values[best])
     axes.annotate(
@@ -141,19 +129,11 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     Source: Swayamdipta et al. 2020, Dataset Cartography, Figure 1.
     """
     if data_map is None:
-        return _say_missing(axes, "Data map", "no training dynamics recorded")
+        return say_missing(axes, "Data map", "no training dynamics recorded")
     chosen = _spread_sample(len(data_map.guids))
-    points = axes.scatter(
-        data_map.variability[chosen],
-        data_map.confidence[chosen],
-        c=data_map.correctness[chosen],
-        cmap="cividis",
-        vmin=0,
-        vmax=1,
-        s=9,
-        alpha=0.7,
-        linewidths=0,
-    )
+    style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}
+    x, y = data_map.variability[chosen], data_map.confidence[chosen]
+    points = axes.scatter(x, y, c=data_map.correctness[chosen], **style)
     axes.figure.colorbar(points, ax=axes, label="correctness (fraction of epochs)", pad=0.02)
     axes.set(xlim=(-0.01, 0.51), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
     epochs = "epoch" if data_map.epochs == 1 else "epochs"
@@ -163,17 +143,13 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     return None
 
 
-def _draw_calibration(sheet: Any, artefacts: Artefacts, bins: ReliabilityBins) -> None:
-    """Draw reliability over the counts of its bins, and the balance of classes beside."""
-    left, right = sheet.subfigures(1, 2, width_ratios=(1.0, 1.0))
-    reliability, counts = left.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    _draw_reliability(reliability, bins, artefacts.split)
-    _draw_counts(counts, bins)
-    _draw_balance(right.subplots(), artefacts)
+def _spread_sample(count: int) -> NDArray[np.int64]:
+    """Choose at most `_MAP_POINTS` evenly spread positions: deterministic, no seed needed."""
+    return np.unique(np.linspace(0, count - 1, min(count, _MAP_POINTS)).astype(np.int64))
 
 
 def _draw_reliability(axes: Axes, bins: ReliabilityBins, split: str) -> None:
-    """Draw each bin's accuracy, and what separates it from its confidence.
+    """Draw each bin's accuracy, and the gap to its confidence.
 
     Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
     """
@@ -202,11 +178,9 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
     total = max(counts_CC.sum(), 1)
     places = np.arange(len(artefacts.classes))
-    parts = (
-        (-0.2, counts_CC.sum(axis=1), "gold", QUIET),
-        (0.2, counts_CC.sum(0), "predicted", BLUE),
-    )
-    for offset, counts_C, label, colour in parts:
+    gold = (-0.2, counts_CC.sum(axis=1), "gold", QUIET)
+    predicted = (0.2, counts_CC.sum(axis=0), "predicted", BLUE)
+    for offset, counts_C, label, colour in (gold, predicted):
         bars = axes.bar(places + offset, counts_C / total, 0.38, color=colour, label=label)
         axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)
     axes.set_xticks(places, artefacts.classes)
@@ -214,84 +188,3 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     axes.set_title(f"Class balance, {artefacts.split}")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)
-
-
-def _spread_sample(count: int) -> NDArray[np.int64]:
-    """Choose at most `_MAP_POINTS` evenly spread positions: deterministic, no seed needed."""
-    return np.unique(np.linspace(0, count - 1, min(count, _MAP_POINTS)).astype(np.int64))
-
-
-def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
-    """Draw mean ± sample sd and every seed of each group, a panel per score. Returns PNG bytes."""
-    groups = group_runs(runs)
-    present = headline_metrics(runs)
-    metrics = [metric for metric in present if not is_copied(metric)][:4]
-    with matplotlib.rc_context(STYLE):
-        height = 1.3 + 0.42 * len(groups)
-        figure = Figure(figsize=(2.2 + 2.9 * max(len(metrics), 1), height), layout="constrained")
-        panels = figure.subplots(1, max(len(metrics), 1), sharey=True, squeeze=False)[0]
-        if not metrics:
-            _say_missing(panels[0], f"{split}: scores", "no run has scores yet")
-        for axes, metric in zip(panels, metrics, strict=False):
-            _draw_groups(axes, groups, split, metric)
-            _draw_copied(axes, groups, split, with_copied([metric], present)[1:])
-        title = with_synthetic(
-            f"{split}: mean ± sd over seeds (diamonds), each run below it (dots)",
-            any(run.synthetic for run in runs),
-        )
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
-        return png(figure)
-
-
-def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -> None:
-    for row, group in enumerate(groups):
-        values, summary = group.values(split, metric), group.summary(split, metric)
-        if summary is None:
-            continue
-        below = [row + 0.24] * len(values)
-        axes.plot(values, below, "o", color=BLUE, alpha=0.45, markersize=4, mew=0)
-        axes.errorbar(
-            summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
-        )
-    axes.set_title(metric)
-    axes.xaxis.set_major_locator(MaxNLocator(4))  # more would run into each other
-    axes.set_yticks(range(len(groups)), [group.label for group in groups])
-    axes.set_ylim(len(groups) - 0.5, -0.5)
-    axes.grid(axis="x", color=FAINT, linewidth=0.8)
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    axes.set_axisbelow(True)
-
-
-def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequence[str]) -> None:
-    """Mark in each group's row what copying sentences of its articles reaches."""
-    for name, style in zip(names, ("--", ":"), strict=False):
-        label: str | None = name
-        for row, group in enumerate(groups):
-            if summary := group.summary(split, name):
-                place = [row - 0.5, row + 0.5]
-                axes.plot([summary.mean] * 2, place, style, color=QUIET, linewidth=1.2, label=label)
-                label = None  # one line in the legend for all rows
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.35 / len(groups)), fontsize=7)
-
-
-def fraction_figure(view: PaperView) -> bytes:
-    """Draw scores over growing shares of the training data, mean ± sd. Returns PNG bytes."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 4), layout="constrained")
-        axes = figure.subplots()
-        for index, curve in enumerate(view.curves):
-            shares = [100 * share for share, _ in curve.points]
-            means = [summary.mean for _, summary in curve.points]
-            spread = [summary.sd or 0 for _, summary in curve.points]
-            colour = PALETTE[index % len(PALETTE)]
-            axes.errorbar(
-                shares, means, spread, fmt="o-", color=colour, capsize=3, ms=4, label=curve.label
-            )
-        axes.set(xlabel="share of the training data (%)", ylabel="test score", xlim=(0, 104))
-        axes.set_title(view.title)
-        axes.grid(axis="y", color=FAINT, linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.legend(loc="lower right")
-        return png(figure)

@@ -1,6 +1,7 @@
-"""Set a sweep beside a paper's printed numbers, which live in `experiments/<paper>/published.yaml`.
+"""A paper's tables with a sweep's scores beside the printed ones.
 
-A run asks for a view with its configuration key `report`, such as `trc/table4`.
+The printed numbers are in `experiments/<paper>/published.yaml`. A run asks for a view with its
+configuration key `report`, such as `trc/table4`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import COPIED_NOTE, signed
 from heron.reports.choosing import Rule, choose, chosen_table
-from heron.reports.tables import vector_notes, vectors_of
-from heron.results.collect import RunRecord
-from heron.results.copied import copied_scores
+from heron.reports.run import vector_notes, vectors_of
+from heron.results.collect import RunRecord, copied_scores
 from heron.results.groups import Group, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
@@ -30,8 +30,7 @@ class Place:
 
     Args:
         column: its heading.
-        setting: the run's configuration key that says what stands there; `fine_tuned_on` is read
-            off its stages.
+        setting: the run's configuration key with the value, or `fine_tuned_on` for its stages.
         names: the paper's words for the values, or for the last part of a path or id.
     """
 
@@ -40,7 +39,7 @@ class Place:
     names: Mapping[str, str]
 
     def of(self, group: Group) -> str:
-        """Name a group's value: the paper's word, or the last part of an id or path of our own."""
+        """Name a group's value: the paper's word, or else the last part of an id or path."""
         run = group.runs[0]
         value = fine_tuned_on(run) if self.setting == _STAGES else run.setting(self.setting, "–")
         last = str(value).rstrip("/").rpartition("/")[2]
@@ -48,7 +47,7 @@ class Place:
 
     @property
     def keys(self) -> set[str]:
-        """The overrides that only say what stands here: `encoder` as well as `encoder.name`."""
+        """The overrides that this column shows: `encoder` as well as `encoder.name`."""
         if self.setting == _STAGES:
             return {"stages", "data", "data.name", "encoder.freeze"}
         return {self.setting, self.setting.partition(".")[0]}
@@ -77,7 +76,7 @@ class FractionCurve:
 
     Args:
         label: metric and settings, for the legend.
-        points: (share of the training data, fraction; mean ± sd over seeds), ascending.
+        points: (share of the training data, a fraction; score), ascending.
     """
 
     label: str
@@ -86,7 +85,7 @@ class FractionCurve:
 
 @dataclass(frozen=True, slots=True)
 class PaperView:
-    """A paper's tables with ours beside, by file name; curves where it is a figure."""
+    """A paper's tables with ours beside, by file name; curves where the view is a figure."""
 
     tables: Mapping[str, Table]
     curves: tuple[FractionCurve, ...] = ()
@@ -116,7 +115,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         )
     places = [Place(p["column"], p["setting"], p.get("names", {})) for p in published["places"]]
     data = published["data"]
-    # A run without an experiment's name is one that a curriculum has learnt from.
+    # A run without an experiment's name is a first run of a curriculum.
     by_experiment = any(place.setting == "experiment" for place in places)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
@@ -128,7 +127,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     wanted = {name: published["tables"][name] for name in views[view]}
     tables = {name: _score_table(table, places, groups, note) for name, table in wanted.items()}
     for name, table in wanted.items():
-        # Of runs on other data too: theirs is the choice that the paper made on its own.
+        # Runs on other data are included: they made the paper's choice too.
         if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
             tables[f"{name} chosen"] = chosen
     return PaperView(tables)
@@ -144,10 +143,9 @@ def _score_table(
     groups: Sequence[Group],
     note: str,
 ) -> Table:
-    """Put each published score beside ours; what the paper lacks gets a row of its own.
+    """Set each published score beside ours; settings that the paper lacks get a row of their own.
 
-    A table with `classes` has a row for each of them: the last name of a row is then the class,
-    and its metrics are those of the class.
+    A table with `classes` has a row for each class, whose name ends the row's key.
     """
     classes, scores = table.get("classes"), table["scores"]
     if rule := Rule.read(table):
@@ -198,7 +196,7 @@ def _best_run(group: Group, metric: str) -> RunRecord | None:
 
 
 def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str, None]:
-    """Say what copying sentences reaches in the scores of a group's runs."""
+    """List what copying sentences reaches in the scores of a group's runs."""
     found = [copied_scores(group.runs, split, metric) for metric in metrics] if group else []
     return {f"{name} {value:.3f}": None for one in found for name, value in one.items()}
 
@@ -215,8 +213,8 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 def _split(group: Group, table: Mapping[str, Any]) -> str:
     """Name the split that a table is about.
 
-    It is `test`, or the table's own `split`; where a table is about one test set of several, `test`
-    of the runs whose last stage was on it, and `<data set>.test` of the others.
+    It is `test`, or the table's own `split`. Where a table is about one test set of several, it is
+    `<data set>.test` of the runs whose last stage was on other data.
     """
     name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
@@ -224,7 +222,7 @@ def _split(group: Group, table: Mapping[str, Any]) -> str:
 
 
 def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], note: str) -> str:
-    """Say what the columns are, and which published numbers are not as printed, or doubtful."""
+    """Explain the columns, and list published numbers that are corrected or doubtful."""
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
     if best := table.get("best_run"):
         parts.append(f"best run: the one of them with the best {best} on validation.")
@@ -247,7 +245,7 @@ def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], n
 def _pair(
     published: Any, group: Group | None, split: str, metric: str, decimals: int
 ) -> tuple[Cell, Cell, Cell]:
-    """Published, ours and the difference; the paper's decimals are kept as printed."""
+    """Give the published score with its printed decimals, ours, and the difference."""
     ours = group.summary(split, metric) if group else None
     if isinstance(published, Mapping):
         published = published.get("corrected", published["printed"])

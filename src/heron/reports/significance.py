@@ -1,7 +1,7 @@
-"""A sweep's systems tested against a baseline, as its report shows them.
+"""Significance tests of a sweep's systems against a baseline, for its report.
 
-The tests are those of `heron compare`, with fewer draws. Systems are compared where all else is
-equal: a sweep over curricula and encoders gets a table for each encoder.
+The tests are those of `heron compare`, with fewer draws. Systems are compared where all other
+settings are equal: a sweep over curricula and encoders gets a table for each encoder.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.base.cells import Table
-from heron.base.errors import ConfigError, DataError, HeronError, nearest
+from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
 from heron.results.collect import RunRecord, without_first_runs
-from heron.results.groups import Group, group_runs
+from heron.results.groups import Group, group_runs, match_systems
 
 DRAWS = 2_000  # a report of a hundred runs must not take a minute
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Systems that differ in nothing but what is compared.
+    """Systems that differ only in the settings that are compared.
 
     Args:
-        settings: what they share and other matches do not, `{"encoder.freeze": "4"}`.
-        baseline: what the others are compared with.
-        groups: all of them, the baseline as well.
+        settings: the settings that set this match apart from others, `{"encoder.freeze": "4"}`.
+        baseline: the group that the others are compared with.
+        groups: all groups, with the baseline.
     """
 
     settings: Mapping[str, str]
@@ -35,7 +35,7 @@ class Match:
 
     @property
     def where(self) -> str:
-        """The shared settings, to be put behind a title."""
+        """The shared settings, for a title."""
         return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
 
@@ -48,12 +48,11 @@ def significance_tables(
         runs: of one sweep, finished or not.
         split: which of their predictions.
         against: the baseline: settings (`curriculum=none`), a run's name or its path. Default: the
-            runs without a curriculum that have the curricula's oversampling; without curricula
-            there is no default.
+            runs without a curriculum and with the curricula's oversampling, if there are curricula.
 
     Returns:
-        Tables by the settings that their systems share (empty where there is one table), and what
-        could not be compared.
+        Tables by their systems' shared settings (empty where there is one table), and the reasons
+        why others could not be compared.
 
     Raises:
         ConfigError: no run is as `against` says.
@@ -66,18 +65,16 @@ def significance_tables(
 
 
 def _named(groups: Sequence[Group], against: str) -> list[Match]:
-    """Find the baseline that somebody names; one in each table where it fits several groups."""
-    wanted = against.rstrip("/")
-    exact = [group for group in groups if wanted in _names(group)]
-    parts = {part.strip() for part in wanted.split(",")}
-    fitting = exact or [group for group in groups if parts <= _parts(group.settings)]
-    if not fitting:
-        labels = [group.label for group in groups]
-        hint = nearest(against, [*labels, *(part for g in groups for part in _parts(g.settings))])
-        raise ConfigError(f"against={against}: no such system.{hint} They are: {'; '.join(labels)}")
+    """Find the named baseline; if it fits several groups, make a table for each."""
+    labels = [group.label for group in groups]
+    names = [
+        {str(name) for run in group.runs for name in (run.job, run.path, run.path.absolute())}
+        for group in groups
+    ]
+    fitting = [groups[n] for n in match_systems(against, labels, names)]
     if len(fitting) == 1:
         return [Match({}, fitting[0], tuple(groups))]
-    compared = {part.partition("=")[0] for part in parts}
+    compared = {part.strip().partition("=")[0] for part in against.split(",")}
     return [
         Match(settings, baseline, same)
         for settings, same in _apart(groups, lambda key: key not in compared)
@@ -86,21 +83,12 @@ def _named(groups: Sequence[Group], against: str) -> list[Match]:
     ]
 
 
-def _names(group: Group) -> set[str]:
-    names = {str(name) for run in group.runs for name in (run.job, run.path, run.path.absolute())}
-    return {group.label, *names}
-
-
-def _parts(settings: Mapping[str, str]) -> set[str]:
-    return {f"{key}={value}" for key, value in settings.items()}
-
-
 def _by_curriculum(groups: Sequence[Group], missing: list[str]) -> list[Match]:
-    """Put curricula beside the one group that has none and is trained on the same rows."""
+    """Match curricula with the one group without, trained on the same rows."""
     trained = [g for g in groups if g.runs[0].setting("baseline.name", "none") == "none"]
     matches = []
     for settings, same in _apart(trained, lambda key: not _is_curriculum(key)):
-        # Repeated rows are another baseline, whether or not the repeats were swept over.
+        # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
             alike = [group for group in same if _oversampling(group) == rows]
             curricula = [group for group in alike if group.runs[0].curriculum != "none"]
@@ -129,7 +117,7 @@ def _oversampling(group: Group) -> str:
 def _apart(
     groups: Sequence[Group], is_shared: Callable[[str], bool]
 ) -> Iterable[tuple[dict[str, str], tuple[Group, ...]]]:
-    """Part groups by the settings that those in one table must share."""
+    """Split groups by the settings that all systems of one table must share."""
     apart: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
         shared = tuple((key, value) for key, value in group.settings.items() if is_shared(key))
@@ -138,9 +126,9 @@ def _apart(
 
 
 def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
-    """Compare one match; what stands in the way is named, and never stops the report."""
-    # Reports without a comparison, most of them, do without the time that this takes to import.
-    from heron.results.comparing import CompareOptions, compare_runs
+    """Compare one match; if that fails, add the reason to `missing`."""
+    # Start-up time: most reports compare nothing.
+    from heron.results.comparing import CompareOptions, compare_runs, first_problem
     from heron.results.comparison_tables import systems_table
 
     name = f"significance{f' ({match.where})' if match.where else ''}"
@@ -158,8 +146,7 @@ def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
     try:
         comparison = compare_runs(usable, against=baseline[0].job, options=options)
     except HeronError as error:
-        problems = error.problems if isinstance(error, DataError) else [error]
-        missing.append(f"{name}: {problems[0] if problems else error}")
+        missing.append(f"{name}: {first_problem(error)}")
         return None
     table = systems_table(comparison, split)
     notes = [table.note]

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from heron.base.errors import ConfigError, first_line
-from heron.metrics.names import copied_names, is_copied, is_minimised
-from heron.results.collect import RunRecord
-from heron.results.copied import with_copied
-from heron.results.groups import headline_metrics, is_seed, varying_keys, watched_score
+from heron.metrics.names import copied_names, is_copied, is_minimised, with_copied
+from heron.results.collect import RunRecord, headline_metrics, watched_score
+from heron.results.groups import is_seed, varying_keys
 
 PACKAGE = "wandb-workspaces==0.4.13"
 

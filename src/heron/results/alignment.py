@@ -1,4 +1,4 @@
-"""The predictions of several systems, put on the same rows by guid.
+"""Join the predictions of several systems on the same rows, by guid.
 
 Legend: N rows, K runs of a system.
 """
@@ -34,16 +34,16 @@ ROWS = ("all", "shared")
 
 @dataclass(frozen=True, slots=True)
 class SystemOutcomes:
-    """What one system predicted.
+    """The predictions of one system.
 
     Args:
         label: the system's name.
         names: its runs' names, K.
-        seeds: what sets the runs apart, K.
+        seeds: the runs' seeds, K; see `heron.results.finding.Source`.
         outcome_KN: predicted class ids, int64, or the rows' values, float64.
         right_KN: whether the row is right; None where rows are not right or wrong.
         validation: each run's score on validation; None where none is stored.
-        best: the number of the run that is best by it; the first run where no score is stored.
+        best: number of the run that is best by it; the first run where no score is stored.
     """
 
     label: str
@@ -62,9 +62,9 @@ class Aligned:
     Args:
         guids: N.
         scoring: how outcomes become a score.
-        systems: what each predicted.
+        systems: their predictions.
         groups: names of the groups that stay whole in a draw, N; None draws rows.
-        notes: what the reader must know.
+        notes: for readers of the comparison.
     """
 
     guids: tuple[str, ...]
@@ -87,14 +87,13 @@ def align(
     Args:
         systems: from `heron.results.finding`.
         settings: the task and the metric, whose score on validation chooses a system's best run.
-        rows: `all` refuses systems on different rows; `shared` compares on those that all have.
-        labels: all class names, in order; default: those of the runs' data sets, or the gold
-            labels that occur.
-        find_groups: gets the guids and the groups that the files name, and returns the groups, or
-            None to draw rows.
+        rows: `all` refuses systems on different rows; `shared` compares on the rows of all.
+        labels: all class names, in order; default: those of the runs' data, or the gold labels.
+        find_groups: gets the guids, and groups by guid from the files; returns each row's group,
+            or None to draw rows.
 
     Raises:
-        ConfigError: another value of `rows`, or an unknown metric.
+        ConfigError: an unknown value of `rows` or metric.
         DataError: everything wrong with the files: unreadable rows, repeated guids, different
             golds or rows, unknown labels.
     """
@@ -111,10 +110,10 @@ def align(
         found = score_classes(files, guids, settings, known)
     named = {row.guid: row.group for file in files for row in file.rows if row.group}
     groups = find_groups(guids, named) if find_groups else None
-    # Groups of one row each are rows, and rows are drawn faster.
+    # Groups of one row each are the same as rows, which are drawn faster.
     whole = tuple(groups) if groups and len(set(groups)) < len(groups) else None
-    predicted = _predicted(systems, found, settings.metric)
-    return Aligned(tuple(guids), found.scoring, predicted, whole, (*notes, *found.notes))
+    outcomes = _by_system(systems, found, settings.metric)
+    return Aligned(tuple(guids), found.scoring, outcomes, whole, (*notes, *found.notes))
 
 
 def _read_all(
@@ -139,17 +138,16 @@ def _read_all(
     return files
 
 
-def _predicted(
+def _by_system(
     systems: Sequence[System], found: Outcomes, metric: str
 ) -> tuple[SystemOutcomes, ...]:
-    """Give each system its files' outcomes."""
-    predicted, start = [], 0
+    outcomes, start = [], 0
     for system in systems:
         own = slice(start, start + len(system.sources))
         start = own.stop
         chosen = [_validation(source, metric) for source in system.sources]
         known = [-np.inf if score is None else signed(name, score) for name, score in chosen]
-        predicted.append(
+        outcomes.append(
             SystemOutcomes(
                 system.label,
                 tuple(source.name for source in system.sources),
@@ -160,15 +158,28 @@ def _predicted(
                 int(np.argmax(known)),
             )
         )
-    return tuple(predicted)
+    return tuple(outcomes)
+
+
+def _validation(source: Source, metric: str) -> tuple[str, float | None]:
+    """Find the validation score that chooses a system's best run, with its name.
+
+    It is the metric, or the run's `trainer.monitor` where the metric is not stored.
+    """
+    if source.record is None:
+        return metric, None
+    scores = source.record.scores.get("validation", {})
+    if metric not in scores:
+        metric = str(source.record.setting("trainer.monitor", metric))
+    return metric, scores.get(metric)
 
 
 def _shared_golds(files: Sequence[Predictions], settings: Settings) -> Golds:
-    """Find each guid's golds, in all spellings; refuse some that are not the same everywhere.
+    """Find each guid's golds, in all spellings; refuse golds that differ between files.
 
-    Where some files know all right texts, those count, and a file that has one of them agrees.
-    Texts are the same where `data.unicode` reads them as the same. Exact match and F1 would tell
-    their spellings apart, so all of them are right: the same answer is worth the same in any file.
+    A file with one gold agrees with a file that lists all golds if the gold is among them. Texts
+    that `data.unicode` unifies are the same. Exact match and F1 would tell their spellings apart,
+    so all spellings count as right: the same answer has the same score in any file.
     """
     spell: Spell = settings.spell() if settings.texts else str
     first: dict[str, Predictions] = {}
@@ -176,18 +187,17 @@ def _shared_golds(files: Sequence[Predictions], settings: Settings) -> Golds:
     problems: dict[str, Problem] = {}
     for file in sorted(files, key=lambda file: not file.has_all_golds):
         for row in file.rows:
-            guid, gold = row.guid, row.golds
-            other = first.setdefault(guid, file)
-            if not _agree(guid, other, file, spell):
-                problems.setdefault(guid, _differ(guid, other, file, spell, settings))
-            golds.setdefault(guid, {}).update(dict.fromkeys(gold))
+            other = first.setdefault(row.guid, file)
+            if not _agree(row.guid, other, file, spell):
+                problems.setdefault(row.guid, _differ(row.guid, other, file, spell, settings))
+            golds.setdefault(row.guid, {}).update(dict.fromkeys(row.golds))
     if problems:
         raise DataError(list(problems.values()))
     return {guid: tuple(texts) for guid, texts in golds.items()}
 
 
 def _agree(guid: str, first: Predictions, second: Predictions, spell: Spell) -> bool:
-    """Tell whether two files, of which the first knows more, have the same golds of a row."""
+    """Tell whether two files have the same golds of a row; the first may list more of them."""
     known, gold = first.by_guid[guid].golds, second.by_guid[guid].golds
     if known == gold:
         return True
@@ -199,9 +209,9 @@ def _agree(guid: str, first: Predictions, second: Predictions, spell: Spell) -> 
 def _differ(
     guid: str, first: Predictions, second: Predictions, spell: Spell, settings: Settings
 ) -> Problem:
-    """Show both golds as they were compared, long ones where they part."""
+    """Show both golds as they were compared; of long ones the part where they differ."""
     theirs, mine = (dict.fromkeys(map(spell, file.by_guid[guid].golds)) for file in (first, second))
-    # What only one of them has comes first, for long lists are cut.
+    # Golds that only one file has come first: long lists are cut.
     one, other = (
         " | ".join(sorted(texts, key=beside.__contains__))
         for texts, beside in ((theirs, mine), (mine, theirs))
@@ -218,19 +228,14 @@ def _differ(
 def _shared_rows(
     systems: Sequence[System], files: Sequence[Predictions], rows: str
 ) -> tuple[list[str], list[str]]:
-    """List the guids to compare on, in the first file's order, and what is left out."""
+    """List the guids to compare on, in the first file's order, and notes on those left out."""
     every = dict.fromkeys(row.guid for file in files for row in file.rows)
     shared = [guid for guid in every if all(guid in file.by_guid for file in files)]
     if len(shared) == len(every):
         return shared, []
-    problems = []
-    for file in files:
-        absent = [guid for guid in every if guid not in file.by_guid]
-        if absent:
-            few = ", ".join(f"'{guid}'" for guid in absent[:3])
-            more = ", ..." if len(absent) > 3 else ""
-            what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}{more}"
-            problems.append(Problem(str(file.path), what))
+    if shared and rows == "shared":
+        left = len(every) - len(shared)
+        return shared, [f"{left} of {len(every)} rows are left out: not every system has them."]
     fix = f"rows=shared compares on the {len(shared)} rows that all have"
     if not shared:
         records = [source.record for s in systems for source in s.sources if source.record]
@@ -239,20 +244,11 @@ def _shared_rows(
         fix = (
             f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"
         )
-    if rows == "all" or not shared:
-        raise DataError([Problem(p.where, p.what, fix) for p in problems])
-    left = len(every) - len(shared)
-    return shared, [f"{left} of {len(every)} rows are left out: not every system has them."]
-
-
-def _validation(source: Source, metric: str) -> tuple[str, float | None]:
-    """Find the score that chooses a system's best run, with its name; never of the compared split.
-
-    It is the metric, or what the run was told to watch where that is not stored.
-    """
-    if source.record is None:
-        return metric, None
-    scores = source.record.scores.get("validation", {})
-    if metric not in scores:
-        metric = str(source.record.setting("trainer.monitor", metric))
-    return metric, scores.get(metric)
+    problems = []
+    for file in files:
+        if absent := [guid for guid in every if guid not in file.by_guid]:
+            few = ", ".join(f"'{guid}'" for guid in absent[:3])
+            more = ", ..." if len(absent) > 3 else ""
+            what = f"lacks {len(absent)} of {len(every)} labelled guids: {few}{more}"
+            problems.append(Problem(str(file.path), what, fix))
+    raise DataError(problems)

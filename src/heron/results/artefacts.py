@@ -2,7 +2,7 @@
 
 Calibration is computed from the stored probabilities, so that old runs have it as well.
 
-Shape suffixes: N examples, C classes, E epochs.
+Shape suffixes: N examples, C classes.
 """
 
 from __future__ import annotations
@@ -24,11 +24,9 @@ from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.confusion import confusion_matrix
-from heron.metrics.span import item_scores
-from heron.results.collect import RunRecord
-from heron.results.groups import SPLITS
+from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import Prediction, Predictions, read_predictions
-from heron.tasks.scores import text_scores
+from heron.tasks.scores import TextScores, text_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,12 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class DataMap:
-    """How each training example was learnt, in order of first appearance.
+    """Training dynamics of each training example, float64 [N], in order of first appearance.
 
     Args:
-        confidence: float64 [N], mean probability of the gold class over the epochs.
-        variability: float64 [N], population standard deviation of that probability.
-        correctness: float64 [N], fraction of epochs in which the prediction was right.
+        confidence: mean probability of the gold class over the epochs.
+        variability: population standard deviation of that probability.
+        correctness: fraction of epochs in which the prediction was right.
         epochs: how many records there are.
     """
 
@@ -59,16 +57,15 @@ class DataMap:
 
 @dataclass(frozen=True, slots=True)
 class Artefacts:
-    """Everything a run's page shows beside its scores; what is absent is named in `missing`.
+    """Everything a run's page shows beside its scores.
 
     Args:
         split: which split's predictions are shown.
         classes: class names; empty where predictions are texts.
         predictions: N rows.
-        right: N: whether the prediction is the gold label; of answers, whether SQuAD's match is
-            exact.
-        curves: what was logged, by name.
-        data_map: how the training examples were learnt.
+        right: N: whether the prediction is the gold label; of answers, SQuAD's exact match.
+        curves: logged quantities, by name.
+        data_map: None where no dynamics were recorded.
         missing: what is not there, and why.
         reliability: the labelled rows in bins by confidence.
     """
@@ -90,9 +87,10 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     split = next((name for name in SPLITS if folder.predictions(name).is_file()), SPLITS[0])
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
-    found = _attempt(_read_predictions, folder.predictions(split), missing)
+    path = folder.predictions(split)
+    found = _attempt(_read_predictions, path, missing)
     predictions = found.rows if found else ()
-    # A baseline has no epochs, and whoever switched the recorder off misses nothing.
+    # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
     trained = run.setting("baseline.name", "none") == "none"
     recorded = trained and run.setting("dynamics.enabled", True)
     curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
@@ -100,13 +98,12 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     classes = class_names(run, predictions)
     reliability = None
     if found and classes:
-        path = folder.predictions(split)
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
     if not run.scores:
         missing.append(_no_scores(folder))
     elif SPLITS[0] not in run.scores:
         missing.append("no test scores")
-    right = right_rows(found) if found else ()
+    right = right_rows(found, text_scores(run.setting("task.name"))) if found else ()
     return Artefacts(
         split, classes, predictions, right, curves, data_map, tuple(missing), reliability
     )
@@ -121,7 +118,7 @@ def _no_scores(folder: RunFolder) -> str:
 
 
 def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
-    """Read one artefact, or note in `missing` why there is none."""
+    """Read one artefact; if that fails, add the reason to `missing`."""
     try:
         return read(path)
     except FileNotFoundError:
@@ -132,11 +129,7 @@ def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
 
 
 def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str, ...]:
-    """Order the classes as the data set does; classes it does not know come last.
-
-    Returns:
-        The class names; empty where the data set has no classes (answers, summaries).
-    """
+    """List the classes in the data set's order, unknown ones last; empty for texts."""
     order = run.setting("data.label_order")
     if not order or text_scores(run.setting("task.name")):
         return ()
@@ -150,27 +143,20 @@ def _read_predictions(path: Path) -> Predictions:
     return read_predictions(path)
 
 
-def right_rows(predictions: Predictions) -> tuple[bool, ...]:
+def right_rows(predictions: Predictions, scores: TextScores | None) -> tuple[bool, ...]:
     """Tell which rows are right; of answers, by SQuAD's exact match, "no answer" included."""
     rows = predictions.rows
-    if not predictions.has_all_golds:
+    if scores is None or scores.right is None or not predictions.has_all_golds:
         return tuple(row.gold == row.prediction for row in rows)
     answers, golds = [row.prediction for row in rows], [row.golds for row in rows]
-    return tuple(map(bool, item_scores(answers, golds, no_answer=True)["exact_match"]))
+    return tuple(map(bool, scores.items(answers, golds, None, True)[scores.right]))
 
 
 def reliability_of(predictions: Predictions, classes: Sequence[str]) -> ReliabilityBins | None:
-    """Put one split's labelled rows into bins by confidence.
-
-    Args:
-        predictions: of one split.
-        classes: class names, in order.
-
-    Returns:
-        None where no probabilities are stored.
+    """Put the labelled rows of a split into bins by confidence; None without probabilities.
 
     Raises:
-        DataError: the probabilities are no distributions.
+        DataError: the probabilities of some row do not add up to 1.
     """
     stored = [name for name in classes if f"p/{name}" in predictions.columns]
     if not stored:
@@ -197,10 +183,10 @@ def confusion_counts(
 
 
 def read_curves(path: Path) -> dict[str, Curve]:
-    """Read `metrics.csv`: sparse rows become one value per epoch and column.
+    """Read `metrics.csv`: one value per epoch and column.
 
-    A training loss is the mean of what was logged in the epoch; everything else is measured once
-    an epoch, and the last value stands.
+    A training loss is the mean over the epoch. Everything else is logged once an epoch; the last
+    value counts.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -208,34 +194,28 @@ def read_curves(path: Path) -> dict[str, Curve]:
     values: dict[str, dict[int, list[float]]] = {}
     with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            epoch = _number(row.pop("epoch", None))
+            epoch = _finite(row.pop("epoch", None))
             for name, text in row.items():
-                value = _number(text)
+                value = _finite(text)
                 if epoch is not None and value is not None and name not in (None, "step"):
                     values.setdefault(name, {}).setdefault(int(epoch), []).append(value)
     curves = {}
     for name, by_epoch in values.items():
-        epochs = tuple(sorted(by_epoch))
-        one = _mean if name.startswith("train/") else _last
-        curves[name] = Curve(epochs, tuple(one(by_epoch[epoch]) for epoch in epochs))
+        logged = [by_epoch[epoch] for epoch in sorted(by_epoch)]
+        means = (math.fsum(each) / len(each) for each in logged)
+        last = (each[-1] for each in logged)
+        chosen = means if name.startswith("train/") else last
+        curves[name] = Curve(tuple(sorted(by_epoch)), tuple(chosen))
     return curves
 
 
-def _number(text: Any) -> float | None:
-    """A finite number, or None for an empty, broken or non-finite cell."""
+def _finite(text: Any) -> float | None:
+    """Read a finite number; None for an empty, broken or non-finite cell."""
     try:
         value = float(text)
     except (TypeError, ValueError):
         return None
     return value if math.isfinite(value) else None
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _last(values: Sequence[float]) -> float:
-    return values[-1]
 
 
 def read_data_map(folder: Path) -> DataMap:

@@ -1,8 +1,8 @@
-"""Find the runs in a folder and read what they say about themselves."""
+"""Find the runs in a folder, read what they say about themselves, and name the scores to show."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,19 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import read_yaml
+from heron.metrics.names import with_copied
 
-_MARKS_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
+SPLITS = ("test", "validation")
+
+_FILES_OF_A_RUN = ("config.yaml", "status.json", "scores.json")
+_CLASS_SCORES = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
+_ANSWER_SCORES = ("f1", "exact_match", "no_answer_accuracy")  # and two of each language
+_SUMMARY_SCORES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What one run folder says about itself, read once; unreadable parts are empty.
+    """The small files of one run folder, read once; unreadable files are empty.
 
     Args:
         path: the run folder.
@@ -25,7 +31,7 @@ class RunRecord:
         status: `status.json`; its `state` is `running`, `done`, `failed`, `absent` (nothing
             written) or `broken` (a file cannot be read; `error` says which and why).
         scores: `{"<split>": {"<metric>": number}}`, fractions from 0 to 1.
-        ledger: `ledger.json`, what training has spent; empty for baselines and older runs.
+        ledger: `ledger.json`, the training budget spent; empty for baselines and older runs.
     """
 
     path: Path
@@ -41,7 +47,7 @@ class RunRecord:
 
     @property
     def state(self) -> str:
-        """How far the run came."""
+        """The state in `status.json`, see the class."""
         return str(self.status["state"])
 
     @property
@@ -56,11 +62,11 @@ class RunRecord:
 
     @property
     def curriculum(self) -> str:
-        """The curriculum's name; `none` where everything was drawn all the time."""
+        """The curriculum's name, or `none`."""
         return str(self.setting("curriculum.name", "none"))
 
     def setting(self, key: str, default: Any = None) -> Any:
-        """Look up a dotted configuration key (`optim.lr`); `default` where it is absent."""
+        """Look up a dotted configuration key (`optim.lr`)."""
         value: Any = self.config
         for part in key.split("."):
             if not isinstance(value, Mapping) or part not in value:
@@ -77,8 +83,7 @@ class RunRecord:
 def collect(folder: Path) -> list[RunRecord]:
     """Read a run folder, or every run of a sweep folder, ordered by name.
 
-    Broken, failed and unfinished runs are included with their state: a sweep's table must show
-    what is missing, not hide it.
+    Broken, failed and unfinished runs are included: a sweep's tables must show what is missing.
 
     Raises:
         ConfigError: the folder does not exist or holds no run.
@@ -99,13 +104,13 @@ def collect(folder: Path) -> list[RunRecord]:
 
 def is_run(folder: Path) -> bool:
     """Whether `folder` is one run (not a sweep of them)."""
-    return any((folder / name).is_file() for name in _MARKS_OF_A_RUN)
+    return any((folder / name).is_file() for name in _FILES_OF_A_RUN)
 
 
 def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Leave out the runs that curricula have learnt from: nobody asked for them.
+    """Leave out the runs that were trained only because a curriculum needs their dynamics.
 
-    They lie beside the runs of an experiment and have the name of none.
+    They lie beside the runs of an experiment and have no experiment's name.
     """
     if not any(run.curriculum != "none" and run.setting("experiment") for run in runs):
         return list(runs)
@@ -129,7 +134,7 @@ def _read_run(path: Path) -> RunRecord:
 
 
 def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
-    """Read a JSON or YAML file; what cannot be read is noted in `errors`, not raised."""
+    """Read a JSON or YAML file; if that fails, add to `errors` instead of raising."""
     if not path.is_file():
         return {}
     try:
@@ -141,3 +146,66 @@ def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
         errors.append(f"{path.name} holds {type(value).__name__}, not keys and values")
         return {}
     return value
+
+
+def count_states(runs: Iterable[RunRecord]) -> str:
+    """Count runs by state, `2 done, 1 failed`."""
+    states = [run.state for run in runs]
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+
+
+def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping[str, float]:
+    """Read what copying sentences reaches on the runs' split: `{"lead3_rouge1": fraction, ...}`.
+
+    Every run of summaries stores it for each split, and every table and figure with a run's ROUGE
+    shows it: an article's first three sentences may score higher than a system.
+
+    Returns:
+        Empty where no run stores it, or where the runs are not of the same articles.
+    """
+    found = [run.scores.get(split, {}) for run in runs]
+    known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]
+    stated = [one for one in known if one]
+    return stated[0] if stated and all(one == stated[0] for one in stated) else {}
+
+
+def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
+    """Name the scores that head a report, those of `trainer.monitor` and `task.metrics` included.
+
+    Without any known headline score, all scores that are not parts of another.
+    """
+    runs = list(runs)
+    present = dict.fromkeys(name for run in runs for of in run.scores.values() for name in of)
+    known = headline_of(present)
+    named = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
+    named |= dict.fromkeys(name for run in runs for name in run.setting("task.metrics") or ())
+    return [*known, *(name for name in named if name in present and name not in known)]
+
+
+def watched_score(runs: Sequence[RunRecord]) -> str:
+    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
+    named = (str(run.setting("trainer.monitor") or "") for run in runs)
+    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
+
+
+def headline_of(names: Iterable[str]) -> list[str]:
+    """Choose the headline scores among all names; what copying reaches follows each ROUGE."""
+    present = dict.fromkeys(names)
+    known = [name for name in _CLASS_SCORES if name in present]
+    if not known and "rouge1" in present:
+        return with_copied([name for name in _SUMMARY_SCORES if name in present], present)
+    if not known and "exact_match" in present:
+        answers = [name for name in present if name in _ANSWER_SCORES or _is_of_language(name)]
+        return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
+    return known or [name for name in present if is_whole(name)]
+
+
+def _is_of_language(name: str) -> bool:
+    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
+    prefix, _, rest = name.partition("_")
+    return rest in ("f1", "exact_match") and prefix != "answerable"
+
+
+def is_whole(metric: str) -> bool:
+    """Whether a metric is a score of the whole split, not of one class nor an interval's bound."""
+    return "/" not in metric and not metric.endswith(("_low", "_high"))

@@ -1,4 +1,4 @@
-"""The comparison of systems: takes what is not said from the runs, and finds rows' documents."""
+"""`heron compare`: options, what the runs say where an option is left out, rows' documents."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
+from heron.base.run_folder import RunFolder
+from heron.base.tables import cell_text, read_table
+from heron.config.checks import read_stored
 from heron.config.data import UnicodeOptions
 from heron.languages.unicode import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align
-from heron.results.collect import RunRecord
+from heron.results.collect import RunRecord, copied_scores
 from heron.results.comparison import Comparison, compare_systems
-from heron.results.copied import copied_scores
 from heron.results.finding import System, find_baseline, systems_of
 from heron.results.scoring import Settings
 from heron.tasks.scores import CLASSES, scores_of, text_scores
@@ -31,12 +33,10 @@ _COPIED_UNKNOWN = (
     "What copying sentences reaches (lead-3, oracle) is unknown: files alone hold no articles; "
     "name a run beside them, or one with baseline=lead."
 )
-
 _COPIED_DIFFERS = (
     "What copying sentences reaches (lead-3, oracle) is not shown: the runs' scores.json lack it "
     "or do not agree."
 )
-
 _READ_APART = (
     "The runs read Unicode variants differently (data.unicode): what any of them unifies is "
     "unified here in golds, and in summaries."
@@ -57,9 +57,9 @@ class CompareOptions:
         draws: of the bootstrap and of the randomisation.
         seed: of both.
         alpha: how large a corrected p may be; also sets the intervals' width.
-        resample: `row`, or `group`: whole documents; default: what the runs' task says.
+        resample: `row`, or `group`: whole documents; default: the runs' `task.resample`.
         groups: a table with the columns `guid` and `group`, for `resample=group`.
-        rows: `all` refuses systems on different rows; `shared` leaves out what not all have.
+        rows: `all` refuses systems on different rows; `shared` compares on the rows of all.
         task: default: the runs' task; of files alone `classification`. `qa` compares answers,
             `summarization` summaries.
         labels: all labels, in order; default: those of the runs' data. Of answers: `answer`, or
@@ -96,7 +96,7 @@ def compare_runs(
         options: everything else.
 
     Raises:
-        ConfigError: as `run`; above all, one system only or no predictions of the split.
+        ConfigError: wrong options, only one system, or no predictions of the split.
         DataError: everything wrong with the predictions.
     """
     options = dataclasses.replace(options or CompareOptions(), against=against)
@@ -105,7 +105,7 @@ def compare_runs(
 
 
 def compare(systems: Sequence[System], notes: list[str], options: CompareOptions) -> Comparison:
-    """Compare systems that have been found; `notes` say what the reader must know."""
+    """Compare systems; `notes` are shown below the tables."""
     if not systems:
         raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
     against = find_baseline(systems, options.against)
@@ -118,12 +118,13 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     copied = copied_scores(records, options.split, settings.metric)
     if not copied and copied_names(settings.metric):
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
-    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *map(_sentence, notes)))
+    sentences = (note if note.endswith(".") else f"{note}." for note in notes)
+    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *sentences))
     return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
-    """Take what is not said from the runs."""
+    """Fill options that are left out from the runs."""
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
     scores, language = scores_of(task), options.language
     texts = text_scores(task) is not None
@@ -142,7 +143,7 @@ def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list
 
 
 def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> UnicodeOptions:
-    """Unify what any of the runs unifies in this split; of files alone, what heron does."""
+    """Unify what any of the runs unifies in this split; of files alone, heron's default."""
     readings = [_reading(run, split) for run in records]
     found = coarsest(readings)
     if any(reading != found for reading in readings):
@@ -153,15 +154,11 @@ def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> Unic
 def _reading(run: RunRecord, split: str) -> UnicodeOptions:
     """Read `data.unicode` of the data set that a run's split is of."""
     if "." in split or run.setting("stages"):
-        with suppress(HeronError):  # that data set is gone: the run's own says how it read
+        with suppress(HeronError):  # that data set is gone: the run's own setting counts
             return _data_of(run, split)[0].unicode
     stored = run.setting("data.unicode") or {}
     known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
     return UnicodeOptions(**known)
-
-
-def _sentence(note: str) -> str:
-    return note if note.endswith(".") else f"{note}."
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
@@ -180,12 +177,10 @@ def _groups(
     options: CompareOptions,
     notes: list[str],
 ) -> list[str] | None:
-    """Find each row's document; None where rows are to be drawn.
-
-    It is looked for in `groups=`, in the predictions' column `group`, and in the runs' data.
+    """Find each row's document; None where single rows are to be drawn.
 
     Raises:
-        ConfigError: groups were asked for, and some row's is nowhere to be found.
+        ConfigError: groups were asked for, and some row has none.
     """
     wanted = options.resample or ("group" if options.groups else None)
     if wanted not in (None, *DRAWN):
@@ -196,7 +191,7 @@ def _groups(
     try:
         return _find_groups(guids, named, records, options)
     except HeronError as error:
-        why = _first_line(error)
+        why = first_problem(error)
         if wanted == "group":
             fix = "name a table of guid and group with groups=FILE, or draw rows with resample=row"
             raise ConfigError(f"resample=group: {why}; {fix}") from error
@@ -207,10 +202,10 @@ def _groups(
         return None
 
 
-def _first_line(error: HeronError) -> str:
-    """Say the first thing that is wrong."""
+def first_problem(error: HeronError) -> str:
+    """Give the first problem of an error with several, else its message."""
     problems = error.problems if isinstance(error, DataError) else [error]
-    return str(problems[0]) if problems else "the runs' data cannot be found"
+    return str(problems[0] if problems else error)
 
 
 def _find_groups(
@@ -219,10 +214,9 @@ def _find_groups(
     records: Sequence[RunRecord],
     options: CompareOptions,
 ) -> list[str]:
+    """Look in `groups=`, in the predictions' column `group`, and in the runs' data."""
     path = options.groups
     if path is not None:
-        from heron.base.tables import cell_text, read_table
-
         table = read_table(path)
         table.require("guid", "group")
         named = {cell_text(row["guid"]): cell_text(row["group"]) for row in table.rows}
@@ -237,7 +231,7 @@ def _find_groups(
 
 def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
     """Read the documents from a run's data; a row without one is grouped by its text."""
-    from heron.results.reading import find_examples
+    from heron.results.shipped import find_examples  # start-up time: the data sets' readers
 
     data, inner, paths = _data_of(run, split)
     examples = find_examples(guids, inner, data, Path(paths.data), Path(paths.cache))
@@ -246,9 +240,7 @@ def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[st
 
 def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
     """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
-    from heron.base.run_folder import RunFolder
-    from heron.config.checks import read_stored
-    from heron.results.reading import data_of
+    from heron.results.shipped import data_of  # start-up time: the data sets' readers
 
     config = read_stored(RunFolder(run.path).config)
     return *data_of(config, split), config.paths

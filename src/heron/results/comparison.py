@@ -1,18 +1,18 @@
 """Compare systems on the same rows with a baseline: differences, intervals, tests.
 
 The protocol of the papers: several seeds of each system, mean and standard deviation of their
-scores, and the run that is best on validation. Three units are tested, and kept apart:
+scores, and the run that is best on validation. Three units are tested:
 
 - rows (or whole documents), each drawn or swapped with all seeds of both systems: the headline.
   `bootstrap` gives the interval of the difference of means, `randomization` its p-value, `p_holm`
   that p-value corrected for the number of systems;
 - rows of two single runs: same seed with same seed (`per_seed`), and best on validation with best
   on validation (`mcnemar`, `cochran_q`; right or wrong only);
-- runs: Mann-Whitney over the seeds' scores, which says whether other seeds would differ, on these
-  rows, and needs four seeds each before p can fall below .05.
+- runs: Mann-Whitney over the seeds' scores: whether other seeds would differ on these rows. It
+  needs four seeds a side before p can fall below .05.
 
-Stacking the seeds as if each row and seed were an observation of its own would count every row
-several times and make p-values too small; nothing here does so.
+Rows of different seeds are never stacked as independent observations: every row would count
+several times, and p-values would be too small.
 
 Legend: N rows, K runs of a system.
 """
@@ -33,7 +33,6 @@ from heron.metrics.paired import (
     paired_bootstrap,
 )
 from heron.metrics.significance import (
-    Booleans,
     CochranQ,
     MannWhitney,
     McNemar,
@@ -53,7 +52,7 @@ class SeedPair:
     """A system's run beside the baseline's of the same seed.
 
     Args:
-        seed: what names the pair; `0 / 3` where the seeds differ.
+        seed: name of the pair; `0 / 3` where the seeds differ.
         score: of the system's run.
         baseline: of the baseline's.
         bootstrap: rows are drawn.
@@ -78,8 +77,7 @@ class AgainstBaseline:
         randomization: p of the same difference; rows are swapped with all their seeds.
         p_holm: the randomisation's p, corrected for the number of systems.
         significant: whether `p_holm` is at most alpha.
-        mcnemar: of the two runs that are best on validation; None where rows are not right or
-            wrong.
+        mcnemar: of the best runs; None where rows are not right or wrong.
         mann_whitney: over the scores of the seeds; None where a system has one run.
         per_seed: each pair of runs.
     """
@@ -100,10 +98,9 @@ class SystemResult:
     Args:
         label: its name.
         names: its runs, K.
-        seeds: what sets them apart, K.
+        seeds: of the runs, K.
         scores: of each run, K fractions.
-        best: the number of the run that is best on validation; the first run where no validation
-            scores are stored.
+        best: number of the run that is best on validation; the first without validation scores.
         validation: that run's score on validation, or None.
         against: None for the baseline itself.
     """
@@ -119,19 +116,20 @@ class SystemResult:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that was compared.
+    """Several systems compared with a baseline.
 
     Args:
-        settings: how.
+        settings: the metric and the parameters of the tests.
         baseline: its label.
         systems: all, in the order given, the baseline among them.
-        right: what makes a row right, `accuracy` or `exact_match`; None: nothing does.
+        right: the score that is 1 for a right row, `accuracy` or `exact_match`; None: there is
+            none.
         cochran_q: over the best run of every system; None where rows are not right or wrong.
-        rows: how many rows.
-        groups: how many groups they are in; None where rows are drawn.
-        notes: what the reader must know.
-        copied: of summaries, what copying sentences of the articles reaches on the runs' split,
-            such as `lead3_rouge1`; empty where no run says it.
+        rows: number of rows.
+        groups: number of groups; None where rows are drawn.
+        notes: for readers.
+        copied: of summaries, what copying sentences reaches on the runs' split, such as
+            `lead3_rouge1`; empty where no run stores it.
     """
 
     settings: Settings
@@ -152,11 +150,11 @@ def compare_systems(
 
     Args:
         aligned: from `heron.results.alignment.align`.
-        settings: how, as for `align`; default `Settings()`.
-        against: the number of the baseline.
+        settings: as for `align`.
+        against: number of the baseline.
 
     Raises:
-        ConfigError: one system only.
+        ConfigError: there is only one system.
     """
     settings = settings or Settings()
     if len(aligned.systems) < 2:
@@ -165,20 +163,18 @@ def compare_systems(
             f"there is one system only ({only}): name two, or a sweep that varies more than seeds"
         )
     results = [_result(system, aligned) for system in aligned.systems]
+    tests = _Tests(aligned, settings, results, against)
     others = [number for number in range(len(results)) if number != against]
-    first = _Test(aligned, settings, results, against)
-    differences = {number: first.bootstrap_and_randomization(number) for number in others}
-    corrected = holm([randomization.p for _, randomization in differences.values()])
-    for number, p_holm in zip(others, corrected, strict=True):
-        bootstrap, randomization = differences[number]
+    differences = [tests.rows(number) for number in others]
+    corrected = holm([randomization.p for _, randomization in differences])
+    for number, difference, p_holm in zip(others, differences, corrected, strict=True):
         found = AgainstBaseline(
-            bootstrap,
-            randomization,
+            *difference,
             p_holm,
             p_holm <= settings.alpha,
-            first.mcnemar(number),
-            first.mann_whitney(number),
-            first.per_seed(number),
+            tests.mcnemar(number),
+            tests.mann_whitney(number),
+            tests.per_seed(number),
         )
         results[number] = replace(results[number], against=found)
     return Comparison(
@@ -186,7 +182,7 @@ def compare_systems(
         results[against].label,
         tuple(results),
         aligned.scoring.right,
-        _cochran_q(aligned, results),
+        _cochran_q(aligned),
         len(aligned.guids),
         len(set(aligned.groups)) if aligned.groups else None,
         (*aligned.notes, *_notes(results, aligned)),
@@ -194,9 +190,9 @@ def compare_systems(
 
 
 def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the runs of two systems: same seed with same seed.
+    """Pair the runs of two systems by their seeds.
 
-    A system of one run (a deterministic one, a file) stands beside each run of the other. Where
+    A system of one run (a deterministic one, a file) is paired with each run of the other. Where
     no seed is shared, runs are paired in order.
     """
     if len(first) == 1 or len(second) == 1:
@@ -206,15 +202,15 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
-    """The tests of one system against the baseline."""
+class _Tests:
+    """The tests of each system, by its number, against the baseline."""
 
     aligned: Aligned
     settings: Settings
-    results: list[SystemResult]
+    results: Sequence[SystemResult]
     against: int
 
-    def bootstrap_and_randomization(
+    def rows(
         self, number: int, run: int | None = None, beside: int | None = None
     ) -> tuple[Bootstrap, Randomization]:
         """Test all runs of both systems, or `run` of the system and `beside` of the baseline."""
@@ -224,31 +220,28 @@ class _Test:
             first_KN, second_JN = _same_seeds_first(system, baseline)
         else:
             first_KN, second_JN = first_KN[run], second_JN[beside]
-        aligned, settings = self.aligned, self.settings
-        units = aligned.scoring.pair(first_KN, second_JN, aligned.groups)
-        score = aligned.scoring.score
+        scoring, settings = self.aligned.scoring, self.settings
+        units = scoring.pair(first_KN, second_JN, self.aligned.groups)
         drawn = {"draws": settings.draws, "seed": settings.seed}
         return (
-            paired_bootstrap(units, score, level=1 - settings.alpha, **drawn),
-            approximate_randomization(units, score, **drawn),
+            paired_bootstrap(units, scoring.score, level=1 - settings.alpha, **drawn),
+            approximate_randomization(units, scoring.score, **drawn),
         )
 
     def mcnemar(
         self, number: int, run: int | None = None, beside: int | None = None
     ) -> McNemar | None:
-        """Test `run` and `beside`, row by row; default: the runs that are best on validation."""
-        results = self.results
-        first_KN = self.aligned.systems[number].right_KN
-        second_JN = self.aligned.systems[self.against].right_KN
-        if first_KN is None or second_JN is None:
+        """Test `run` and `beside`; default: the best runs."""
+        system, baseline = self.aligned.systems[number], self.aligned.systems[self.against]
+        if system.right_KN is None or baseline.right_KN is None:
             return None
         return mcnemar(
-            first_KN[results[number].best if run is None else run],
-            second_JN[results[self.against].best if beside is None else beside],
+            system.right_KN[system.best if run is None else run],
+            baseline.right_KN[baseline.best if beside is None else beside],
         )
 
     def mann_whitney(self, number: int) -> MannWhitney | None:
-        """Test the scores of the seeds; None where either system has one run only."""
+        """Test the scores of the seeds; None where either system has only one run."""
         first, second = self.results[number].scores, self.results[self.against].scores
         if min(len(first), len(second)) < 2:
             return None
@@ -259,11 +252,10 @@ class _Test:
         first, second = self.results[number], self.results[self.against]
         pairs = []
         for i, j in pair_runs(first.seeds, second.seeds):
-            seeds = dict.fromkeys(filter(None, (first.seeds[i], second.seeds[j])))
-            bootstrap, randomization = self.bootstrap_and_randomization(number, i, j)
-            right = self.mcnemar(number, i, j)
+            seeds = " / ".join(dict.fromkeys(filter(None, (first.seeds[i], second.seeds[j]))))
             scores = first.scores[i], second.scores[j]
-            pairs.append(SeedPair(" / ".join(seeds), *scores, bootstrap, randomization, right))
+            tests = (*self.rows(number, i, j), self.mcnemar(number, i, j))
+            pairs.append(SeedPair(seeds, *scores, *tests))
         return tuple(pairs)
 
 
@@ -278,20 +270,16 @@ def _result(system: SystemOutcomes, aligned: Aligned) -> SystemResult:
     )
 
 
-def _cochran_q(aligned: Aligned, results: Sequence[SystemResult]) -> CochranQ | None:
+def _cochran_q(aligned: Aligned) -> CochranQ | None:
     """Test the best run of every system, row by row."""
-    right_SN: list[Booleans] = [
-        system.right_KN[result.best]
-        for system, result in zip(aligned.systems, results, strict=True)
-        if system.right_KN is not None
-    ]
+    right_SN = [one.right_KN[one.best] for one in aligned.systems if one.right_KN is not None]
     return cochran_q(np.stack(right_SN, axis=1)) if right_SN else None
 
 
 def _same_seeds_first(
     system: SystemOutcomes, baseline: SystemOutcomes
 ) -> tuple[npt.NDArray, npt.NDArray]:
-    """Order the runs so that those of one seed have the same place; all runs stay."""
+    """Order the runs so that runs of one seed have the same place; all runs stay."""
     pairs = pair_runs(system.seeds, baseline.seeds)
     orders = []
     for runs, place in ((system.outcome_KN, 0), (baseline.outcome_KN, 1)):
@@ -301,15 +289,13 @@ def _same_seeds_first(
 
 
 def _notes(results: Sequence[SystemResult], aligned: Aligned) -> list[str]:
-    """Say where no validation score chose the best run, and where there are few documents."""
+    """Warn of best runs chosen without a validation score, and of few documents."""
     notes = []
-    blind = [
-        result.label for result in results if result.validation is None and len(result.scores) > 1
-    ]
-    if blind:
-        names = ", ".join(blind)
+    unknown = [one.label for one in results if one.validation is None and len(one.scores) > 1]
+    if unknown:
         notes.append(
-            f"{names}: no validation scores are stored, so the first run stands for the best."
+            f"{', '.join(unknown)}: no validation scores are stored, so the first run counts as "
+            "the best."
         )
     documents = len(set(aligned.groups or ()))
     if 0 < documents < _FEW_DOCUMENTS:

@@ -1,4 +1,4 @@
-"""Find the systems that a command line names: runs, sweeps, globs of them, prediction files."""
+"""Find the systems named on a command line: runs, sweeps, globs of them, prediction files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
-from heron.results.groups import Group, group_runs, is_seed
+from heron.results.groups import Group, group_runs, is_seed, match_systems
 from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
@@ -25,8 +25,8 @@ class Source:
     Args:
         name: the run's, or the file's without its suffix.
         path: the predictions.
-        seed: what sets it apart from the system's other runs; empty where it is the only one.
-        record: the run that left it, if any.
+        seed: seeds of the run, or the file's name; empty for the only file of a system.
+        record: the run that wrote the file, if any.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Runs that differ by nothing but their seeds, ordered by seed.
+    """Runs that differ in nothing but their seeds, ordered by seed.
 
     Args:
-        label: what tables call it.
+        label: its name in tables.
         sources: its predictions.
-        names: what else it can be called: jobs, paths, the word it came from.
+        names: its other names: jobs, paths, the word on the command line.
     """
 
     label: str
@@ -52,7 +52,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What some words name: groups of runs, or files."""
+    """The runs or files that a word names."""
 
     word: str
     runs: tuple[RunRecord, ...] = ()
@@ -63,9 +63,8 @@ def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[s
     """Find the systems in the order that they are named.
 
     A word is a run folder, a sweep folder, a prediction file, a glob, or the beginning of the
-    names of several runs. Runs named one by one are one system where they differ by their seeds
-    only; a word that stands for many runs is grouped by itself, so that two sweeps of the same
-    settings stay apart.
+    names of several runs. Runs named one by one are one system if they differ in seeds only. The
+    runs of one word are grouped by themselves, so that two sweeps of the same settings stay apart.
 
     Args:
         words: as typed.
@@ -90,7 +89,7 @@ def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[s
         systems += systems_of(one.runs, split, notes, name=_stem(one.word))
         if one.files:
             systems.append(_of_files(one))
-    return _unlike(systems), notes
+    return _with_unique_labels(systems), notes
 
 
 def systems_of(
@@ -101,7 +100,7 @@ def systems_of(
     Args:
         runs: of one sweep.
         split: which of their predictions.
-        notes: added to.
+        notes: gets a line for each run that is left out.
         name: the system's label where there is only one; default: the runs' name without seeds.
 
     Raises:
@@ -117,34 +116,19 @@ def systems_of(
 
 
 def find_baseline(systems: Sequence[System], against: str | None) -> int:
-    """Find the system that the others are compared with.
-
-    Args:
-        systems: all of them.
-        against: a label, a run's name or path, or settings (`head=ess`); None is the first system.
+    """Find the number of the baseline; `against` as in `match_systems`, None is the first system.
 
     Raises:
-        ConfigError: none is called so, or several are.
+        ConfigError: none has this name, or several have.
     """
     if against is None:
         return 0
-    wanted = against.rstrip("/")
-    exact = [n for n, system in enumerate(systems) if wanted in (system.label, *system.names)]
-    parts = {part.strip() for part in wanted.split(",")}
-    matching = exact or [
-        n
-        for n, system in enumerate(systems)
-        if parts <= {part.strip() for part in system.label.rpartition(": ")[2].split(",")}
-    ]
-    if len(matching) == 1:
-        return matching[0]
     labels = [system.label for system in systems]
-    if matching:
+    matching = match_systems(against, labels, [system.names for system in systems])
+    if len(matching) > 1:
         several = "; ".join(labels[n] for n in matching)
         raise ConfigError(f"against={against} fits several systems: {several}; name one in full")
-    every = labels + [name for system in systems for name in system.names]
-    hint = nearest(against, every)
-    raise ConfigError(f"against={against}: no such system.{hint} They are: {'; '.join(labels)}")
+    return matching[0]
 
 
 def _find(word: str) -> Found:
@@ -155,7 +139,7 @@ def _find(word: str) -> Found:
     if path.is_dir():
         return Found(word, tuple(collect(path)))
     text = str(path)
-    # "[" stands for itself: names of runs hold lists, [6,8].
+    # "[" is no wildcard: names of runs hold lists, [6,8].
     pattern = glob.escape(text).replace("[*]", "*").replace("[?]", "?")
     pattern += "" if set(text) & set("*?") else "*"
     matches = [Path(match) for match in sorted(glob.glob(pattern))]
@@ -184,7 +168,7 @@ def _is_one_run(found: Found) -> bool:
 
 
 def _one_by_one(runs: Sequence[RunRecord], split: str, notes: list[str]) -> list[System]:
-    """Group runs that were named each by itself; the same seed twice is two systems."""
+    """Group runs that were named one by one; the same seed twice is two systems."""
     systems: list[System] = []
     for system in systems_of(runs, split, notes):
         seeds = [source.seed for source in system.sources]
@@ -222,7 +206,7 @@ def _paths(source: Source) -> tuple[str, ...]:
 
 
 def _seed(run: RunRecord) -> str:
-    """Name what repeats a run: its seed, and the seeds of draws that were set for it."""
+    """Join a run's seed and the overridden seeds of draws."""
     others = [key for key in run.overrides() if is_seed(key) and key != "seed"]
     return "/".join(str(run.setting(key, "")) for key in ("seed", *others))
 
@@ -232,7 +216,7 @@ def _number(text: str) -> tuple[int, float, str]:
 
 
 def _of_files(found: Found) -> System:
-    """Make one system of the files that a word names; of several, each is a run."""
+    """Make one system of the files that a word names; each file is a run."""
     several = len(found.files) > 1
     sources = [
         Source(table_stem(path), path, table_stem(path) if several else "") for path in found.files
@@ -255,8 +239,8 @@ def _without_seed(run: RunRecord) -> str:
     return ",".join(kept) or run.path.absolute().parent.name
 
 
-def _unlike(systems: Sequence[System]) -> list[System]:
-    """Give systems of one label different ones: their folder's name first, then a number."""
+def _with_unique_labels(systems: Sequence[System]) -> list[System]:
+    """Tell systems of one label apart: by their folder's name in front, or else a number."""
     labels = [system.label for system in systems]
     told = [
         f"{_home(system)}: {label}" if labels.count(label) > 1 and label != _home(system) else label

@@ -1,21 +1,15 @@
-"""The runs of a sweep in groups: what varied between them, and which scores head a report."""
+"""The runs of a sweep in groups that differ in nothing but seeds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.base.cells import Summary, summarize
+from heron.base.errors import ConfigError, nearest
 from heron.config.checks import INDECISIVE, NEUTRAL
 from heron.config.keys import flatten
 from heron.results.collect import RunRecord
-from heron.results.copied import with_copied
-
-SPLITS = ("test", "validation")
-
-_HEADLINE = ("macro_f1", "weighted_f1", "relaxed_macro_f1", "relaxed_weighted_f1", "accuracy")
-_OF_ANSWERS = ("f1", "exact_match", "no_answer_accuracy")  # and each language's own two
-_OF_SUMMARIES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,64 +39,6 @@ class Group:
         return summarize(self.values(split, metric))
 
 
-def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
-    """Name the overridden keys whose values are not the same in all runs, in given order.
-
-    Keys that cannot change a result (`paths`, `logger`, ...) are left out.
-    """
-    keys = dict.fromkeys(key for run in runs for key in run.overrides())
-    return [key for key in keys if not _is_neutral(key) and len(_values(runs, key)) > 1]
-
-
-def _values(runs: Sequence[RunRecord], key: str) -> set[str]:
-    """List a key's values; a run that curricula learnt from has no experiment, which is none."""
-    if key == "experiment":
-        runs = [run for run in runs if run.setting(key) is not None]
-    return {value_of(run, key) for run in runs}
-
-
-def _is_neutral(key: str) -> bool:
-    return any(f"{key}.".startswith(f"{neutral}.") for neutral in NEUTRAL)
-
-
-def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
-    """Name the keys, typed or not, that can change a result and are not the same in all runs.
-
-    Seeds are left out, and so are keys that an older run does not know.
-    """
-    settings = [dict(flatten(run.config)) for run in runs if run.config]
-    shared = (
-        [key for key in settings[0] if all(key in each for each in settings)] if settings else []
-    )
-    return [
-        key
-        for key in shared
-        if not any(f"{key}.".startswith(f"{each}.") for each in INDECISIVE)
-        and not is_seed(key)
-        and any(each[key] != settings[0][key] for each in settings)
-    ]
-
-
-def is_seed(key: str) -> bool:
-    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`).
-
-    The seed of a generated corpus does not: its rows are others.
-    """
-    return key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
-
-
-def value_of(run: RunRecord, key: str) -> str:
-    """What `key` is in this run, also where it was left at its default.
-
-    The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
-    (`head=ess`) resolves to a mapping, whose name is the override itself or the mapping's.
-    """
-    value = run.setting(key)
-    if isinstance(value, Mapping):
-        value = run.overrides().get(key) or value.get("name")
-    return str(run.overrides().get(key, "–") if value is None else value)
-
-
 def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
     """Group runs by everything that varies but seeds, ordered by their settings."""
     keys = [key for key in varying_keys(runs) if not is_seed(key)]
@@ -115,60 +51,100 @@ def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
     ]
 
 
+def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
+    """Name the overridden keys whose values are not the same in all runs, in given order.
+
+    Keys that cannot change a result (`paths`, `logger`, ...) are left out.
+    """
+    keys = dict.fromkeys(key for run in runs for key in run.overrides())
+    return [key for key in keys if not _is_under(key, NEUTRAL) and len(_values(runs, key)) > 1]
+
+
+def _values(runs: Sequence[RunRecord], key: str) -> set[str]:
+    """List a key's values; the first runs of a curriculum have no experiment, which is none."""
+    if key == "experiment":
+        runs = [run for run in runs if run.setting(key) is not None]
+    return {value_of(run, key) for run in runs}
+
+
+def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
+    """Name the keys, overridden or not, that can change a result and differ between runs.
+
+    Seeds are left out, and so are keys that an older run does not have.
+    """
+    settings = [dict(flatten(run.config)) for run in runs if run.config]
+    if not settings:
+        return []
+    return [
+        key
+        for key, value in settings[0].items()
+        if all(key in each for each in settings)
+        and any(each[key] != value for each in settings)
+        and not _is_under(key, INDECISIVE)
+        and not is_seed(key)
+    ]
+
+
+def _is_under(key: str, prefixes: Sequence[str]) -> bool:
+    return any(f"{key}.".startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def is_seed(key: str) -> bool:
+    """Whether a key only repeats a run: `seed`, or the seed of a draw (`data.sample.seed`).
+
+    The seed of a generated corpus is none: it gives other rows.
+    """
+    return key.rpartition(".")[2] == "seed" and not key.startswith("data.generator.")
+
+
+def value_of(run: RunRecord, key: str) -> str:
+    """Read a key's value in a run, also where it was left at its default.
+
+    The resolved value comes first, so that `3e-5` and `0.00003` are one setting; a config group
+    (`head=ess`) resolves to a mapping, whose name is the override itself or the mapping's.
+    """
+    value = run.setting(key)
+    if isinstance(value, Mapping):
+        value = run.overrides().get(key) or value.get("name")
+    return str(run.overrides().get(key, "–") if value is None else value)
+
+
+def match_systems(
+    against: str, labels: Sequence[str], names: Sequence[Collection[str]]
+) -> list[int]:
+    """Find the systems that a baseline's name fits.
+
+    Args:
+        against: a label, a run's name or path, or settings (`head=ess`).
+        labels: of all systems.
+        names: further names of each system.
+
+    Returns:
+        The numbers of those with exactly this name, else of all with these settings.
+
+    Raises:
+        ConfigError: none fits.
+    """
+    wanted = against.rstrip("/")
+    exact = [n for n, own in enumerate(names) if wanted in (labels[n], *own)]
+    if exact:
+        return exact
+    # Labels of systems of several sweeps begin with the sweep's name.
+    settings = [_parts(label) | _parts(label.rpartition(": ")[2]) for label in labels]
+    if fitting := [n for n, own in enumerate(settings) if _parts(wanted) <= own]:
+        return fitting
+    known = [*labels, *(name for own in (*names, *settings) for name in own)]
+    hint = nearest(against, known)
+    raise ConfigError(f"against={against}: no such system.{hint} They are: {'; '.join(labels)}")
+
+
+def _parts(label: str) -> set[str]:
+    return {part.strip() for part in label.split(",")}
+
+
 def natural(value: str) -> tuple[int, float, str]:
-    """Sort numbers by size and before words."""
+    """Give the key that sorts numbers by size, before words."""
     try:
         return (0, float(value), "")
     except ValueError:
         return (1, 0.0, value)
-
-
-def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
-    """Name the scores that head a report: the known ones present, else all that are not parts.
-
-    What `trainer.monitor` and `task.metrics` name is among them.
-    """
-    runs = list(runs)
-    present = dict.fromkeys(name for run in runs for of in run.scores.values() for name in of)
-    known = headline_of(present)
-    named = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
-    named |= dict.fromkeys(name for run in runs for name in run.setting("task.metrics") or ())
-    return [*known, *(name for name in named if name in present and name not in known)]
-
-
-def watched_score(runs: Sequence[RunRecord]) -> str:
-    """Name the score that the runs watch; the first headline score where they do not say."""
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
-
-
-def headline_of(names: Iterable[str]) -> list[str]:
-    """Name the scores that head a report, of all the names that there are.
-
-    Behind each ROUGE stands what copying sentences reaches in it.
-    """
-    present = dict.fromkeys(names)
-    known = [name for name in _HEADLINE if name in present]
-    if not known and "rouge1" in present:
-        return with_copied([name for name in _OF_SUMMARIES if name in present], present)
-    if not known and "exact_match" in present:
-        answers = [name for name in present if name in _OF_ANSWERS or _is_of_language(name)]
-        return sorted(answers, key=lambda name: (_is_of_language(name), not name.endswith("f1")))
-    return known or [name for name in present if is_whole(name)]
-
-
-def _is_of_language(name: str) -> bool:
-    """Tell `he_f1` and `he_exact_match` from `answerable_f1`."""
-    prefix, _, rest = name.partition("_")
-    return rest in ("f1", "exact_match") and prefix != "answerable"
-
-
-def is_whole(metric: str) -> bool:
-    """Whether a metric is a score of the whole split, not of one class nor an interval's bound."""
-    return "/" not in metric and not metric.endswith(("_low", "_high"))
-
-
-def count_states(runs: Iterable[RunRecord]) -> str:
-    """Count runs by state, `2 done, 1 failed`."""
-    states = [run.state for run in runs]
-    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))

@@ -16,7 +16,6 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.config.data import DataConfig
 from heron.data.predictions import Prediction
 
 _GOLDS = "golds"
@@ -24,13 +23,13 @@ _GOLDS = "golds"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the columns of a file may be called; the first that is there counts.
+    """Accepted names of a file's columns; the first that is there counts.
 
     Args:
         guid: ids.
         gold: gold labels or texts.
         prediction: predicted labels or texts.
-        needs_gold: whether a file without a column of golds is refused.
+        needs_gold: whether a file without a gold column is refused.
     """
 
     guid: tuple[str, ...] = ("guid",)
@@ -44,7 +43,7 @@ NAMES = Names()
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of one file, in file order; each guid is there once.
+    """The rows of one file, in file order; each guid occurs once.
 
     Args:
         path: the file.
@@ -90,25 +89,21 @@ class Predictions:
         """Leave out the rows without a gold label or text.
 
         Args:
-            texts: golds are texts, so `nan` is one.
-            empty: an empty text is a gold one: "no answer" is right.
+            texts: golds are texts, so the text `nan` is a gold.
+            empty: an empty text is a gold: "no answer" is right.
         """
-        kept = tuple(row for row in self.rows if _is_gold(row.gold, texts, empty))
+
+        def has_gold(row: Prediction) -> bool:
+            if texts:
+                return row.gold is not None and bool(row.gold or empty)
+            return not is_missing(row.gold)
+
+        kept = tuple(filter(has_gold, self.rows))
         return replace(self, rows=kept, unlabelled=self.unlabelled + len(self.rows) - len(kept))
 
 
-def _is_gold(gold: str | None, texts: bool, empty: bool) -> bool:
-    if texts:
-        return gold is not None and bool(gold or empty)
-    return not is_missing(gold)
-
-
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions.
-
-    Args:
-        folder: the run folder.
-        split: `test`, or `<data set>.test` for those it was only tested on.
+    """Find a run's predictions of a split: `test`, or `<data set>.test` of another data set.
 
     Raises:
         ConfigError: the run has none of this split; says which it has.
@@ -127,19 +122,15 @@ def read_predictions(
 
     Args:
         path: the file.
-        names: what its columns may be called.
+        names: accepted names of its columns.
         only: further columns to read of a Parquet file; None: all. Texts are most of a file.
 
     Raises:
         DataError: everything wrong with the file: unreadable rows, missing columns, guids that are
-            empty or there twice, golds that are no list.
+            empty or repeated, golds that are no list.
     """
     wanted = None if only is None else (*names.guid, *names.gold, *names.prediction, *only)
-    return from_table(read_table(path, own=True, only=wanted), names)
-
-
-def from_table(table: Table, names: Names = NAMES) -> Predictions:
-    """Turn the rows of a table into predictions; raises DataError as `read_predictions` does."""
+    table = read_table(path, own=True, only=wanted)
     needed = [names.guid, *([names.gold] if names.needs_gold else []), names.prediction]
     if lacking := [each for each in needed if table.find(each) is None]:
         raise DataError([_lacking(table, each) for each in lacking])
@@ -149,24 +140,17 @@ def from_table(table: Table, names: Names = NAMES) -> Predictions:
     rows = []
     for index, cells in enumerate(table.rows):
         own = _text(cells[gold]) if gold else None
+        name = cell_text(cells[guid])
         try:
             golds = _text_list(cells.get(_GOLDS)) or ((own,) if own else ())
         except ValueError:
             what = f"golds is '{cell_text(cells[_GOLDS]):.60}', no list of texts"
             fix = 'a JSON list: ["one", "another"]'
-            problems.append(Problem(f"{table.where(index)}, {cell_text(cells[guid])}", what, fix))
+            problems.append(Problem(f"{table.where(index)}, {name}", what, fix))
             golds = ()
         group = cells.get("group")
-        rows.append(
-            Prediction(
-                cell_text(cells[guid]),
-                own,
-                _text(cells[prediction]) or "",
-                golds,
-                "" if is_missing(group) else cell_text(group),
-                cells,
-            )
-        )
+        group = "" if is_missing(group) else cell_text(group)
+        rows.append(Prediction(name, own, _text(cells[prediction]) or "", golds, group, cells))
     if problems:
         raise DataError(problems)
     return Predictions(table.path, table.columns, tuple(rows))
@@ -178,7 +162,7 @@ def _lacking(table: Table, names: Sequence[str]) -> Problem:
 
 
 def _text(cell: Any) -> str | None:
-    """Read a cell as text; None where there is none, which an empty text is not."""
+    """Read a cell as text; None for an empty cell, which is not an empty text."""
     return None if cell is None or cell != cell else cell_text(cell)
 
 
@@ -192,25 +176,3 @@ def _text_list(cell: Any) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise ValueError(cell)
     return tuple(text.strip() for text in found)
-
-
-def join_examples(
-    predictions: Predictions, split: str, data: DataConfig, data_dir: Path, cache_dir: Path
-) -> Predictions:
-    """Add to each row the example that was predicted.
-
-    Args:
-        predictions: of a run.
-        split: the split of `data` that they are of.
-        data: the data set, perhaps with more columns than the run read.
-        data_dir: where data sets lie.
-        cache_dir: where downloads and generated corpora lie.
-
-    Raises:
-        DataError: the data cannot be read, or some guids are in no split; names them.
-    """
-    from heron.results.reading import find_examples  # which loads the data sets' readers
-
-    found = find_examples(predictions.guids, split, data, data_dir, cache_dir)
-    pairs = zip(predictions.rows, found, strict=True)
-    return replace(predictions, rows=tuple(replace(row, example=example) for row, example in pairs))

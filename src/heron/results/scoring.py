@@ -1,4 +1,4 @@
-"""What is compared: classes, scored by confusion matrices, or texts, scored one by one.
+"""Score every row of the compared systems: classes by confusion matrices, texts one by one.
 
 Legend: N rows, F files (runs of all systems), K and J runs of two systems.
 """
@@ -79,10 +79,10 @@ class Scoring:
     """How the outcomes of rows become a score.
 
     Args:
-        score: of what rows add up to.
-        right: what makes a row right: `accuracy`, `exact_match`; None: rows are not right or wrong.
+        score: computes the score from summed rows.
+        right: the score that is 1 for a right row: `accuracy`, `exact_match`; None: there is none.
         gold_N: class ids, where outcomes are predicted class ids; None where they are values.
-        classes: how many there are.
+        classes: number of classes.
     """
 
     score: Score
@@ -109,13 +109,13 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What came of every row in every file.
+    """The outcome of every row in every file.
 
     Args:
-        scoring: how it is scored.
+        scoring: how outcomes become a score.
         outcome_FN: predicted class ids, int64, or the rows' values, float64.
         right_FN: whether the row is right; None where rows are not right or wrong.
-        notes: what the reader must know.
+        notes: what readers of the comparison must know.
     """
 
     scoring: Scoring
@@ -173,9 +173,8 @@ def score_texts(
         files: of all systems.
         guids: N, which all files have.
         settings: the task, the metric, the language.
-        golds: right texts by guid, in the spellings of all files: every file is scored by all of
-            them, so the same answer has the same score in each.
-        no_answer: whether "no answer" can be right; None: where any gold says so.
+        golds: right texts by guid, in the spellings of all files.
+        no_answer: whether "no answer" can be right; None: if any gold is empty.
 
     Returns:
         The outcomes, and the guids that are left.
@@ -236,8 +235,8 @@ def _text_notes(
 
 
 def _spelling_notes(files: Sequence[Predictions], guids: Sequence[str], golds: Golds) -> list[str]:
-    """Say where files spell the same golds otherwise, so that a score is not the file's own."""
-    # A file with one gold of each row lacks the others anyway; it is judged where all are such.
+    """Count rows whose golds files spell differently: scores then differ from the runs' own."""
+    # A file with one gold for each row lacks the others anyway; it counts only without other files.
     whole = [file for file in files if file.has_all_golds] or files
     apart = sum(
         any(set(golds[guid]) - {*file.by_guid[guid].golds} for file in whole) for guid in guids

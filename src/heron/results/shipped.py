@@ -1,11 +1,12 @@
-"""The data set as it was shipped: every split file that is there, nothing carved or dropped."""
+"""A data set's examples as they were shipped, for the audit and beside a run's predictions."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
@@ -15,17 +16,20 @@ from heron.data.formats import JOIN
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, inspect, locate
 
+if TYPE_CHECKING:
+    from heron.config.schema import Config
+
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """What there is of a data set.
+    """The split files of a data set that are there.
 
     Args:
         config: the data set, without the files that are missing.
-        splits: examples of the split files that are there, in file order.
-        missing: the files that are not: name and the path where they were looked for.
+        splits: examples of each split, in file order.
+        missing: paths of the files that are not there, by name.
         sha256: hash of each split file that was read.
-        dropped: rows without a gold label that were left out, by split.
+        dropped: number of rows left out for want of a gold label, by split.
     """
 
     config: DataConfig
@@ -38,8 +42,8 @@ class Shipped:
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:
     """Read the split files that are there, each whole and as it was shipped.
 
-    Nothing is carved, sampled or dropped as a duplicate, whatever `config` says: that is what the
-    audit is to judge. Nothing is downloaded: `heron data NAME fetch=true` does that.
+    Nothing is carved, sampled or dropped as a duplicate, whatever `config` says, and nothing is
+    downloaded: `heron data NAME fetch=true` does that.
 
     Raises:
         DataError: no split file is there, or one cannot be read; names every file or row.
@@ -70,3 +74,46 @@ def _missing(name: str, source: Source, config: DataConfig) -> Problem:
     fix = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE, or paths.data=DIR"
     what = "is a folder, not a file" if source.path.is_dir() else "missing"
     return Problem(str(source.path), what, fix)
+
+
+def find_examples(
+    guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
+) -> list[Example]:
+    """Find the examples of these guids; only the files that are there are read.
+
+    Raises:
+        DataError: some are in no split; names them.
+    """
+    splits = read_shipped(data, data_dir, cache_dir).splits
+    # A split that was carved out is a part of another's file.
+    order = [split, *(name for name in splits if name != split)]
+    missing: list[str] = list(guids)
+    for by_guid in ({e.guid: e for e in splits[name]} for name in order if name in splits):
+        absent = [guid for guid in guids if guid not in by_guid]
+        if not absent:
+            return [by_guid[guid] for guid in guids]
+        missing = min(missing, absent, key=len)
+    fix = "is this the data that the run was scored on? paths.data=DIR says where it lies"
+    raise DataError([Problem(guid, f"predicted, but not in {data.name}", fix) for guid in missing])
+
+
+def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
+    """Find the data set and the split that a run's predictions are of.
+
+    Args:
+        config: the run's.
+        split: `test`, or `<data set>.test` for data that the run was only tested on.
+
+    Returns:
+        The data set (of the last stage, where the run had stages) and the split's name in it.
+
+    Raises:
+        ConfigError: the data set is no longer there, or has other classes.
+    """
+    from heron.config.checks import resolve_stages
+    from heron.data.other_sets import data_set
+
+    name, _, inner = split.rpartition(".")
+    stages = resolve_stages(config)
+    last = stages[-1].data if stages else config.data.name
+    return data_set(config, name or last), inner

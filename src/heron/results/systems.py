@@ -150,7 +150,7 @@ def _read(name: str, path: Path, split: str) -> System:
         return _from_table(name or table_stem(path), path)
     from heron.base.run_folder import open_run
     from heron.config.checks import read_stored
-    from heron.results.reading import data_of
+    from heron.results.shipped import data_of
 
     run = open_run(path)
     config = read_stored(run.config)

@@ -34,8 +34,10 @@ _FIT_MEANS = {
 
 def say_findings(config: Config, folder: RunFolder) -> None:
     """Print what an audit or the data set's own page says is wrong with the data, a line each."""
-    if ranks.is_first():
-        sources, cache = folder.read_status()["sources"], Path(config.paths.cache)
+    cache = Path(config.paths.cache)
+    # Start-up time: without any finding, nothing of the audit is imported.
+    if ranks.is_first() and (config.data.findings or any((cache / "audit").glob("*.json"))):
+        sources = folder.read_status()["sources"]
         for finding in FINDINGS["audit"](config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
 

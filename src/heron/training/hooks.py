@@ -22,7 +22,7 @@ CALLBACKS: Registry[MakeCallbacks] = Registry(
     "callback", {"pruning": "heron.sweeps.pruning:pruning"}
 )
 FINDINGS: Registry[ListFindings] = Registry(
-    "list of findings", {"audit": "heron.audit.known:warnings"}
+    "list of findings", {"audit": "heron.audit.findings:warnings"}
 )
 FIGURES: Registry[DrawFigure] = Registry("figure", {"map": "heron.reports.map:draw_map"})
 

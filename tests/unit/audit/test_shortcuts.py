@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from tests.unit.audit.builders import by_id, event, pair, pairs, sentence
 
-from heron.audit.features import measure
+from heron.audit.features import best_words, measure, typical_words, vocabulary
 from heron.audit.rules import across_folds, fit, folds, score
 from heron.audit.shortcuts import find_shortcuts, labelled
-from heron.audit.words import best_words, typical_words, vocabulary
 
 LABELS = ["a", "b"]
 

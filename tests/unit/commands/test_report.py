@@ -41,7 +41,7 @@ def test_a_sweep_that_asks_for_a_papers_table_gets_it_beside_its_own(make_run, c
 
 
 def test_the_pages_of_a_very_large_sweeps_runs_wait_until_somebody_asks(make_run, monkeypatch):
-    monkeypatch.setattr("heron.commands.report._MOST_PAGES", 1)
+    monkeypatch.setattr("heron.reports.sweep._MOST_PAGES", 1)
     folders = [make_run(job, ("head=ess", f"seed={job}")) for job in "01"]
     files = write_report(folders[0].parent)
     assert files.missing == ("pages of 2 single runs: `heron report DIR/<run>` writes one",)

@@ -21,8 +21,8 @@ from small_runs import TINY, heron, in_folder, train
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out figures, which take most of a tiny run's time."""
-    for name in ("run_figure", "sweep_figure"):
-        monkeypatch.setattr(f"heron.reports.figures.{name}", lambda *inputs: b"")
+    for name in ("figures.run_figure", "sweep_figures.sweep_figure"):
+        monkeypatch.setattr(f"heron.reports.{name}", lambda *inputs: b"")
 
 
 def jobs_of(folder: Path) -> list[RunFolder]:

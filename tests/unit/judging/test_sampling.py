@@ -12,8 +12,7 @@ from heron.config.checks import to_yaml
 from heron.config.compose import compose
 from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.judging.study import read_key
-from heron.judging.wording import get_wording
+from heron.judging.study import get_wording, read_key
 from small_study import SYSTEMS, sample, write_systems
 
 

@@ -5,7 +5,8 @@ import csv
 import pytest
 
 from heron.base.cells import show, to_csv
-from heron.reports.budgets import spent_table, stage_table
+from heron.reports.run import stage_table
+from heron.reports.sweep import spent_table
 from heron.results.collect import collect
 
 

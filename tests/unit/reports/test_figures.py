@@ -5,8 +5,9 @@ import struct
 import pytest
 
 from heron.commands.report import write_report
-from heron.reports.figures import fraction_figure, run_figure, sweep_figure
+from heron.reports.figures import run_figure
 from heron.reports.papers import FractionCurve, PaperView
+from heron.reports.sweep_figures import fraction_figure, sweep_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
 

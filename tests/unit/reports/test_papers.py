@@ -8,7 +8,8 @@ from heron.base.cells import Formatted
 from heron.base.errors import ConfigError
 from heron.base.yaml_files import read_yaml
 from heron.reports.papers import _flat_rows, paper_view
-from heron.reports.tables import group_table, score_table
+from heron.reports.run import score_table
+from heron.reports.sweep import group_table
 from heron.results.collect import collect
 from heron.results.published import find_published, published_groups
 

@@ -3,9 +3,10 @@ import statistics
 import pytest
 
 from heron.base.cells import Interval
-from heron.reports.tables import class_table, group_table, runs_table, score_table
-from heron.results.collect import collect
-from heron.results.groups import group_runs, headline_metrics, varying_keys
+from heron.reports.run import class_table, score_table
+from heron.reports.sweep import group_table, runs_table
+from heron.results.collect import collect, headline_metrics
+from heron.results.groups import group_runs, varying_keys
 
 
 @pytest.fixture

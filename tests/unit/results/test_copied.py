@@ -10,15 +10,14 @@ from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.cli import main
 from heron.commands.dashboard import write_dashboard
-from heron.metrics.names import is_copied
-from heron.reports import figures
+from heron.metrics.names import is_copied, with_copied
+from heron.reports import figures, sweep_figures
 from heron.reports.dashboard_data import dashboard_data
 from heron.reports.papers import paper_view
-from heron.reports.tables import group_table, runs_table, score_table
+from heron.reports.run import score_table
+from heron.reports.sweep import group_table, runs_table
 from heron.results.artefacts import read_artefacts
-from heron.results.collect import collect
-from heron.results.copied import copied_scores, with_copied
-from heron.results.groups import headline_metrics
+from heron.results.collect import collect, copied_scores, headline_metrics
 from heron.training.wandb_record import summary
 
 SCORES = {
@@ -157,13 +156,14 @@ def test_a_runs_summary_in_wandb_has_both_of_every_split(sweep):
 def drawn(monkeypatch):
     """Keep figures instead of their bytes."""
     kept: list[Figure] = []
-    monkeypatch.setattr(figures, "png", lambda figure: kept.append(figure) or b"")
+    for module in (figures, sweep_figures):
+        monkeypatch.setattr(module, "png", lambda figure: kept.append(figure) or b"")
     return kept
 
 
 def test_figures_have_a_line_for_each(sweep, drawn):
     runs = collect(sweep)
-    figures.sweep_figure(runs)
+    sweep_figures.sweep_figure(runs)
     panels = drawn[0].axes
     assert [axes.get_title("left") for axes in panels] == ["rouge1", "rouge2", "rougeL"]
     at = {line.get_xdata()[0] for line in panels[0].lines if line.get_linestyle() in ("--", ":")}

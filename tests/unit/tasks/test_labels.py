@@ -14,7 +14,8 @@ from heron.data.examples import Example
 from heron.data.readers import load
 from heron.results.collect import collect
 from heron.results.comparing import CompareOptions, compare_runs
-from heron.results.predictions import join_examples, read_predictions
+from heron.results.predictions import read_predictions
+from heron.results.shipped import find_examples
 from heron.tasks.labels import LabelPredictions
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
@@ -65,8 +66,7 @@ def test_reports_and_analyses_read_predictions_with_documents(run):
     assert shown.guids == [example.guid for example in examples]
     assert {row.probability for row in shown.rows} == {1.0}
     paths = Path(config.paths.data), Path(config.paths.cache)
-    found = join_examples(read_predictions(folder.predictions("test")), "test", config.data, *paths)
-    assert [row.example for row in found.rows] == list(examples)
+    assert find_examples(shown.guids, "test", config.data, *paths) == list(examples)
 
 
 def test_score_reads_predictions_with_documents_and_can_draw_them(run, tmp_path, capsys):

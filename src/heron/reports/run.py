@@ -1,0 +1,284 @@
+"""The report of one run: its tables, and a page that holds its predictions and provenance."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
+from heron.base.files import atomic_open
+from heron.base.pages import clean_text, escape_json, render
+from heron.base.secrets import redact
+from heron.base.terminal import print_tables
+from heron.config.baseline import other_vectors
+from heron.languages import LANGUAGES
+from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
+from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
+from heron.results.collect import SPLITS, RunRecord, headline_metrics, is_whole
+from heron.results.predictions import Prediction
+from heron.tasks.scores import text_scores
+
+SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")
+
+_COUNTS = ("steps", "batches", "samples", "tokens", "padded", "unique")
+_CALIBRATION = ("ece", "mce", "brier")
+_PER_CLASS = ("precision", "recall", "f1", "support", "predicted")
+_ROWS = 2_000  # more predictions than this make a page slow to open
+_PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """The files of a report, and what is missing in it and why."""
+
+    html: Path
+    figure: Path
+    tables: tuple[Path, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:
+    """Write `report.html` and `report.png` of a run into `target`.
+
+    Args:
+        run: finished or not.
+        target: a folder.
+        quiet: do not print the tables.
+    """
+    from heron.reports.figures import run_figure  # start-up time: matplotlib
+
+    artefacts = read_artefacts(run)
+    scores, classes = score_table(run), class_table(run, artefacts.split)
+    if not quiet:
+        print_tables([scores, classes])
+    figure = run_figure(run, artefacts)
+    page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
+    html = write_file(target / "report.html", page)
+    return ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
+
+
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Write a file of a report; returns its path."""
+    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
+        file.write(content)
+    return path
+
+
+def score_table(run: RunRecord) -> Table:
+    """Show one run's headline scores, a column per split, with 95 % intervals where stored."""
+    splits = [split for split in dict.fromkeys((*SPLITS, *run.scores)) if split in run.scores]
+    present = dict.fromkeys(name for split in run.scores.values() for name in split)
+    headline = headline_metrics([run])
+    calibration = [name for name in _CALIBRATION if name in present]
+    further = []
+    if "rouge1" in present:  # other kinds of ROUGE, lengths, new wording
+        whole = [name for name in present if is_whole(name) and not is_copied(name)]
+        further = with_copied([name for name in whole if name not in headline], present)
+    metrics = (*headline, *calibration, *further)
+    rows = tuple(
+        (metric, *(score_cell(run, split, metric) for split in splits)) for metric in metrics
+    )
+    notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
+    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    notes += vector_notes([run])
+    if any(isinstance(cell, Interval) for row in rows for cell in row):
+        drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
+        notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
+    if calibration:
+        notes.append("ece, mce, brier: distance from calibration; 0 is best, brier goes to 2.")
+    return Table("Scores", ("metric", *splits), rows, " ".join(notes))
+
+
+def score_cell(run: RunRecord, split: str, metric: str) -> Cell:
+    """Read a score, with its interval where the run stored one."""
+    scores = run.scores.get(split, {})
+    bounds = scores.get(f"{metric}_low"), scores.get(f"{metric}_high")
+    if metric in scores and None not in bounds:
+        return Interval(scores[metric], *bounds)  # type: ignore[arg-type]
+    return scores.get(metric)
+
+
+def class_table(run: RunRecord, split: str = "test") -> Table:
+    """Show each class: precision, recall, F1, support (rows), predicted share (of all rows)."""
+    scores = run.scores.get(split, {})
+    columns = [part for part in _PER_CLASS if any(name.startswith(f"{part}/") for name in scores)]
+    names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
+    rows = [(name, *(_class_cell(scores, part, name) for part in columns)) for name in names]
+    return Table(f"{split}: classes", ("class", *columns), tuple(rows))
+
+
+def _class_cell(scores: Mapping[str, float], part: str, name: str) -> Cell:
+    value = scores.get(f"{part}/{name}")
+    return int(value) if part == "support" and value is not None else value
+
+
+def stage_table(run: RunRecord) -> Table:
+    """Show the budget that a run has spent, by stage; without rows where there is no ledger."""
+    columns = ("stage", *(name for name in SPENT if name != "planned"))
+    stages = [stage for stage in run.ledger.get("stages", ()) if is_complete(stage)]
+    rows: list[tuple[Cell, ...]] = [
+        (str(stage.get("stage", number)), *spent_cells([stage]))
+        for number, stage in enumerate(stages)
+    ]
+    total = run.ledger.get("total", {})
+    if len(rows) > 1 and is_complete(total):
+        rows.append(("all", *spent_cells([total])))
+    note = f"{run.ledger.get('planned_steps', '–')} optimizer steps were planned." if rows else ""
+    return Table("Spent", columns, tuple(rows), note)
+
+
+def is_complete(counts: Any) -> bool:
+    """Whether a ledger's entry has all counts."""
+    return isinstance(counts, Mapping) and all(isinstance(counts.get(n), int) for n in _COUNTS)
+
+
+def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
+    """Average ledgers into the columns of `SPENT`; `planned` only where the ledgers name it."""
+    planned = [_mean(t["planned"] for t in totals)] if "planned" in totals[0] else []
+    return [
+        _mean(t["steps"] for t in totals),
+        *planned,
+        _mean(t["batches"] for t in totals),
+        _mean(t["samples"] for t in totals),
+        Formatted(average([t["tokens"] / 1e6 for t in totals]), ",.3f"),
+        Formatted(average([1 - t["tokens"] / max(t["padded"], 1) for t in totals]), ".1%"),
+        _mean(t["unique"] for t in totals),
+    ]
+
+
+def _mean(counts: Iterable[int | None]) -> Cell:
+    """Show a count as it is where all runs have the same, else their mean."""
+    known = [count for count in counts if count is not None]
+    if len(set(known)) < 2:
+        return known[0] if known else None
+    return Formatted(average(known), ",.1f")
+
+
+def average(values: Sequence[float]) -> float:
+    """Compute the mean."""
+    return sum(values) / len(values)
+
+
+def vector_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """Name the word vectors of each kind of CBOW run that has others than fastText's, once."""
+    named = ((str(run.setting("baseline.name")), vectors_of(run)) for run in runs)
+    return list(dict.fromkeys(f"{name}: {others}." for name, others in named if others))
+
+
+def vectors_of(run: RunRecord) -> str:
+    """Name a run's word vectors; empty for fastText's published ones."""
+    keys = ("baseline.name", "baseline.vectors", "data.language")
+    return other_vectors(*(str(run.setting(key, "")) for key in keys))
+
+
+def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
+    """Build the HTML page of one run.
+
+    Args:
+        run: its configuration, status and scores.
+        artefacts: its predictions, and what is missing.
+        tables: scores, classes, budget; those without rows are left out.
+        figure: PNG bytes.
+    """
+    # Summaries are not right or wrong, and their articles are long: they have a page of their own.
+    texts = text_scores(run.setting("task.name"))
+    summaries = texts is not None and texts.right is None
+    rows = [] if summaries else _choose_rows(artefacts)
+    language = LANGUAGES.find(str(run.setting("data.language", "")))
+    content = {
+        "language": language.code if language else "",
+        "direction": language.direction if language else "auto",
+        "markers": list(
+            run.setting("data.markers") or (language.event_markers if language else ())
+        ),
+        "rows": [_prediction(row, right) for row, right in rows],
+    }
+    config = run.path / "config.yaml"
+    text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
+    return render(
+        "run.html.j2",
+        title=_describe(run) or run.job,
+        synthetic=SYNTHETIC if run.synthetic else "",
+        run=run,
+        missing=artefacts.missing,
+        tables=[table for table in tables if table.rows],
+        confusion=_confusion(artefacts),
+        figure=data_url(figure),
+        split=artefacts.split,
+        summaries=summaries,
+        rows=rows,
+        pairs=any(row.text("text_pair") for row, _ in rows),
+        total=len(artefacts.predictions),
+        wrong=artefacts.right.count(False),
+        labels=artefacts.classes,
+        data=Markup(escape_json(content)),
+        provenance=_provenance(run.status),
+        config=redact(text),  # written without secrets; older versions wrote some
+    )
+
+
+def data_url(image: bytes) -> str:
+    """Write a PNG image as an address that holds it."""
+    return "data:image/png;base64," + base64.b64encode(image).decode()
+
+
+def _choose_rows(artefacts: Artefacts) -> list[tuple[Prediction, bool]]:
+    """List predictions in file order, and whether they are right; of too many, the wrong first."""
+    rows = list(zip(artefacts.predictions, artefacts.right, strict=True))
+    return rows if len(rows) <= _ROWS else sorted(rows, key=lambda pair: pair[1])[:_ROWS]
+
+
+def _prediction(row: Prediction, right: bool) -> dict[str, Any]:
+    texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
+    texts |= {"guid": row.guid, "prediction": row.prediction}
+    probability = None if row.probability is None else round(row.probability, 4)
+    cleaned = {name: clean_text(text) for name, text in texts.items()}
+    return {**cleaned, "probability": probability, "right": right}
+
+
+def _describe(run: RunRecord) -> str:
+    """Name a run by its data, head, encoder and seed; empty where its configuration is gone."""
+    if not run.setting("data.name"):
+        return ""
+    system = [f"baseline {run.setting('baseline.name')}"]
+    if run.setting("baseline.name", "none") == "none":
+        name = str(run.setting("encoder.name", ""))
+        encoder = Path(name).name if Path(name).is_absolute() else name
+        system = [f"head {run.setting('head.name', '')}", f"encoder {encoder}"]
+    if run.curriculum != "none":
+        system.append(f"curriculum {run.curriculum}")
+    return ", ".join([str(run.setting("data.name")), *system, f"seed {run.setting('seed')}"])
+
+
+def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
+    """Lay out, for each gold class, (predicted class, count, share of the gold class)."""
+    if not artefacts.classes or not artefacts.predictions:
+        return None
+    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
+    rows = []
+    for gold, counts_C in zip(artefacts.classes, counts_CC.tolist(), strict=True):
+        total = max(sum(counts_C), 1)
+        cells = zip(artefacts.classes, counts_C, strict=True)
+        rows.append((gold, [(name, count, count / total) for name, count in cells]))
+    return {"classes": artefacts.classes, "rows": rows}
+
+
+def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Flatten a run's origin: code, data, versions, the machine's time and memory."""
+    names = [name for name in _PROVENANCE if name in status]
+    names += [name for name in status if name not in (*_PROVENANCE, "state", "error")]
+    known = [(name, status[name]) for name in names if status[name] is not None]
+    return [(name.replace("_", " "), redact(_flat(value))) for name, value in known]
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_flat(inner)}" for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(map(_flat, value))
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)

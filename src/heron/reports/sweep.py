@@ -1,0 +1,274 @@
+"""The report of a sweep: scores by group, budgets, tests, a paper's numbers, and a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
+from heron.base.pages import render
+from heron.base.terminal import print_tables
+from heron.metrics.names import COPIED_NOTE, is_copied
+from heron.reports.papers import PaperView, paper_view
+from heron.reports.run import (
+    SPENT,
+    ReportFiles,
+    average,
+    data_url,
+    is_complete,
+    score_cell,
+    spent_cells,
+    vector_notes,
+    write_file,
+    write_run_report,
+)
+from heron.reports.significance import significance_tables
+from heron.results.collect import (
+    SPLITS,
+    RunRecord,
+    count_states,
+    headline_metrics,
+    without_first_runs,
+)
+from heron.results.groups import Group, differing_settings, group_runs
+from heron.results.published import find_published
+
+_MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less
+_FIRST = "learnt from"
+_MOST_NAMES = 3  # of groups with one budget; more are counted
+
+Totals = list[Mapping[str, Any]]
+
+
+def write_sweep_report(
+    folder: Path,
+    runs: Sequence[RunRecord],
+    out: Path | None = None,
+    published: Path | None = None,
+    against: str | None = None,
+) -> ReportFiles:
+    """Write the report of a sweep, and the pages of its runs; prints the tables.
+
+    Args:
+        folder: the sweep.
+        runs: all its runs.
+        out: where the files go; default: into `folder`. Only there the runs get their pages.
+        published: a paper's numbers (YAML); default: found by the runs' `report` key.
+        against: the baseline that the systems are tested against.
+
+    Returns:
+        Paths of `report.html`, `report.png`, `table.csv`, `table.md` and CSV files: one for each
+        table of the paper, `spent.csv`, `significance.csv`.
+    """
+    from heron.reports.sweep_figures import fraction_figure, sweep_figure  # start-up time
+
+    target = Path(out) if out else folder
+    splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
+    tested, untested = significance_tables(runs, splits[0], against)
+    unpaged = _write_run_pages(runs) if out is None else []
+    missing = [*(f"{run.job}: {run.state}" for run in runs if not run.done), *untested, *unpaged]
+    view = _paper_view(runs, published, missing)
+    groups = [group_table(runs, split) for split in splits]
+    named = {**view.tables, **{_file_name(where): table for where, table in tested.items()}}
+    if spent := spent_table(runs):
+        named["spent"] = spent
+    shown = [*groups, *named.values()]
+    print_tables(shown)
+    figure = fraction_figure(view) if view.curves else sweep_figure(runs)
+    tables = [*shown, runs_table(runs)]
+    page = sweep_page(folder.resolve().name, runs, tables, figure, missing, target)
+    files = [
+        write_file(target / "table.csv", to_csv(groups[0])),
+        write_file(target / "table.md", "\n".join(map(to_markdown, shown))),
+        *(write_file(target / f"{part}.csv", to_csv(table)) for part, table in named.items()),
+    ]
+    html = write_file(target / "report.html", page)
+    image = write_file(target / "report.png", figure)
+    return ReportFiles(html, image, tuple(files), tuple(missing))
+
+
+def _file_name(where: str) -> str:
+    name = f"significance {where}".strip()
+    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)
+
+
+def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
+    """Write the page of every run that changed since its page was written.
+
+    Returns:
+        What was left out: above `_MOST_PAGES`, pages are written on request only.
+    """
+    stale = [run for run in runs if not _has_fresh_page(run)]
+    if len(stale) > _MOST_PAGES:
+        return [f"pages of {len(stale)} single runs: `heron report DIR/<run>` writes one"]
+    for run in stale:
+        write_run_report(run, run.path, quiet=True)
+    return []
+
+
+def _has_fresh_page(run: RunRecord) -> bool:
+    page, status = run.path / "report.html", run.path / "status.json"
+    both = page.is_file() and status.is_file()
+    return both and page.stat().st_mtime >= status.stat().st_mtime
+
+
+def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list[str]) -> PaperView:
+    """Set the runs beside the paper's numbers, if their configuration asks for it."""
+    wanted = next((str(run.setting("report")) for run in runs if run.setting("report")), "")
+    if not wanted:
+        return PaperView({})
+    path = published or find_published(wanted)
+    if path is None:
+        missing.append(f"{wanted}: no published numbers found; name them with published=FILE")
+        return PaperView({})
+    return paper_view(wanted, runs, path)
+
+
+def sweep_page(
+    name: str,
+    runs: Sequence[RunRecord],
+    tables: Sequence[Table],
+    figure: bytes,
+    missing: Sequence[str],
+    folder: Path,
+) -> str:
+    """Build the page of a sweep, with links from `folder` to the pages of its runs."""
+    return render(
+        "sweep.html.j2",
+        title=name,
+        synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
+        states=count_states(runs),
+        missing=missing,
+        tables=tables,
+        links=page_links(runs, folder),
+        figure=data_url(figure),
+    )
+
+
+def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
+    """Find the runs' pages that exist; addresses relative to `folder`, by job.
+
+    Job names hold `=` and `,`, so addresses are quoted.
+    """
+    pages = {run.job: run.path / "report.html" for run in runs}
+    return {
+        job: quote(Path(os.path.relpath(page, folder)).as_posix())
+        for job, page in pages.items()
+        if page.is_file()
+    }
+
+
+def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
+    """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
+    groups, metrics = group_runs(runs), headline_metrics(runs)
+    rows = [
+        (
+            *group.settings.values(),
+            count_states(group.runs),
+            *(_summary_cell(group, split, metric) for metric in metrics),
+        )
+        for group in groups
+    ]
+    notes = ["Mean ± sample standard deviation (number of finished runs)."]
+    notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
+    notes += vector_notes(runs)
+    notes += _warn_of_mixtures(runs, groups)
+    if any(run.synthetic for run in runs):
+        notes.append(f"{SYNTHETIC.capitalize()}.")
+    columns = (*groups[0].settings, "runs", *metrics)
+    return Table(f"{split}: scores", columns, tuple(rows), " ".join(notes))
+
+
+def _warn_of_mixtures(runs: Sequence[RunRecord], groups: Sequence[Group]) -> list[str]:
+    """Name the settings in which runs differ that should not be compared as they are."""
+    mixed = dict.fromkeys(key for group in groups for key in differing_settings(group.runs))
+    apart = [
+        key
+        for key in differing_settings(runs)
+        if key.startswith(("data.", "trainer.max_")) and not key.startswith("data.sample")
+    ]
+    notes = []
+    if mixed:
+        notes.append(f"Runs of one row differ in more than seeds: {', '.join(mixed)}.")
+    if apart:
+        notes.append(f"Not all runs have the same data or length: {', '.join(apart)} differ.")
+    return notes
+
+
+def _summary_cell(group: Group, split: str, metric: str) -> Cell:
+    """Summarize a score; what copying reaches is one number, the same for all systems."""
+    values = group.values(split, metric)
+    if is_copied(metric) and len(set(values)) == 1:
+        return values[0]
+    return summarize(values)
+
+
+def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
+    """List every run with its state, minutes and headline scores."""
+    metrics = headline_metrics(runs)
+    rows = [
+        (run.job, run.state, _minutes(run), *(score_cell(run, split, metric) for metric in metrics))
+        for run in runs
+    ]
+    return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
+
+
+def _minutes(run: RunRecord) -> float | None:
+    seconds = run.status.get("seconds")
+    return None if seconds is None else round(seconds / 60, 1)
+
+
+def spent_table(runs: Sequence[RunRecord]) -> Table | None:
+    """Set the training budgets of a sweep's groups side by side: means over their finished runs.
+
+    Returns:
+        None where no run has a curriculum and all groups took the same steps.
+    """
+    chosen = without_first_runs(runs)
+    asked_for = {run.path for run in chosen}
+    first = [run for run in runs if run.path not in asked_for]
+    groups = _spent(chosen)
+    budgets: dict[float, list[str]] = {}
+    for group, totals in groups:
+        budgets.setdefault(average([t["steps"] for t in totals]), []).append(group.label)
+    if not groups or (len(budgets) < 2 and all(run.curriculum == "none" for run in runs)):
+        return None
+    keys = tuple(groups[0][0].settings)
+    rows: list[tuple[Cell, ...]] = [
+        (*group.settings.values(), len(totals), *spent_cells(totals)) for group, totals in groups
+    ]
+    for group, totals in _spent(first):
+        others = (group.settings.get(key, "–") for key in keys[1:])
+        rows.append((*([_FIRST, *others] if keys else []), len(totals), *spent_cells(totals)))
+    notes = [
+        "Means over finished runs. steps: of the optimizer; planned: before any early stop; "
+        "samples: rows, repeated ones as often as seen; tokens: without padding; padding: share of "
+        "all places in the batches."
+    ]
+    if len(budgets) > 1:
+        listed = (f"{steps:,.6g} steps ({_names(budgets[steps])})" for steps in sorted(budgets))
+        notes.append(f"Not equal budgets: {'; '.join(listed)}.")
+    if first:
+        notes.append(f"{_FIRST}: the runs that curricula learnt from, once per seed, come on top.")
+    return Table("Spent", (*keys, "runs", *SPENT), tuple(rows), " ".join(notes))
+
+
+def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
+    """Group the finished runs that left a ledger: baselines and older runs have none."""
+    found = []
+    for group in group_runs(runs):
+        ledgers = [run.ledger for run in group.runs if run.done]
+        totals = [
+            {"planned": ledger.get("planned_steps"), **ledger["total"]}
+            for ledger in ledgers
+            if is_complete(ledger.get("total"))
+        ]
+        found += [(group, totals)] if totals else []
+    return found
+
+
+def _names(labels: Sequence[str]) -> str:
+    return ", ".join(labels) if len(labels) <= _MOST_NAMES else f"{len(labels)} groups"
