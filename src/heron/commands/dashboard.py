@@ -57,7 +57,7 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     Raises:
         ConfigError: `folder` holds no runs, or is a single run.
     """
-    from heron.reports.dashboard_page import dashboard_page
+    from heron.reports.dashboard import dashboard_page
 
     folder = Path(folder)
     runs = collect(folder)

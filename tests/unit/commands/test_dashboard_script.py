@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import heron.base
-from heron.reports.dashboard_data import dashboard_data
+from heron.reports.dashboard import dashboard_data
 from heron.results.collect import collect
 from made_up_sweeps import make_sweep
 

@@ -12,7 +12,7 @@ from heron.cli import main
 from heron.commands.dashboard import write_dashboard
 from heron.metrics.names import is_copied, with_copied
 from heron.reports import figures, sweep_figures
-from heron.reports.dashboard_data import dashboard_data
+from heron.reports.dashboard import dashboard_data
 from heron.reports.papers import paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
