@@ -1,0 +1,222 @@
+"""The dashboard of a sweep as one HTML file that needs no network and no library.
+
+The best configuration is chosen on validation, never on test: the mean over its finished runs of
+the score that the runs watch (`trainer.monitor`).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from heron.base.cells import SYNTHETIC, Summary, show
+from heron.base.pages import escape_json, render
+from heron.base.secrets import redact, redacted
+from heron.metrics.names import is_minimised, signed, with_copied
+from heron.reports.sweep import page_links, spent_table
+from heron.results.collect import (
+    RunRecord,
+    copied_scores,
+    count_states,
+    headline_metrics,
+    watched_score,
+    without_first_runs,
+)
+from heron.results.groups import Group, group_runs, is_seed, natural, value_of, varying_keys
+
+SPLITS = ("validation", "test")
+POINTS = 120  # of a curve; more are not seen on a screen
+_FORMAT = 1
+# Keys that say which jobs a command trains, and where: repeating a run needs none of them.
+_OF_THE_COMMAND = ("run", "sweeper", "launcher")
+_DIGITS = 6  # significant, of every number on the page
+
+
+def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
+    """Build the page; the same runs give the same text.
+
+    Args:
+        title: the sweep's name.
+        runs: all its runs, finished or not.
+        folder: where the page will lie; links to the runs' own pages are relative to it.
+    """
+    chosen = without_first_runs(runs)
+    content = dashboard_data(title, chosen, folder)
+    best = content["best"]
+    if best is not None:
+        shown = {split: show(Summary(*best[split])) for split in SPLITS if best[split]}
+        best = {"test": None, **best, **shown, "job": content["runs"][best["run"]]["job"]}
+        best["copied"] = [(name, split, show(value)) for name, split, value in best["copied"]]
+    spent = spent_table(runs)
+    return render(
+        "dashboard.html.j2",
+        title=content["title"],
+        synthetic=content["synthetic"],
+        states=count_states(chosen),
+        first=len(runs) - len(chosen),
+        linked=any(run["link"] for run in content["runs"]),
+        best=best,
+        monitor=content["monitor"],
+        copied=bool(content["copied"]),
+        tables=[spent] if spent else [],
+        data=Markup(escape_json(content)),
+    )
+
+
+def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[str, Any]:
+    """Gather what the page's script shows, as JSON's own types; arguments as `dashboard_page`.
+
+    Returns:
+        `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
+        seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics of
+        which less is better), `copied` (by score, what copying sentences reaches in it), `runs`,
+        `groups` (labels), `best`. Secrets are masked.
+    """
+    keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
+    present = {name for run in runs for split in run.scores.values() for name in split}
+    watched = with_copied([monitor], present) if monitor else []
+    metrics = list(dict.fromkeys([*watched, *metrics]))
+    links = page_links(runs, folder)
+    groups = group_runs(runs)
+    place = {run.path: number for number, group in enumerate(groups) for run in group.runs}
+    content = {
+        "version": _FORMAT,
+        "title": title,
+        "synthetic": SYNTHETIC if any(run.synthetic for run in runs) else "",
+        "keys": keys,
+        "seeds": [key for key in keys if is_seed(key)],
+        "order": {key: sorted({value_of(run, key) for run in runs}, key=natural) for key in keys},
+        "metrics": metrics,
+        "monitor": monitor,
+        "minimised": [name for name in metrics if is_minimised(name)],
+        "copied": {name: found for name in metrics if (found := with_copied([name], metrics)[1:])},
+        "runs": [
+            {**_run(run, keys, metrics), "group": place[run.path], "link": links.get(run.job)}
+            for run in runs
+        ],
+        "groups": [group.label for group in groups],
+        "best": _best(title, groups, runs, monitor),
+    }
+    return dict(redacted(content))
+
+
+def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float]]]:
+    """Read a run's learning curves: losses, and the given scores on validation.
+
+    Args:
+        path: `metrics.csv`; a missing or broken file gives no curves.
+        metrics: names of scores.
+
+    Returns:
+        `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.
+    """
+    wanted = ["train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)]
+    found: dict[str, list[list[float]]] = {name: [] for name in wanted}
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                for name in wanted:
+                    if row.get(name) and math.isfinite(value := float(row[name])):
+                        found[name].append([int(float(row["step"])), _short(value)])
+    except (OSError, ValueError, TypeError, KeyError, csv.Error):
+        return {}
+    return {name: _thin(points) for name, points in found.items() if points}
+
+
+def _thin(points: list[list[float]]) -> list[list[float]]:
+    if len(points) <= POINTS:
+        return points
+    step = (len(points) - 1) / (POINTS - 1)
+    return [points[round(place * step)] for place in range(POINTS)]
+
+
+def repeat_command(title: str, group: Group) -> str:
+    """Write the command that trains a group's runs again, in a sweep beside the old one.
+
+    Only typed overrides are repeated; secrets in them are masked and must be filled in.
+    """
+    seeds: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    for run in group.runs:
+        for key, value in run.overrides().items():
+            if is_seed(key):
+                seeds.setdefault(key, []).append(value)
+            elif key.split(".")[0] not in _OF_THE_COMMAND:
+                words[key] = value
+    several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
+    # A comma in a plain value would be a sweep over two.
+    sweep = f"'{title}-again'" if "," in title else f"{title}-again"
+    options = {**words, **several, "run.sweep": sweep}
+    flag = ["-m"] if any("," in value for value in several.values()) else []
+    parts = ["heron", "train", *flag, *(f"{key}={value}" for key, value in options.items())]
+    return redact(shlex.join(parts))
+
+
+def _run(run: RunRecord, keys: Sequence[str], metrics: Sequence[str]) -> dict[str, Any]:
+    error = str(run.status.get("error") or "").strip()
+    total = run.ledger.get("total", {})
+    return {
+        "job": run.job,
+        "state": run.state,
+        "error": error.splitlines()[0][:300] if error else "",
+        "seconds": _number(run.status.get("seconds")),
+        "steps": _number(total.get("steps")),
+        "tokens": _number(total.get("tokens")),
+        "settings": [value_of(run, key) for key in keys],
+        "scores": {
+            split: [_number(run.scores.get(split, {}).get(name)) for name in metrics]
+            for split in SPLITS
+        },
+        "curves": curves(run.path / "metrics.csv", metrics),
+    }
+
+
+def _best(
+    title: str, groups: Sequence[Group], runs: Sequence[RunRecord], monitor: str
+) -> dict[str, Any] | None:
+    """Choose by the mean of the watched score on validation; ties go to the first group."""
+    found = [(group.summary("validation", monitor), number) for number, group in enumerate(groups)]
+    scored = [(summary, number) for summary, number in found if summary]
+    if not scored:
+        return None
+    summary, number = max(scored, key=lambda each: (signed(monitor, each[0].mean), -each[1]))
+    group = groups[number]
+    test = group.summary("test", monitor)
+    single = max(
+        (run for run in group.runs if run.done and monitor in run.scores.get("validation", {})),
+        key=lambda run: signed(monitor, run.scores["validation"][monitor]),
+    )
+    return {
+        "group": number,
+        "label": group.label,
+        "run": next(place for place, run in enumerate(runs) if run.path == single.path),
+        "validation": _summary(summary),
+        "test": _summary(test) if test else None,
+        "copied": [
+            [name, split, _number(value)]
+            for split in SPLITS
+            for name, value in copied_scores(group.runs, split, monitor).items()
+        ],
+        "command": repeat_command(title, group),
+        "uneven": len({each.n for each, _ in scored}) > 1,
+    }
+
+
+def _summary(summary: Summary) -> list[float | None]:
+    return [_number(summary.mean), _number(summary.sd), summary.n]
+
+
+def _number(value: Any) -> float | int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value if isinstance(value, int) else _short(value)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
