@@ -11,7 +11,7 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import TASKS, Columns, DataConfig
-from heron.data.formats import SIDE, Rows
+from heron.data.formats import SIDE
 from heron.data.labels import LabelError, LabelReader
 from heron.data.rows import Joined, read_labels, require_columns
 from heron.metrics.calibration import calibration_scores, rounding_tolerance
@@ -20,6 +20,7 @@ from heron.metrics.confusion import Counts, confusion_matrix
 from heron.metrics.further import further_scores
 from heron.results.score_rows import (
     GUIDS,
+    ScoreOptions,
     match_rows,
     read_data_set,
     read_predictions,
@@ -35,67 +36,39 @@ PREDICTION_COLUMNS = ("prediction", "pred", "predicted_label", "label")
 
 
 @dataclass
-class Options:
-    """Options of `heron score`.
+class Options(ScoreOptions):
+    """Options of `heron score` for labels.
+
+    With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
+    scored as well. `data` also says what files call its labels (`e`, `1`), and keys
+    `data.columns.*`, `data.label_aliases`, `data.no_label` and `data.unlabelled` change it.
 
     Args:
-        task: `relation`, `nli` or `classification`; `qa` and `summarization` have options of
-            their own (`heron.results.score_texts`).
-        gold: table of gold labels (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz).
-        predictions: table of predicted labels, or a JSON object `{guid: label}`. With a column
-            `p/<label>` for every label, such as heron's own predictions have, calibration is
-            scored as well.
         labels: all labels, in order; averages run over all of them. With it, and only with it,
             labels may also be written as their positions in this order, from 0, unless one of them
             is a whole number itself. Default: those of `data`, else the gold labels that occur.
-        data: name of a data set: its labels and what its files call them (`e`, `1`), its columns,
-            and what becomes of rows without a gold label. Keys `data.columns.*`,
-            `data.label_aliases`, `data.no_label` and `data.unlabelled` change it.
-        relaxed: what `relaxed_macro_f1` and `relaxed_weighted_f1` stand for: `recode`, `drop` or
+        relaxed: mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or
             `matres_micro`.
-        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
-        name: the name in that file; default: the predictions file's, without its suffix.
         guid_column: the column, in both files, that rows are joined on.
-        join: `position` joins rows by their order, whatever ids there are; default: on the guid
-            where both files have one, by position where neither has.
         gold_column: the gold labels' column.
         prediction_column: the predicted labels' column.
         group_column: a column of the gold table (window, document); intervals then come from the
             cluster bootstrap, which draws whole groups.
-        resamples: bootstrap resamples; 0 computes no intervals.
-        seed: of the resamples.
-        metrics: further scores that forks have registered.
     """
 
-    task: str
-    gold: Path
-    predictions: Path
     labels: list[str] | None = None
-    data: str | None = None
     relaxed: str = "recode"
-    out: Path | None = None
-    name: str | None = None
     guid_column: str | None = None
-    join: str | None = None
     gold_column: str | None = None
     prediction_column: str | None = None
     group_column: str | None = None
-    resamples: int = 1000
-    seed: int = 0
-    metrics: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Gold labels and predictions, row by row.
+    """Gold labels and predictions: N class names each, N group names, N probabilities by class.
 
-    Args:
-        gold: N class names.
-        prediction: N class names.
-        labels: all class names, in order.
-        groups: N group names, or None.
-        notes: what the reader must know: how rows were joined, what labels were read as.
-        probabilities: class name to N probabilities, where the predictions have them.
+    `notes` say how rows were joined and how labels were read.
     """
 
     gold: list[str]
@@ -107,11 +80,7 @@ class Scored:
 
 
 def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts, dict[str, float]]:
-    """Read both files and score the labels; see `load`.
-
-    Returns:
-        The rows, the confusion matrix, and the scores by name with the bounds of their intervals.
-    """
+    """Read both files and score the labels: rows, confusion matrix, scores with their intervals."""
     _check(options)
     scored = load(options, words)
     matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
@@ -149,8 +118,7 @@ def _check(options: Options) -> None:
     scores_of(options.task)
     labels = options.labels or []
     headline(options.task, labels, options.relaxed)
-    if options.resamples < 0:
-        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    options.check_resamples()
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ConfigError(f"labels=... names {', '.join(repeated)} more than once")
@@ -162,8 +130,8 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
     """Read both tables, join them, and turn their labels into class names.
 
     Args:
-        options: what to read.
-        words: `data.<key>=value`, laid over the data set.
+        options: of the command.
+        words: `data.<key>=value`, which change the data set.
 
     Raises:
         ConfigError: labels that are numbers where a relation needs names.
@@ -204,9 +172,10 @@ def load(options: Options, words: Sequence[str] = ()) -> Scored:
     if options.group_column:
         # A row without a group stands alone; its id is a name that no group has.
         groups = [example.group or f"\0{example.guid}" for example in rows.examples]
+    left_out = sum(rows.unlabelled.values())
     notes = [
         f"{gold.path} ({columns.label}), {predictions.path} ({column}): rows joined {how}",
-        *_left_out(gold.path, rows),
+        *([f"{gold.path}: rows without a gold label, left out: {left_out}"] if left_out else []),
         *_read_as(gold, columns.label, _read_column(gold, columns.label, config)),
         *_read_as(predictions, column, found),
         *_contradictions(predicted, probabilities),
@@ -352,11 +321,6 @@ def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
         else one
         for one in advise(problems, ())
     ]
-
-
-def _left_out(path: Path, rows: Rows) -> list[str]:
-    left_out = sum(rows.unlabelled.values())
-    return [f"{path}: rows without a gold label, left out: {left_out}"] if left_out else []
 
 
 def _read_as(table: Table, column: str, names: Sequence[str | Problem]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,19 +19,51 @@ from heron.tasks.qa.squad import is_squad
 GUIDS = ("guid", "id")
 
 
-def read_data_set(name: str) -> DataConfig:
-    """Read a data set's definition without its side columns, which scoring does not need.
+@dataclass(kw_only=True)
+class ScoreOptions:
+    """Options of `heron score` for every task.
 
-    Raises:
-        ConfigError: there is none of this name.
+    Args:
+        task: `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's.
+        gold: table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also
+            SQuAD's JSON.
+        predictions: table of predictions, or a JSON object `{guid: prediction}`.
+        data: name of a data set whose columns, labels and Unicode options the gold file has.
+        join: `position` joins rows by their order; default: on the guid where both files have one,
+            by position where neither has.
+        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
+        name: the name in that file; default: the predictions file's, without its suffix.
+        resamples: bootstrap resamples; 0 computes no intervals.
+        seed: of the resamples.
+        metrics: further scores that forks have registered.
     """
+
+    task: str
+    gold: Path
+    predictions: Path
+    data: str | None = None
+    join: str | None = None
+    out: Path | None = None
+    name: str | None = None
+    resamples: int = 1000
+    seed: int = 0
+    metrics: list[str] = field(default_factory=list)
+
+    def check_resamples(self) -> None:
+        """Refuse a negative number; raises ConfigError."""
+        if self.resamples < 0:
+            raise ConfigError(f"resamples={self.resamples}: expected 0 or more")
+
+
+def read_data_set(name: str) -> DataConfig:
+    """Read a data set's definition without its side columns, which scoring does not need."""
     config = read_config(data_set_file(name))
     config.columns.side = []
     return config
 
 
 def typed_columns(words: Sequence[str]) -> list[str]:
-    """List the columns of ids, labels and groups that words name: they must be there."""
+    """List the columns of ids, labels and groups in `data.columns.*` words: they must exist."""
     keys = [f"data.columns.{name}" for name in ("guid", "label", "group")]
     pairs = (word.partition("=") for word in words)
     return [column for key, _, column in pairs if key in keys]
@@ -76,25 +109,23 @@ def match_rows(
     join: str | None = None,
     names: tuple[str, str] = ("prediction", "row"),
 ) -> tuple[list[int], str]:
-    """Find the prediction of each gold row that counts.
-
-    There may be predictions for rows that do not count as well; they are left out with them.
+    """Find the prediction of each gold row that counts; others may have predictions too.
 
     Args:
         table: the predictions.
         guid: its column of ids, or None.
         rows: of the gold file.
         gold: the gold file, for messages.
-        join: `position` joins by order; None on the ids, by order where neither file has any.
-        names: what is predicted, and what for: an answer, a question.
+        join: see `ScoreOptions`.
+        names: words for messages: what is predicted and for what, `("answer", "question")`.
 
     Returns:
-        For each of `rows.examples` a row of the table, and what they were joined on.
+        For each of `rows.examples` the number of a row of the table, and how they were joined.
 
     Raises:
-        ConfigError: another `join`; ids in the gold file alone.
+        ConfigError: an unknown `join`; ids in the gold file alone.
         DataError: ids that are missing, extra or repeated; another number of rows than the gold
-            file has, in all or of those that count.
+            file has.
     """
     to = names[1]
     counted = [example.guid for example in rows.examples]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
@@ -16,6 +16,7 @@ from heron.data.formats import Rows
 from heron.languages import get_language
 from heron.results.score_rows import (
     GUIDS,
+    ScoreOptions,
     match_rows,
     read_data_set,
     read_predictions,
@@ -30,53 +31,27 @@ _TAKES = TAKES["score"]
 
 
 @dataclass
-class TextOptions(BertScoreOptions):
+class TextOptions(ScoreOptions, BertScoreOptions):
     """Options of `heron score` for texts; it also takes keys: `heron.config.overrides`.
 
-    Args:
-        task: `qa` or `summarization`.
-        gold: SQuAD's JSON, or a table with context, question and answer; a table with article and
-            summary, or a run's `predictions/<split>.parquet`, which has both beside its own texts.
-        predictions: `{id: text}` as SQuAD's evaluation takes it, or a table with `prediction` (or
-            `prediction_text`, `answer`, `summary`, `text`) and `guid` or `id`. An empty answer is
-            "no answer". All texts are scored as they stand; `*_heron` and the scores of a language
-            read Unicode variants as one, and what summaries are like is counted in texts spelt as
-            `data.unicode` reads them.
-        data: the data set whose column names and Unicode options `gold` has; default `own_qa` or
-            `own_summaries`.
-        language: default the data set's.
-        join: `position` joins rows by their order; default: on the guid, by order where neither
-            file has one.
-        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
-        name: the name in that file; default: the predictions file's, without its suffix.
-        resamples: bootstrap resamples of whole articles; 0 computes no intervals.
-        seed: of the resamples.
-        metrics: further scores that forks have registered.
+    The column of predictions is `prediction`, `prediction_text`, `answer`, `summary` or `text`. An
+    empty answer is "no answer". All texts are scored as they stand; `*_heron` and the scores of a
+    language unify Unicode variants, and descriptions of summaries count texts spelt as
+    `data.unicode` reads them. Intervals draw whole articles. The default of `data` is `own_qa` or
+    `own_summaries`. Of summaries also `bertscore=` and its options: `heron.config.bertscore`.
 
-    Of summaries also `bertscore=` and what belongs to it: `heron.config.bertscore`.
+    Args:
+        language: default the data set's.
     """
 
-    task: str
-    gold: Path
-    predictions: Path
-    data: str | None = None
     language: str | None = None
-    join: str | None = None
-    out: Path | None = None
-    name: str | None = None
-    resamples: int = 1000
-    seed: int = 0
-    metrics: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Scores of one file of texts.
+    """Scores of one file of texts, with the bounds of their intervals.
 
-    Args:
-        title: what was scored.
-        scores: by name, with the bounds of their intervals.
-        signature: what decides BERTScore, where it was computed.
+    `signature` names the settings of BERTScore, where it was computed.
     """
 
     title: str
@@ -85,11 +60,7 @@ class Scored:
 
 
 def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
-    """Read both files and score every text.
-
-    Args:
-        options: what to read.
-        words: `data.<key>=value`, laid over the data set.
+    """Read both files and score every text; `words` (`data.<key>=value`) change the data set.
 
     Raises:
         ConfigError: unknown data set, or options that the task does not have.
@@ -97,8 +68,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
     """
     kind = text_scores(options.task)
     assert kind is not None
-    if options.resamples < 0:
-        raise ConfigError(f"resamples={options.resamples}: expected 0 or more")
+    options.check_resamples()
     if (by_encoder := options.asked()) and not kind.by_encoder:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
@@ -149,12 +119,7 @@ def _read(
 def _read_texts(
     options: TextOptions, config: DataConfig, kind: TextScores, rows: Rows
 ) -> list[str]:
-    """Read the text for each gold row that counts; see `heron.results.score_rows.match_rows`.
-
-    Raises:
-        ConfigError: ids in the gold file alone.
-        DataError: no column of texts; cells that hold none; rows that do not fit the gold ones.
-    """
+    """Read the text for each gold row that counts; see `heron.results.score_rows.match_rows`."""
     path = options.predictions
     table = read_predictions(path)
     column = table.find(kind.columns)
