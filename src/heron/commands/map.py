@@ -150,9 +150,8 @@ def build(
     """
     from heron.base.cells import SYNTHETIC
     from heron.base.tables import table_stem
-    from heron.reports.map_data import MapData, Texts
+    from heron.reports.map_data import MapData, Texts, categories
     from heron.reports.map_sources import (
-        category_list,
         find_texts,
         group_names,
         labels_of,
@@ -163,7 +162,8 @@ def build(
     guids = mapped.dynamics.guids
     label = labels_of(mapped)
     columns: list[Column] = [] if label is None else [label]
-    columns.append(category_list("group", group_names(groups, len(guids))))
+    named = [name or None for name in group_names(groups, len(guids))]
+    columns.append(categories("group", named))
     notes = _warnings(mapped)
     runs = [map_run(mapped)]
     if other is not None:

@@ -39,14 +39,7 @@ _BRIGHTEST = 0.8
 
 
 class Bands(NamedTuple):
-    """How points are coloured: a legend of names and colours, and each point's place in it.
-
-    Args:
-        title: of the legend.
-        names: one a band.
-        colours: one a band.
-        index_N: int64 [N]; -1 where the point has no value.
-    """
+    """A legend of names and colours, and each point's place in it (int64 [N], -1 for none)."""
 
     title: str
     names: tuple[str, ...]
@@ -60,8 +53,8 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
     Args:
         title: of the sheet; the numbers of examples and of drawn points are added.
         run: the statistics.
-        colour: what the points are coloured by; default: correctness.
-        seed: of the sample of points that is drawn where there are more than `POINTS`.
+        colour: column that the points are coloured by; default: correctness.
+        seed: of the sample of points, where there are more than `POINTS`.
     """
     seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
     chosen_M = sample_points(np.flatnonzero(seen_N), seed)
@@ -85,8 +78,8 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
     Args:
         figure: as `map_figure` draws it.
         form: one of `FORMATS`.
-        dpi: dots per inch of the points in a `pdf`, of all of a `png`; 200 is for print.
-        colours: of a `png`, 2 to 256: fewer make a file of a quarter the size; None keeps all.
+        dpi: dots per inch; in a `pdf`, of the points only. 200 is for print.
+        colours: number of colours of a `png`, 2 to 256, for a smaller file; None keeps all.
     """
     image = io.BytesIO()
     # Names of programs and the time of day would make every file a different one.
@@ -107,7 +100,7 @@ def _reduce(image: io.BytesIO, colours: int) -> bytes:
 
 
 def correctness(run: MapRun) -> Numbers:
-    """The default colouring: the fraction of records in which the example was right."""
+    """Make the default column to colour by: the fraction of right records."""
     return Numbers("correctness", run.values["correctness"])
 
 
@@ -122,9 +115,9 @@ def sample_points(rows: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
 def bands(column: Column) -> Bands:
     """Sort a column's values into at most seven bands with a colour each.
 
-    Few distinct numbers get a band each; correctness is cut into equal widths; other numbers are
-    cut where each band holds as many examples (skewed ones would all fall into one otherwise).
-    The most frequent categories get a band each, all others share a grey one.
+    Few distinct numbers get a band each. Correctness is cut into bands of equal width, other
+    numbers into bands of equally many examples, because skewed numbers would all fall into one
+    otherwise. The most frequent categories get a band each; all others share a grey one.
     """
     if isinstance(column, Categories):
         return _category_bands(column)
@@ -169,7 +162,7 @@ def _draw_points(
 ) -> None:
     """Draw the scatter, the largest band first, so that it does not hide the others.
 
-    The legend counts all examples (`all_N`, their bands), drawn or not.
+    The legend counts all examples (`all_N` are their bands), drawn or not.
     """
     x_M, y_M = (run.values[name][chosen_M] for name in ("variability", "confidence"))
     index_M = shown.index_N[chosen_M]
@@ -237,7 +230,7 @@ def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.boo
 
 
 def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDArray[np.float64]:
-    """Choose a histogram's bins: a bar for each count of right records, else `BINS` equal ones."""
+    """Choose a histogram's bins: one for each number of right records, else `BINS` equal ones."""
     if name == "correctness" and records < BINS:
         return (np.arange(records + 2) - 0.5) / max(records, 1)
     if name == "variability":
@@ -246,7 +239,7 @@ def histogram_edges(name: str, values: NDArray[np.float64], records: int) -> NDA
 
 
 def draw_map(folder: RunFolder) -> Path:
-    """Draw the figure of `heron map` where a run folder has none yet; returns its path."""
+    """Draw the figure of `heron map`, unless the run folder has it; returns its path."""
     path = folder.path / "map" / "map.png"
     if not path.is_file():
         mapped = read_mapped(folder.path)

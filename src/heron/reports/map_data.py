@@ -1,4 +1,4 @@
-"""What a data map shows: examples, where each lies in one or two runs, and columns to colour by.
+"""The data of a map: examples, their statistics in one or two runs, columns to colour by.
 
 Shape suffixes: N examples.
 """
@@ -28,14 +28,14 @@ class Numbers(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """A column of names: for each example an index into `names`, int32 [N], -1 where none."""
+    """A column of names: for each example an index into `names`, int32 [N], -1 for none."""
 
     name: str
     names: tuple[str, ...]
     codes_N: NDArray[np.int32]
 
     def name_at(self, row: int) -> str:
-        """The row's name; empty where it has none."""
+        """Look a row's name up; empty where it has none."""
         code = int(self.codes_N[row])
         return self.names[code] if code >= 0 else ""
 
@@ -49,10 +49,10 @@ class MapRun:
 
     Args:
         name: of the run.
-        records: how many records of dynamics they are computed from.
+        records: number of records of dynamics.
         values: float32 [N] by statistic; `confidence`, `variability`, `correctness` (a fraction)
             and others; NaN where the run has not seen the example.
-        predicted: the label predicted in the last record; None where logits were not recorded.
+        predicted: labels in the last record; None where logits were not recorded.
     """
 
     name: str
@@ -63,11 +63,11 @@ class MapRun:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The examples' texts, None where one is not known.
+    """The examples' texts, None for unknown ones.
 
     Args:
         first: N texts.
-        second: N second texts (hypotheses), or nothing where the data has single texts.
+        second: N second texts (hypotheses); empty where the data has single texts.
         language: ISO 639-1 code, or empty.
         direction: `rtl`, `ltr`, or `auto`.
     """
@@ -89,7 +89,7 @@ class MapData:
         columns: what points can be coloured by, beside the statistics.
         texts: None where the data is gone.
         notes: what is missing or was left out.
-        synthetic: what to say of generated data; empty for other data.
+        synthetic: warning of generated data; empty for other data.
     """
 
     title: str
@@ -108,20 +108,16 @@ def rows_of(guids: Sequence[str], wanted: Iterable[str]) -> NDArray[np.int64]:
 
 
 def take_rows(values_M: NDArray[Any], rows_N: NDArray[np.int64], absent: Any) -> NDArray[Any]:
-    """Bring values into another order; rows of -1 get `absent`."""
+    """Take values by row; a row of -1 gets `absent`."""
     if not len(values_M):
         return np.full(len(rows_N), absent, values_M.dtype)
     return np.where(rows_N >= 0, values_M[rows_N], np.asarray(absent, values_M.dtype))
 
 
 def as_column(name: str, values: Sequence[Any]) -> Column:
-    """Make a column of cells: numbers where all that is there is numbers, else names.
+    """Make a column of N cells: of numbers if all cells that are not missing are numbers.
 
-    Numbers of at most `FEW` distinct values (0 and 1, say) are names: they mark kinds.
-
-    Args:
-        name: of the column.
-        values: N cells of a table; None, blank and NaN are no value.
+    Otherwise, and for at most `FEW` distinct numbers (0 and 1, say), a column of names.
     """
     present = [value for value in values if not is_missing(value)]
     numbers = [_number(value) for value in present]
@@ -141,7 +137,7 @@ def categories(name: str, values: Sequence[str | None]) -> Categories:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, or None for anything else; True and False are names, not numbers."""
+    """Read a finite number; None for anything else. True and False are names."""
     if isinstance(value, bool):
         return None
     try:

@@ -29,14 +29,9 @@ _KINDS: dict[str, Any] = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "i2": np
 
 
 def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
-    """Build the page.
+    """Build the page; the same data gives the same text.
 
-    Args:
-        data: one run, or two to compare.
-        megabytes: how large the page may be; longer texts are cut to fit, and the page says so.
-
-    Returns:
-        HTML; the same data gives the same text.
+    Longer texts are cut so that the page has at most `megabytes`; a note on the page says so.
     """
     content, notes = payload(data, megabytes)
     return render(
@@ -52,11 +47,7 @@ def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
 
 
 def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any], list[str]]:
-    """Turn the data into JSON's own types.
-
-    Returns:
-        The payload, and the data's notes with what had to be cut.
-    """
+    """Turn the data into JSON's own types; also returns the notes, with one on cut texts."""
     notes = list(data.notes)
     names = dict.fromkeys(name for run in data.runs for name in run.values)
     content: dict[str, Any] = {
@@ -115,7 +106,7 @@ def _codes(column: Categories) -> dict[str, str]:
 
 
 def _scale() -> list[str]:
-    """Colours from low to high. Cividis is read alike with any kind of colour vision."""
+    """List colours from low to high, of cividis: readable with any kind of colour vision."""
     colours = matplotlib.colormaps["cividis"](np.linspace(0, 1, _STOPS))
     return [matplotlib.colors.to_hex(colour) for colour in colours]
 
@@ -124,8 +115,7 @@ def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
     """Store each text once, and cut all at the length that fits into `room` bytes.
 
     Returns:
-        The payload (None where nothing fits), and the length that texts were cut at (0 where
-        nothing fits, None where none was cut).
+        The payload, and the length of cut texts (None if none was cut). None and 0 if no text fits.
     """
     place: dict[str, int] = {}
     first_N = _places(texts.first, place)

@@ -1,4 +1,4 @@
-"""Where a data map's columns and texts come from: dynamics, the run's data set, a user's table.
+"""Read a data map's columns and texts from dynamics, the run's data set, and a user's table.
 
 Shape suffixes: E records, N examples, C classes.
 """
@@ -26,7 +26,6 @@ from heron.reports.map_data import (
     Numbers,
     Texts,
     as_column,
-    categories,
     rows_of,
     take_rows,
 )
@@ -39,14 +38,14 @@ SCORE = "eq1_swapped"
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """One run's dynamics and what they say.
+    """One run's dynamics and their statistics.
 
     Args:
         name: of the run, for titles.
         folder: the run folder, or a folder of other tools' dynamics.
         dynamics: all records.
-        statistics: of the records that were kept.
-        records: how many those are.
+        statistics: of the records before burn-out.
+        records: number of these records.
     """
 
     name: str
@@ -75,7 +74,7 @@ def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = Fa
 
 
 def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
-    """List what the map's page and its tables show of each example, float64 [N] each."""
+    """List the statistics that the map's page and tables show, float64 [N] each."""
     return {
         "confidence": of.confidence_N,
         "variability": of.variability_N,
@@ -88,12 +87,7 @@ def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
 
 
 def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
-    """Bring a run's statistics into the map's order.
-
-    Args:
-        mapped: the run.
-        guids: the map's examples; default: the run's own.
-    """
+    """Bring a run's statistics into the order of `guids` (default: the run's own)."""
     of = mapped.statistics
     values = shown_statistics(of)
     predicted = _predicted(mapped)
@@ -112,7 +106,7 @@ def _empty(values_N: NDArray[Any]) -> bool:
 
 
 def _predicted(mapped: Mapped) -> Categories | None:
-    """The label of the largest logit in the last kept record, where logits were recorded."""
+    """Find the predicted labels in the last record before burn-out; None without logits."""
     if not mapped.dynamics.labels:
         return None
     try:
@@ -125,7 +119,7 @@ def _predicted(mapped: Mapped) -> Categories | None:
 
 
 def labels_of(mapped: Mapped) -> Categories | None:
-    """The gold labels; None where the task has no classes."""
+    """List the gold labels; None where the task has no classes."""
     if not mapped.dynamics.labels:
         return None
     codes_N = mapped.dynamics.gold_N.astype(np.int32)
@@ -142,14 +136,11 @@ def group_names(groups: Mapping[str, NDArray[np.bool_]], examples: int) -> list[
 
 
 def read_columns(path: Path, guids: Sequence[str]) -> tuple[list[Column], str]:
-    """Read further columns to colour by, joined on `guid`.
-
-    Args:
-        path: CSV, JSON Lines or Parquet with a column `guid`.
-        guids: the map's examples.
+    """Read further columns to colour by from a table with a column `guid`.
 
     Returns:
-        The columns, and how many of the file's guids are not in the map (empty if none).
+        The columns in the order of `guids`, and a note on the file's guids that are not among them
+        (empty if there are none).
 
     Raises:
         DataError: no such column, a guid twice, or none of the guids is in the map.
@@ -195,7 +186,7 @@ def read_examples(
 
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
-    """Take the texts as people wrote them, events marked."""
+    """Take the examples' texts, with events marked."""
     language = LANGUAGES.find(data.language)
     return Texts(
         [None if example is None else _shown(example, data) for example in examples],
@@ -214,7 +205,7 @@ def _shown(example: Example, data: DataConfig) -> str:
 
 
 def example_columns(examples: Sequence[Example | None]) -> list[Column]:
-    """Columns that the data set itself gives: the number of words, and its side columns."""
+    """Make columns of the number of words and of the data set's side columns."""
     words = [
         np.nan if one is None else len(f"{one.text} {one.text_pair or ''}".split())
         for one in examples
@@ -225,7 +216,7 @@ def example_columns(examples: Sequence[Example | None]) -> list[Column]:
         cells = [None if one is None else one.side.get(name) for one in examples]
         present = [cell for cell in cells if not is_missing(cell)]
         plain = all(isinstance(cell, str | int | float) for cell in present)
-        # One value for all (the file's name, say) colours nothing.
+        # One value for all examples, such as the file's name, colours nothing.
         if plain and len(set(present)) > 1:
             columns.append(as_column(name, cells))
     return columns
@@ -237,8 +228,8 @@ def find_texts(
     """Find the texts of a run's examples, if its data is still there.
 
     Returns:
-        The texts (None where there are none), the columns that the data gives, and what is
-        missing (empty if nothing).
+        The texts (None where there are none), the data's columns, and a note on what is missing
+        (empty if nothing is).
     """
     from heron.config.checks import read_stored
 
@@ -256,8 +247,3 @@ def find_texts(
         return None, [], f"no texts: none of the examples is in {config.data.name}"
     said = f"{missing:,} examples are not in {config.data.name}: no texts" if missing else ""
     return texts_of(examples, config.data), example_columns(examples), said
-
-
-def category_list(name: str, values: Sequence[str]) -> Categories:
-    """Make a column of names in which an empty one is no value."""
-    return categories(name, [value or None for value in values])

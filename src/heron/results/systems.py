@@ -1,4 +1,4 @@
-"""The summaries of several systems, from run folders and from tables."""
+"""Summaries of several systems, from run folders and tables, for judging and for analyses."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "a
 
 @dataclass(frozen=True)
 class System:
-    """What one system has written.
+    """The summaries of one system.
 
     Args:
-        name: what tables call it.
-        predictions: the file's rows; summaries may be empty texts, which are judged as well.
-        language: ISO 639-1 code, where a run says it.
-        synthetic: whether a run says that its texts are generated.
-        unicode: how a run has read its articles and references.
+        name: in tables.
+        predictions: the file's rows; empty summaries are judged as well.
+        language: ISO 639-1 code, known of runs.
+        synthetic: whether the run's texts are generated.
+        unicode: how the run has read its articles and references.
     """
 
     name: str
@@ -86,10 +86,9 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     """Read systems in the order named.
 
     Args:
-        words: run folders or tables, each perhaps with a name of its own: `name:path`. Parts of a
-            path with commas in it may come one by one.
+        words: run folders or tables, `path` or `name:path`; see `find_systems`.
         split: which of a run's predictions.
-        option: what the words were given as, for messages.
+        option: the option that the words are of, for messages.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
@@ -114,15 +113,15 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
 
 
 def shared_speller(systems: Sequence[System], language: str) -> Spell:
-    """Make the function that spells texts of all systems alike, as the runs among them read."""
+    """Make the function that unifies spellings as the runs among the systems do."""
     return speller(language, coarsest(one.unicode for one in systems if one.unicode))
 
 
 def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
-    """Find each word's path; a run's folder has commas in its name, as has the list.
+    """Find names (perhaps empty) and paths of systems; nothing is read.
 
-    Returns:
-        Names, empty where a word gives none, and run folders or files; nothing is read.
+    The words come from a list that was split at its commas, and names of run folders hold commas:
+    the longest sequence of words that is a path counts.
 
     Raises:
         ConfigError: there is no such run folder or file.
@@ -169,7 +168,7 @@ def _read(name: str, path: Path, split: str) -> System:
 def _from_table(name: str, path: Path) -> System:
     found = read_predictions(path, names=_NAMES)
     if any(column.startswith("p/") for column in found.columns):
-        labels = "its predictions are labels: it has their probabilities (p/...)"
+        labels = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
     return System(name, found)
 
@@ -177,18 +176,10 @@ def _from_table(name: str, path: Path) -> System:
 def numbers(
     path: Path, rows: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
 ) -> dict[str, dict[str, float]]:
-    """Read the columns that hold numbers (and nothing else, but for empty cells).
+    """Read the scores among the columns, by guid and column: those with numbers or empty cells.
 
-    Columns that number rows or name documents are no scores. Texts are numbers in CSV only, which
-    has nothing else.
-
-    Args:
-        path: the file, whose suffix names its format.
-        rows: its cells by guid.
-        columns: those to look at.
-
-    Returns:
-        Numbers by guid and column.
+    Columns that number rows or name documents are no scores. Texts count as numbers in CSV only,
+    where every cell is text.
     """
     found: dict[str, dict[str, float]] = {guid: {} for guid in rows}
     texts = table_format(path) in (".csv", ".tsv")
