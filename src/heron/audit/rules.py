@@ -79,12 +79,15 @@ def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int
     """Score predictions and the class `majority` on the same rows; see `Score`."""
     right, usual = predicted_N == gold_N, gold_N == majority
     wins, losses = int((right & ~usual).sum()), int((usual & ~right).sum())
-    scores: list[float] = []
-    for named_N in (predicted_N, np.full_like(gold_N, majority)):
+
+    def scores(named_N: Ids) -> tuple[float, float]:
         cells = np.bincount(gold_N * classes + named_N, minlength=classes * classes)
         matrix_CC = cells.reshape(classes, classes)
-        scores += [float(confusion.accuracy(matrix_CC)), float(confusion.macro_f1(matrix_CC))]
-    return Score(split, len(gold_N), *scores, (wins - losses) / max(wins + losses, 1) ** 0.5)
+        return float(confusion.accuracy(matrix_CC)), float(confusion.macro_f1(matrix_CC))
+
+    own, others = scores(predicted_N), scores(np.full_like(gold_N, majority))
+    z = (wins - losses) / max(wins + losses, 1) ** 0.5
+    return Score(split, len(gold_N), *own, *others, z)
 
 
 def majority(gold_N: Ids, classes: int) -> int:

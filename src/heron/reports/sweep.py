@@ -261,7 +261,7 @@ def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
     found = []
     for group in group_runs(runs):
         ledgers = [run.ledger for run in group.runs if run.done]
-        totals = [
+        totals: Totals = [
             {"planned": ledger.get("planned_steps"), **ledger["total"]}
             for ledger in ledgers
             if is_complete(ledger.get("total"))

@@ -254,8 +254,9 @@ class _Tests:
         for i, j in pair_runs(first.seeds, second.seeds):
             seeds = " / ".join(dict.fromkeys(filter(None, (first.seeds[i], second.seeds[j]))))
             scores = first.scores[i], second.scores[j]
-            tests = (*self.rows(number, i, j), self.mcnemar(number, i, j))
-            pairs.append(SeedPair(seeds, *scores, *tests))
+            bootstrap, randomization = self.rows(number, i, j)
+            right = self.mcnemar(number, i, j)
+            pairs.append(SeedPair(seeds, *scores, bootstrap, randomization, right))
         return tuple(pairs)
 
 
