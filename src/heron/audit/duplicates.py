@@ -30,46 +30,52 @@ IDENTICAL, LOOSE = "identical", "but for case, punctuation, spaces"
 LEVELS: dict[str, Callable[[str], str]] = {IDENTICAL: str.strip, LOOSE: loose}
 _SERIOUS_SHARE = 0.005  # of a split's rows
 _Key = Callable[[Example, Callable[[str], str]], Sequence[Hashable]]
-_Copies = list[list[Row]]
-_ByLevel = dict[str, _Copies]  # what is identical is in both levels
+_Place = tuple[str, ...]  # one split, or two
+_Copies = list[list[Row]]  # rows that copy each other
+_ByLevel = dict[str, _Copies]  # identical rows are in both levels
 
 
 def find_duplicates(splits: Splits) -> list[Finding]:
     """Find repeated and shared rows and texts.
 
-    Args:
-        splits: the data set as it was shipped.
-
     Returns:
         One finding for each kind and place: `repeated_pairs` inside a split, `duplicates` across
         two, `conflicts` where copies differ in label, `repeated_texts` and `shared_texts`.
     """
-    findings = []
+    places: list[_Place] = [*((split,) for split in splits), *combinations(splits, 2)]
+    return [finding for place in places for finding in _in_place(splits, place)]
+
+
+def _in_place(splits: Splits, place: _Place) -> list[Finding]:
     unit = "pair" if is_pair(splits) or has_summaries(splits) else "event pair"
-    for split in splits:
-        findings += _inside(splits, split, unit)
-    for one, other in combinations(splits, 2):
-        findings += _across(splits, one, other, unit)
-    return findings
+    found = {level: _copies(splits, place, _whole, level) for level in LEVELS}
+    size = min(len(splits[split]) for split in place)
+    findings = []
+    if any(found.values()):
+        describe = _shared if len(place) > 1 else _repeated
+        findings.append(describe(place, found, unit, size))
+    findings += _conflicts(place, found, unit, size)
+    return findings + (_shared_texts if len(place) > 1 else _repeated_texts)(splits, place)
 
 
-def repeated(splits: Splits, split: str, key: _Key, level: str) -> _Copies:
-    """Group the rows of one split that share a key; groups of at least two, in file order."""
-    groups = _group(splits, (split,), key, level)
-    return [rows for rows in groups if len({row.guid for row in rows}) > 1]
+def _copies(splits: Splits, place: _Place, key: _Key, level: str) -> _Copies:
+    """Group the rows that share a key, in file order: rows of one split, or rows of both."""
+    groups: dict[Hashable, list[Row]] = defaultdict(list)
+    for split in place:
+        for example in splits[split]:
+            for value in key(example, LEVELS[level]):
+                groups[value].append(Row(split, example.guid, example.label, 0))
+    copies = [rows for rows in groups.values() if len(rows) > 1]
+    numbered = [[row._replace(group=i) for row in rows] for i, rows in enumerate(copies, 1)]
+    apart = "split" if len(place) > 1 else "guid"
+    return [rows for rows in numbered if len({getattr(row, apart) for row in rows}) > 1]
 
 
-def shared(splits: Splits, one: str, other: str, key: _Key, level: str) -> _Copies:
-    """Group the rows of two splits that share a key which both have."""
-    groups = _group(splits, (one, other), key, level)
-    return [rows for rows in groups if len({row.split for row in rows}) > 1]
+def _whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
+    """Give the key of a row: both its texts; of an event pair the text and where its events are.
 
-
-def whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a row: both its texts; of an event pair the text and where its events are.
-
-    Spans are offsets in the text as read. A loose copy moves them, so there the events' own words
-    and their order stand in.
+    Spans are offsets in the text as read. A loose copy moves them; its key has the events' own
+    words and the text before each.
     """
     if (second := second_of(example)) is not None:
         return [(level(example.text), level(second))]
@@ -84,89 +90,69 @@ def whole(example: Example, level: Callable[[str], str]) -> list[Hashable]:
     return [(level(example.text), *marks)]
 
 
-def first_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a premise, a window or an article."""
+def _first_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
     return [level(example.text)]
 
 
-def second_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The key of a hypothesis, or of a summary."""
+def _second_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
     return [] if (second := second_of(example)) is None else [level(second)]
 
 
-def any_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
-    """The keys of all texts of a row, whichever side they are on."""
-    return list(dict.fromkeys([*first_text(example, level), *second_text(example, level)]))
+def _any_text(example: Example, level: Callable[[str], str]) -> list[Hashable]:
+    return list(dict.fromkeys([*_first_text(example, level), *_second_text(example, level)]))
 
 
-def conflicting(copies: _Copies) -> _Copies:
-    """Keep the groups whose rows carry different labels."""
+def _sides(splits: Splits) -> dict[str, _Key]:
+    if is_pair(splits):
+        return {PREMISE: _first_text, HYPOTHESIS: _second_text}
+    if has_summaries(splits):
+        return {ARTICLE: _first_text, SUMMARY: _second_text}
+    has_events = any(example.spans for example in every(splits))
+    return {WINDOW if has_events else TEXT: _first_text}
+
+
+def _conflicting(copies: _Copies) -> _Copies:
+    """Keep the groups whose rows have different labels."""
     return [rows for rows in copies if len({row.label for row in rows}) > 1]
 
 
-def _group(splits: Splits, names: Sequence[str], key: _Key, level: str) -> _Copies:
-    groups: dict[Hashable, list[Row]] = defaultdict(list)
-    for split in names:
-        for example in splits[split]:
-            for value in key(example, LEVELS[level]):
-                groups[value].append(Row(split, example.guid, example.label, 0))
-    copies = [rows for rows in groups.values() if len(rows) > 1]
-    return [[row._replace(group=i) for row in rows] for i, rows in enumerate(copies, 1)]
+def _repeated(place: _Place, found: _ByLevel, unit: str, size: int) -> Finding:
+    (split,) = place
+    return Finding(
+        f"repeated_pairs.{split}",
+        "warning" if _count(found[LOOSE]) >= _SERIOUS_SHARE * size else "info",
+        f"{split} holds {_numbers(found, unit)} more than once",
+        [_measure(level, copies) for level, copies in found.items()],
+        _listed(found),
+        "count each once where rows are assumed independent",
+    )
 
 
-def _inside(splits: Splits, split: str, unit: str) -> list[Finding]:
-    size = len(splits[split])
-    found = {level: repeated(splits, split, whole, level) for level in LEVELS}
-    findings = []
-    if any(found.values()):
-        findings.append(
-            Finding(
-                f"repeated_pairs.{split}",
-                "warning" if _rows(found[LOOSE]) >= _SERIOUS_SHARE * size else "info",
-                f"{split} holds {_said(found, unit)} more than once",
-                [_measure(level, copies) for level, copies in found.items()],
-                _listed(found),
-                "count each once where rows are assumed independent",
-            )
-        )
-    return [*findings, *_conflicts(split, split, found, unit, size), *_texts(splits, split)]
+def _shared(place: _Place, found: _ByLevel, unit: str, size: int) -> Finding:
+    differ = len(_conflicting(found[IDENTICAL]))
+    labels = f"; {len(found[IDENTICAL]) - differ} with one label, {differ} with two"
+    return Finding(
+        f"duplicates.{'.'.join(place)}",
+        "serious" if len(found[LOOSE]) >= _SERIOUS_SHARE * size else "warning",
+        f"{' and '.join(place)} share {_numbers(found, unit)}{labels * bool(found[IDENTICAL])}",
+        [_measure(level, copies) for level, copies in found.items()],
+        _listed(found),
+        "data.duplicates=drop or =mark: a model that saw them is scored on memory",
+    )
 
 
-def _across(splits: Splits, one: str, other: str, unit: str) -> list[Finding]:
-    smaller = min(len(splits[one]), len(splits[other]))
-    found = {level: shared(splits, one, other, whole, level) for level in LEVELS}
-    findings = []
-    if any(found.values()):
-        serious = len(found[LOOSE]) >= _SERIOUS_SHARE * smaller
-        differ = len(conflicting(found[IDENTICAL]))
-        same = len(found[IDENTICAL]) - differ
-        findings.append(
-            Finding(
-                f"duplicates.{one}.{other}",
-                "serious" if serious else "warning",
-                f"{one} and {other} share {_said(found, unit)}"
-                + (f"; {same} with one label, {differ} with two" if found[IDENTICAL] else ""),
-                [_measure(level, copies) for level, copies in found.items()],
-                _listed(found),
-                "data.duplicates=drop or =mark: a model that saw them is scored on memory",
-            )
-        )
-    findings += _conflicts(f"{one}.{other}", f"{one} and {other}", found, unit, smaller)
-    return findings + _shared_texts(splits, one, other)
-
-
-def _conflicts(id: str, place: str, found: _ByLevel, unit: str, size: int) -> list[Finding]:
-    conflicts = {level: conflicting(copies) for level, copies in found.items()}
-    rows = _rows(conflicts[LOOSE])
+def _conflicts(place: _Place, found: _ByLevel, unit: str, size: int) -> list[Finding]:
+    conflicts = {level: _conflicting(copies) for level, copies in found.items()}
+    rows = _count(conflicts[LOOSE])
     if not rows:
         return []
     return [
         Finding(
-            f"conflicts.{id}",
+            f"conflicts.{'.'.join(place)}",
             "serious" if rows >= _SERIOUS_SHARE * size else "warning",
-            f"{place}: {_said(conflicts, unit)} with different labels",
+            f"{' and '.join(place)}: {_numbers(conflicts, unit)} with different labels",
             [
-                {"level": level, "groups": len(copies), "rows": _rows(copies)}
+                {"level": level, "groups": len(copies), "rows": _count(copies)}
                 for level, copies in conflicts.items()
             ],
             _listed(conflicts),
@@ -175,61 +161,53 @@ def _conflicts(id: str, place: str, found: _ByLevel, unit: str, size: int) -> li
     ]
 
 
-def _texts(splits: Splits, split: str) -> list[Finding]:
-    """Count texts that several rows of a split use; by design in many data sets, so only noted."""
-    measures = []
-    for name, key in _sides(splits).items():
-        for level in LEVELS:
-            copies = repeated(splits, split, key, level)
-            measures.append({"text": name, **_measure(level, copies)})
+def _repeated_texts(splits: Splits, place: _Place) -> list[Finding]:
+    """Count texts that several rows of a split use: by design in many data sets, so only noted."""
+    measures = [
+        {"text": name, **_measure(level, _copies(splits, place, key, level))}
+        for name, key in _sides(splits).items()
+        for level in LEVELS
+    ]
     if not any(measure["groups"] for measure in measures):
         return []
-    title = f"{split}: several rows use the same text"
+    title = f"{place[0]}: several rows use the same text"
     meaning = "Rows of one text are not independent: keep them in one split (columns.group)."
-    return [Finding(f"repeated_texts.{split}", "info", title, measures, meaning=meaning)]
+    return [Finding(f"repeated_texts.{place[0]}", "info", title, measures, meaning=meaning)]
 
 
-def _shared_texts(splits: Splits, one: str, other: str) -> list[Finding]:
+def _shared_texts(splits: Splits, place: _Place) -> list[Finding]:
     measures: list[Measure] = []
     rows: list[Row] = []
     sides = _sides(splits)
     if len(sides) > 1:
-        sides = {"either side": any_text, **sides}
+        sides = {"either side": _any_text, **sides}
     for name, key in sides.items():
-        found = {level: shared(splits, one, other, key, level) for level in LEVELS}
+        found = {level: _copies(splits, place, key, level) for level in LEVELS}
         measures += [{"text": name, **_measure(level, found[level])} for level in LEVELS]
         rows = rows or _listed(found)
     most = max(int(measure["groups"] or 0) for measure in measures)
     if not most:
         return []
-    smaller = min(len(splits[one]), len(splits[other]))
+    smaller = min(len(splits[split]) for split in place)
     severity: Severity = "warning" if most >= _SERIOUS_SHARE * smaller else "info"
-    title = f"{one} and {other} share {measures[0]['groups']:,} identical texts"
+    title = f"{' and '.join(place)} share {measures[0]['groups']:,} identical texts"
     advice = "split by document (data.validation.by=group with columns.group) where you can"
-    return [Finding(f"shared_texts.{one}.{other}", severity, title, measures, rows, advice)]
-
-
-def _sides(splits: Splits) -> dict[str, _Key]:
-    if is_pair(splits):
-        return {PREMISE: first_text, HYPOTHESIS: second_text}
-    if has_summaries(splits):
-        return {ARTICLE: first_text, SUMMARY: second_text}
-    has_events = any(example.spans for example in every(splits))
-    return {WINDOW if has_events else TEXT: first_text}
+    return [Finding(f"shared_texts.{'.'.join(place)}", severity, title, measures, rows, advice)]
 
 
 def _measure(level: str, copies: _Copies) -> Measure:
-    conflicts = len(conflicting(copies))
+    conflicts = len(_conflicting(copies))
     return {
         "level": level,
         "groups": len(copies),
-        "rows": _rows(copies),
+        "rows": _count(copies),
         "one label": len(copies) - conflicts,
         "conflicting labels": conflicts,
     }
 
 
-def _rows(copies: _Copies) -> int:
+def _count(copies: _Copies) -> int:
+    """Count the rows; one may be in several groups."""
     return len({(row.split, row.guid) for rows in copies for row in rows})
 
 
@@ -245,8 +223,8 @@ def _listed(found: _ByLevel) -> list[Row]:
     return [row._replace(group=i) for i, rows in enumerate(ordered, 1) for row in rows]
 
 
-def _said(found: _ByLevel, unit: str) -> str:
-    """Count the identical ones, and those that are so but for case, punctuation and spaces."""
+def _numbers(found: _ByLevel, unit: str) -> str:
+    """Count the groups of identical rows, and those that are identical only at the loose level."""
     exact = len(found[IDENTICAL])
     more = len(found[LOOSE]) - exact
     parts = [f"{exact:,} {unit}{'s' if exact != 1 else ''}"] if exact or not more else []

@@ -1,7 +1,7 @@
-"""Probes: what a plain classifier learns from one part of the text, beside what it learns from all.
+"""Probes: what a linear classifier learns from one part of the text, and what from all of it.
 
-A hypothesis by itself neither follows nor contradicts; what predicts its label is how the data was
-made. Character n-grams with case kept, so that a probe sees what a cased encoder sees.
+A hypothesis by itself neither follows nor contradicts: whatever predicts its label is an artifact
+of how the data was made. Probes see character n-grams with case, as a cased encoder does.
 
 Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Inference Data".
 
@@ -16,8 +16,17 @@ from typing import Any
 import numpy as np
 
 from heron.audit.findings import Finding, Severity
-from heron.audit.rules import FOLDS, Ids, Score, across_folds, folds, majority, score
-from heron.audit.shortcuts import Labelled
+from heron.audit.rules import (
+    FOLDS,
+    Ids,
+    Labelled,
+    Score,
+    folds,
+    majority,
+    predict_splits,
+    say_scores,
+    score,
+)
 from heron.audit.texts import EVIDENCE, fields
 
 MOST_ROWS = 8_000  # of one split; more change a probe little and take minutes
@@ -44,7 +53,7 @@ def find_by_probes(
 
     Returns:
         `<field>_only` for each field; never more than information for the evidence of an event
-        relation, its events and what stands between them.
+        relation: its events and the text between them.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:
@@ -103,19 +112,10 @@ def _beside(matrices: Sequence[Any]) -> Any:
 def _scores(
     by_split: Mapping[str, Any], parts: Mapping[str, Labelled], classes: int
 ) -> list[Score]:
-    (first, part), *others = parts.items()
-    inputs_NF = by_split[first]
+    part = next(iter(parts.values()))
+    predicted = predict_splits(by_split, parts, folds(part.examples), _predict)
     usual = majority(part.gold_N, classes)
-    predicted_N = across_folds(
-        part.gold_N,
-        folds(part.examples),
-        lambda rest, held: _predict(inputs_NF[rest], part.gold_N[rest], inputs_NF[held]),
-    )
-    scores = [score(first, part.gold_N, predicted_N, usual, classes)]
-    for split, other in others:
-        predicted_N = _predict(inputs_NF, part.gold_N, by_split[split])
-        scores.append(score(split, other.gold_N, predicted_N, usual, classes))
-    return scores
+    return [score(s, one.gold_N, predicted[s], usual, classes) for s, one in parts.items()]
 
 
 def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
@@ -131,16 +131,12 @@ def _finding(name: str, scores: Mapping[str, Sequence[Score]]) -> Finding:
     level: Severity = "info"
     if best.z >= _CERTAIN and best.gain >= _WARNING_GAIN and name not in EVIDENCE:
         level = "serious" if best.gain >= _SERIOUS_GAIN else "warning"
-    found = "; ".join(
-        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"
-        for s in scores[name]
-    )
     whole = f", {scores[_ALL][0].accuracy:.3f} with all texts" if _ALL in scores else ""
     shown = {name: scores[name]} | ({"all texts": scores[_ALL]} if _ALL in scores else {})
     return Finding(
         f"{name}_only",
         level,
-        f"a linear probe on the {name} alone scores {found}{whole}",
+        f"a linear probe on the {name} alone scores {say_scores(scores[name])}{whole}",
         [{"sees": seen} | s.measure() for seen, each in shown.items() for s in each],
         advice=f"report a system that sees the {name} alone beside every score",
         meaning=(

@@ -9,8 +9,9 @@ Legend: N examples, C classes, K folds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,15 @@ from heron.metrics import confusion
 FOLDS = 5
 Ids = npt.NDArray[np.int64]
 Values = npt.NDArray[np.generic]
+Predict = Callable[[Any, Ids, Any], Ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The labelled rows of one split, and their class indices."""
+
+    examples: Sequence[Example]
+    gold_N: Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,14 @@ def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int
     return Score(split, len(gold_N), *own, *others, z)
 
 
+def say_scores(scores: Sequence[Score]) -> str:
+    """List accuracies by split, beside the majority's."""
+    each = (
+        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}" for s in scores
+    )
+    return "; ".join(each)
+
+
 def majority(gold_N: Ids, classes: int) -> int:
     """The most frequent class; the first of equals."""
     return int(np.bincount(gold_N, minlength=classes).argmax())
@@ -107,6 +125,25 @@ def across_folds(gold_N: Ids, fold_N: Ids, predict: Callable[[Ids, Ids], Ids]) -
             rest = held  # a single group: nothing to hold out
         predicted_N[held] = predict(rest, held)
     return predicted_N
+
+
+def predict_splits(
+    inputs: Mapping[str, Any], parts: Mapping[str, Labelled], fold_N: Ids, predict: Predict
+) -> dict[str, Ids]:
+    """Predict the class indices of every split: inside the first by folds, elsewhere from it.
+
+    Args:
+        inputs: by split, an array or sparse matrix with N rows.
+        parts: the rows of each split.
+        fold_N: fold of each row of the first split.
+        predict: gets inputs and class indices to fit on, and inputs to predict.
+    """
+    first, *others = parts
+    known, gold_N = inputs[first], parts[first].gold_N
+    found = across_folds(
+        gold_N, fold_N, lambda rest, held: predict(known[rest], gold_N[rest], known[held])
+    )
+    return {first: found} | {split: predict(known, gold_N, inputs[split]) for split in others}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +178,7 @@ class Rule:
 
 
 def fit(values_N: Values, gold_N: Ids, classes: int) -> Rule:
-    """Choose the rule with the fewest errors on these rows."""
+    """Choose the rule with the fewest errors on these rows: by threshold for numbers."""
     if values_N.dtype.kind == "f":
         return _fit_threshold(values_N.astype(np.float64), gold_N, classes)
     names, value_N = np.unique(values_N, return_inverse=True)

@@ -16,9 +16,18 @@ from heron.audit.features import (
     word_feature,
 )
 from heron.audit.findings import Finding, Measure, Row, Severity
-from heron.audit.rules import Ids, Rule, Score, across_folds, fit, folds, score
+from heron.audit.rules import (
+    Ids,
+    Labelled,
+    Rule,
+    Score,
+    fit,
+    folds,
+    predict_splits,
+    say_scores,
+    score,
+)
 from heron.audit.texts import EVIDENCE, WINDOW, Splits, fields
-from heron.data.examples import Example
 from heron.languages import LANGUAGES
 
 SERIOUS_GAIN, WARNING_GAIN = 0.05, 0.02  # accuracy above the majority class
@@ -32,16 +41,11 @@ _ADVICE_ELSE = "report this rule, and a system that sees only that text, beside 
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """The labelled rows of one split, and their class indices."""
-
-    examples: Sequence[Example]
-    gold_N: Ids
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
-    """A feature, its rule, its score on every split and the rows that it gives away."""
+    """A feature, its rule, the rule's score on every split, and the rows that it gives away.
+
+    Those are the rows that the rule gets right and the most frequent class does not.
+    """
 
     feature: Feature
     rule: Rule
@@ -72,9 +76,9 @@ def find_shortcuts(
 
     Returns:
         One finding for each kind of feature (`casing`, `length`, ...) with a rule that is better
-        than chance allows; apart, and never more than information, for rules on the evidence of an
-        event relation (`casing.between`). Also `words.<field>` with the words typical of each
-        class, and `rules`, the best of all rules that were tried.
+        than chance allows. Rules on the evidence of an event relation have findings of their own
+        (`casing.between`), never more than information. Also `words.<field>` with the words typical
+        of each class, and `rules`, the best of all rules that were tried.
     """
     if not parts:
         return []
@@ -85,7 +89,7 @@ def find_shortcuts(
     for split, found in word_features.items():
         by_split[split] += found
     judged = [
-        _judge([by_split[split][i] for split in parts], parts, labels, fold_N)
+        _judge({split: by_split[split][i] for split in parts}, parts, labels, fold_N)
         for i, feature in enumerate(by_split[first])
         if len(np.unique(feature.values_N)) > 1
     ]
@@ -99,38 +103,36 @@ def find_shortcuts(
 
 
 def _judge(
-    features: Sequence[Feature], parts: Mapping[str, Labelled], labels: Sequence[str], fold_N: Ids
+    features: Mapping[str, Feature],
+    parts: Mapping[str, Labelled],
+    labels: Sequence[str],
+    fold_N: Ids,
 ) -> Judged:
-    """Score one feature: folds inside the first split, the rule of that split on the others."""
+    """Find the rule of one feature on the first split, and its scores and rows on every split."""
     classes = len(labels)
-    (first, part), *others = parts.items()
-    values_N = features[0].values_N
-    rule = fit(values_N, part.gold_N, classes)
-    predicted_N = across_folds(
-        part.gold_N,
+    first = next(iter(parts))
+    feature, gold_N = features[first], parts[first].gold_N
+    rule = fit(feature.values_N, gold_N, classes)
+    predicted = predict_splits(
+        {split: each.values_N for split, each in features.items()},
+        parts,
         fold_N,
-        lambda rest, held: fit(values_N[rest], part.gold_N[rest], classes).predict(values_N[held]),
+        lambda known, gold_N, values_N: fit(known, gold_N, classes).predict(values_N),
     )
-    scores = [score(first, part.gold_N, predicted_N, rule.other, classes)]
-    rows = _given_away(first, part, predicted_N, rule.other)
-    for feature, (split, other) in zip(features[1:], others, strict=True):
-        predicted_N = rule.predict(feature.values_N)
-        scores.append(score(split, other.gold_N, predicted_N, rule.other, classes))
-        rows += _given_away(split, other, predicted_N, rule.other)
-    return Judged(features[0], rule, scores, rows)
-
-
-def _given_away(split: str, part: Labelled, predicted_N: Ids, usual: int) -> list[Row]:
-    """List the rows that the rule gets right and the most frequent class does not."""
-    found = np.flatnonzero((predicted_N == part.gold_N) & (part.gold_N != usual))
-    examples = [part.examples[i] for i in found.tolist()]
-    return [Row(split, e.guid, e.label, i) for i, e in enumerate(examples, 1)]
+    scores, rows = [], list[Row]()
+    for split, part in parts.items():
+        named_N = predicted[split]
+        scores.append(score(split, part.gold_N, named_N, rule.other, classes))
+        given = np.flatnonzero((named_N == part.gold_N) & (part.gold_N != rule.other)).tolist()
+        examples = [part.examples[i] for i in given]
+        rows += [Row(split, e.guid, e.label, i) for i, e in enumerate(examples, 1)]
+    return Judged(feature, rule, scores, rows)
 
 
 def _words(
     parts: Mapping[str, Labelled], labels: Sequence[str], fold_N: Ids
 ) -> tuple[list[Finding], dict[str, list[Feature]], int]:
-    """Find each field's typical words, the best ones as features, and count all that were tried."""
+    """Find each field's typical words, the best as features, and count all words tried."""
     by_split = {split: [fields(e) for e in part.examples] for split, part in parts.items()}
     first = next(iter(parts))
     gold_N = parts[first].gold_N
@@ -150,14 +152,14 @@ def _words(
 
 
 def _critical(tests: int) -> float:
-    """How many standard deviations are certain enough, for so many rules at once (Bonferroni)."""
+    """Compute the standard deviations that are certain for so many rules (Bonferroni)."""
     from scipy.stats import norm
 
     return float(norm.isf(_CHANCE / max(tests, 1)))
 
 
 def _id(feature: Feature) -> str:
-    """Name the finding: rules on the evidence itself are kept apart from those on anything else."""
+    """Name the finding of a feature; features of the evidence have one of their own."""
     return feature.family + (f".{feature.field}" if feature.field in EVIDENCE else "")
 
 
@@ -167,14 +169,11 @@ def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding
     level: Severity = "info"
     if gain >= WARNING_GAIN and best.feature.field not in EVIDENCE:
         level = "serious" if gain >= SERIOUS_GAIN else "warning"
-    scores = "; ".join(
-        f"{s.accuracy:.3f} on {s.split} where the majority has {s.majority:.3f}"
-        for s in best.scores
-    )
     return Finding(
         id,
         level,
-        f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores {scores}",
+        f"{best.feature.name}: {best.rule.describe(labels)}. This rule alone scores "
+        + say_scores(best.scores),
         [line for each in rules for line in _measures(each, labels)],
         best.given_away,
         _ADVICE.get(best.feature.family, _ADVICE_ELSE),
