@@ -1,4 +1,4 @@
-"""Drift: how far the splits differ in labels, lengths and vocabulary."""
+"""Drift: differences between splits in labels, lengths and vocabulary."""
 
 from __future__ import annotations
 
@@ -19,12 +19,8 @@ _LENGTH_SHIFT = 0.15  # Kolmogorov-Smirnov distance, a fraction
 def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
     """Compare every two splits.
 
-    Args:
-        splits: the data set as it was shipped.
-        labels: class names.
-
     Returns:
-        `rows` with the class counts of each split; with several splits also `label_drift`,
+        `rows` with the class counts of each split; of several splits also `label_drift`,
         `length_drift` and `vocabulary_drift`.
     """
     findings = [_counts(splits, labels)]
@@ -34,9 +30,9 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
 
 
 def total_variation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Half the sum of the differences of two distributions of counts, a fraction.
+    """Compute half the sum of the differences of two distributions, given as counts.
 
-    It is the least share of one split's rows that would have to change class.
+    It is the smallest fraction of one split's rows that would have to change class.
     """
     first, second = (np.asarray(counts, float) / max(sum(counts), 1) for counts in (one, other))
     return float(np.abs(first - second).sum() / 2)
@@ -115,7 +111,7 @@ def _word_counts(splits: Splits, split: str) -> dict[str, list[int]]:
 
 
 def _vocabulary(splits: Splits) -> Finding:
-    """Count how many of a later split's words the first never has."""
+    """Count the words of later splits that the first split never has."""
     first, *others = splits
     known = {word for e in splits[first] for word in _words(e.text, e.text_pair)}
     measures: list[Measure] = []

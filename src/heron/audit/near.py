@@ -1,12 +1,12 @@
 """Near duplicates: texts that share most of their character 5-grams.
 
-MinHash and locality-sensitive hashing (datasketch) propose candidates, the exact Jaccard overlap
-of the shingle sets decides; what is reported therefore truly overlaps, and a few pairs near the
-threshold may be missed (of those exactly at it, one in fifty).
+MinHash and locality-sensitive hashing (datasketch) propose candidates; the exact Jaccard overlap of
+the shingle sets decides. So every reported pair truly overlaps, and a few pairs near the threshold
+may be missed (of those exactly at it, one in fifty).
 
-Two rows are near duplicates when their premises are and their hypotheses are. One overlap over
-both would find every two hypotheses of one long premise alike. Of articles with summaries the
-articles alone are compared.
+Two rows are near duplicates if both their premises and their hypotheses are. One overlap over both
+texts would find every two hypotheses of one long premise alike. Of articles with summaries, only
+the articles are compared.
 """
 
 from __future__ import annotations
@@ -37,11 +37,9 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Texts that overlap.
+    """Overlapping texts: the Jaccard overlap (a fraction) by text and other text.
 
-    Args:
-        of: for each text that has any, the others and their Jaccard overlap (fraction).
-        cut: how many texts have more neighbours than were looked at.
+    `cut` counts the texts with more candidates than were compared.
     """
 
     of: Mapping[str, Mapping[str, float]]
@@ -51,7 +49,7 @@ class Neighbours:
 def find_near_duplicates(
     splits: Splits, threshold: float = THRESHOLD, progress: Progress | None = None
 ) -> list[Finding]:
-    """Find rows that are nearly, not exactly, the same.
+    """Find rows that are nearly, but not exactly, the same.
 
     Args:
         splits: the data set as it was shipped.
@@ -59,8 +57,8 @@ def find_near_duplicates(
         progress: called with the number of texts done and their total.
 
     Returns:
-        `near_pairs.<place>` for pairs, `near_texts.<place>` for the texts of other examples; for
-        event pairs only across splits, where the pairs of one window share it by design.
+        `near_pairs.<place>` for pairs, `near_texts.<place>` for other texts. Event pairs are only
+        compared across splits: the pairs of one window share their text by design.
     """
     inside = is_pair(splits) or has_summaries(splits)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}
@@ -77,13 +75,7 @@ def find_near_duplicates(
 def find_neighbours(
     texts: Sequence[str], threshold: float, progress: Progress | None = None
 ) -> Neighbours:
-    """Find all texts that overlap with another by at least `threshold`.
-
-    Args:
-        texts: distinct texts.
-        threshold: least Jaccard overlap, a fraction.
-        progress: called with the number of texts done and their total.
-    """
+    """Find, among distinct texts, all that overlap with another by at least `threshold`."""
     from datasketch import MinHash, MinHashLSH
 
     index = MinHashLSH(num_perm=_PERMUTATIONS, params=bands(threshold))
@@ -108,10 +100,10 @@ def find_neighbours(
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """Choose bands and rows per band: few candidates, and 98 % of the pairs at the threshold.
+    """Choose the number of bands and of rows per band: the fewest candidates with 98 % recall.
 
-    datasketch's own choice weighs what lies above the threshold against what lies below, and at .8
-    finds two thirds of the pairs that are exactly there.
+    The recall is of pairs exactly at the threshold. datasketch's own choice finds two thirds of
+    them at a threshold of .8.
     """
     for rows in range(_PERMUTATIONS // 2, 0, -1):
         count = _PERMUTATIONS // rows
@@ -121,10 +113,7 @@ def bands(threshold: float) -> tuple[int, int]:
 
 
 def shingle(text: str) -> Shingles:
-    """Hash each run of 5 characters to 64 bits; sorted, each once.
-
-    A text shorter than that is one shingle.
-    """
+    """Hash each run of 5 characters to 64 bits, sorted, each once; a shorter text is one run."""
     codes = np.frombuffer(text.ljust(_SHINGLE).encode("utf-32-le"), np.uint32).astype(np.uint64)
     hashes = np.zeros(len(codes) - _SHINGLE + 1, np.uint64)
     for offset in range(_SHINGLE):
@@ -134,7 +123,7 @@ def shingle(text: str) -> Shingles:
 
 
 def jaccard(one: Shingles, other: Shingles) -> float:
-    """Share of the shingles of both that both have, a fraction."""
+    """Divide the number of common shingles by the number of all."""
     common = len(np.intersect1d(one, other, assume_unique=True))
     return common / (len(one) + len(other) - common)
 
@@ -152,7 +141,7 @@ class _Link:
 
 
 def _links(splits: Splits, one: str, other: str, neighbours: Neighbours) -> list[_Link]:
-    """Link the rows of two splits (or of one) that nearly copy each other, each two once."""
+    """Link each two rows of two splits (or of one) that are near copies, the closest first."""
     by_key = defaultdict(list)
     for example in splits[other]:
         by_key[_key(example)].append(example)
@@ -177,7 +166,7 @@ def _key(example: Example) -> tuple[str, str]:
 def _near_keys(
     key: tuple[str, str], known: Mapping[tuple[str, str], object], neighbours: Neighbours
 ) -> Iterator[tuple[tuple[str, str], float]]:
-    """Go through the known keys of which both texts are near; an exact copy is none of them."""
+    """Yield the known keys with two near texts, but not the key itself."""
     first, second = ({text: 1.0, **neighbours.of.get(text, {})} for text in key)
     for premise, overlap in first.items():
         for hypothesis, other in second.items():

@@ -1,4 +1,4 @@
-"""What an audit leaves behind: a page, the same in Markdown, `findings.json`, a summary."""
+"""The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
 
 from __future__ import annotations
 
@@ -35,13 +35,7 @@ _TINY = 0.0005  # would be shown as 0.000
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An audit that is done.
-
-    Args:
-        shipped: the data set.
-        findings: the serious ones first.
-        overrides: the words that named and changed it.
-    """
+    """The findings on a data set, serious ones first, and the words that named and changed it."""
 
     shipped: Shipped
     findings: Sequence[Finding]
@@ -81,7 +75,7 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Turn it into plain dictionaries; every row of every finding by split and guid."""
+    """Turn the report into plain dictionaries, with all rows of each finding."""
     config = report.shipped.config
     return {
         "heron": __version__,
@@ -112,7 +106,7 @@ def print_summary(report: Report) -> None:
 
 
 def measure_table(finding: Finding) -> Table | None:
-    """Set a finding's numbers out as a table; None where it has none."""
+    """Make a table of a finding's numbers; None where it has none."""
     if not finding.measures:
         return None
     columns = tuple(finding.measures[0])
@@ -133,7 +127,7 @@ def _shown(
 
 
 def _texts(example: Example, config: Any) -> tuple[str, ...]:
-    """The texts of an example as a reader wants them: events between their markers."""
+    """List the texts of an example, with event markers."""
     if (second := second_of(example)) is not None:
         return example.text, second
     if example.spans:

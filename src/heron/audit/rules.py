@@ -1,9 +1,9 @@
 """Rules of one feature: the most likely class for each value, and how often it is right.
 
-A rule is chosen on one part and scored on another: by five folds inside the first split, and from
-the first split on every other. Texts of one group (or one premise) stay in one fold.
+A rule is chosen and scored on different rows: inside the first split by five folds, on every other
+split with the rule of the first. Texts of one group (or one premise) are in one fold.
 
-Legend: N examples, C classes, K folds.
+Legend: N examples, C classes.
 """
 
 from __future__ import annotations
@@ -35,14 +35,13 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well predictions fit the labels of a split, beside its most frequent class.
+    """Scores of predictions on a split, beside those of its most frequent class.
 
     Args:
         split: its name.
         rows: N.
         accuracy, macro_f1: fractions; averages run over the classes of the data set.
-        majority, majority_macro_f1: the same, if the most frequent class of the split where rules
-            are chosen is always predicted.
+        majority, majority_macro_f1: the same for the most frequent class of the first split.
         z: standard deviations above the majority: of the rows that only one of both gets right,
             (predictions' - majority's) / sqrt(their number).
     """

@@ -1,4 +1,4 @@
-"""Features that give the label away by themselves, each against the most frequent class."""
+"""Shortcuts: single features that predict the label, compared with the most frequent class."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def labelled(splits: Splits, labels: Sequence[str]) -> dict[str, Labelled]:
 def find_shortcuts(
     parts: Mapping[str, Labelled], labels: Sequence[str], language: str
 ) -> list[Finding]:
-    """Look for single features that predict the label better than the most frequent class.
+    """Find single features that predict the label better than the most frequent class.
 
     Args:
         parts: labelled rows by split; rules are chosen on the first.

@@ -1,4 +1,4 @@
-"""What articles and summaries can have wrong with them: copied, short, too long, cut."""
+"""Problems of articles and summaries: copied, short, too long, cut."""
 
 from __future__ import annotations
 
@@ -23,16 +23,12 @@ _CUT_ELSEWHERE = 0.1  # share of rows far from the heap: texts of one length by 
 
 
 def find_in_summaries(splits: Splits) -> list[Finding]:
-    """Look at articles and summaries, split by split.
-
-    Args:
-        splits: the data set as it was shipped; rows without a summary are left out.
+    """Check articles and summaries, split by split; rows without a summary are left out.
 
     Returns:
-        `copied.<split>`: summaries that stand in their article, how much of them its first
-        sentences hold; `short.<split>`; `long.<split>`: summaries as long as their article;
-        `cut.<split>`: articles that end at one length. Only those that were found, but for
-        `copied`.
+        `copied.<split>`: summaries that are part of their article; `short.<split>`; `long.<split>`:
+        summaries as long as their article; `cut.<split>`: articles that end at one length. `copied`
+        is always there, others only where there is something to report.
     """
     findings = []
     for split, examples in splits.items():
@@ -44,10 +40,9 @@ def find_in_summaries(splits: Splits) -> list[Finding]:
 
 
 def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Cover a summary with the longest runs of words that its article has, from the left.
+    """Cover a summary, from the left, with the longest runs of words that its article has.
 
-    Returns:
-        Their lengths in words; words that the article lacks are in none.
+    Returns the lengths of the runs in words.
 
     Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: coverage is their sum over the
     summary's words, density the sum of their squares.
@@ -120,7 +115,7 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
 
 
 def _stands_in(text: str, other: str) -> bool:
-    """Whether the words of one text stand in another, one after another."""
+    """Tell whether the words of one text occur in another in this order, without a gap."""
     return f" {loose(text)} " in f" {loose(other)} "
 
 
@@ -150,10 +145,10 @@ def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
 
 
 def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
-    """Find a heap of articles of nearly one length, with few that are a little shorter or longer.
+    """Find a peak in the lengths of articles: many of nearly one length, few just below and above.
 
-    Lengths of texts that were not cut lie spread out; a tool that keeps so many words, or whole
-    sentences up to so many, leaves such a heap.
+    Natural lengths are spread out. A tool that keeps a number of words, or whole sentences up to
+    it, leaves such a peak.
     """
     lengths = np.sort([max(len(example.text.split()), 1) for example in rows])
     start, size = densest(lengths)
@@ -178,10 +173,9 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
-    """Find the stretch, a tenth of its own beginning wide, that holds most of sorted lengths.
+    """Find the range of lengths, 10 % wide, that holds most of the sorted lengths.
 
-    Returns:
-        Where it begins among the lengths, and how many it holds.
+    Returns its first index and how many it holds.
     """
     ends = np.searchsorted(lengths, lengths * _CUT_WIDTH, side="left")
     sizes = ends - np.arange(len(lengths))

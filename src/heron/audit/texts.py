@@ -1,4 +1,4 @@
-"""The texts of an example as the audit looks at them: by field, by word, by what a copy keeps."""
+"""The texts of an example for the audit: by field, by word, and normalised to find copies."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def has_summaries(splits: Splits) -> bool:
 
 
 def second_of(example: Example) -> str | None:
-    """Take the other text of a row: a hypothesis, or a summary."""
+    """Get the second text of a row: a hypothesis, or a summary."""
     return example.target if example.text_pair is None else example.text_pair
 
 
 def every(splits: Splits) -> Iterator[Example]:
-    """Go through the examples of all splits."""
+    """Iterate over the examples of all splits."""
     for examples in splits.values():
         yield from examples
 
 
 def fields(example: Example) -> dict[str, str]:
-    """Name the texts that a model could look at by themselves.
+    """Name the texts that a model could read by themselves.
 
     Returns:
         `premise` and `hypothesis` of a pair; `article` and `summary`; of events in a text the
-        `window`, the `events` themselves and what stands `between` them; else the `text`.
+        `window`, the `events` themselves and the text `between` them; else the `text`.
     """
     if example.text_pair is not None:
         return {HYPOTHESIS: example.text_pair, PREMISE: example.text}
@@ -69,9 +69,9 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=200_000)
 def loose(text: str) -> str:
-    """Keep what a careless copy keeps: letters and digits, in lower case, one space between words.
+    """Keep letters and digits only, in lower case, with one space between words.
 
-    Combining marks that have no composed letter (Hebrew points) are dropped with the punctuation.
+    Combining marks without a composed letter (Hebrew points) are dropped like punctuation.
     """
     if not text.isascii():
         text = _combining().sub("", unicodedata.normalize("NFC", text))

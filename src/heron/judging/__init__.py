@@ -1,1 +1,1 @@
-"""People judge summaries: blind forms, what they send back, and what it adds up to."""
+"""Human evaluation of summaries: blind forms, and tables of the ratings."""

@@ -1,4 +1,4 @@
-"""`heron judge collect`: read filled forms, say who wrote what, and add up."""
+"""`heron judge collect`: read filled forms, join them with the key, compute tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CollectOptions:
     """Options of `heron judge collect`.
 
     Args:
-        forms: what raters sent back: files, globs, or folders with .json and .csv files.
+        forms: filled forms: files, globs, or folders with .json and .csv files.
         key: the study's `key.json`.
         out: folder for the results; default `results` beside the key.
         metrics: tables with guid, system and columns of numbers: further automatic scores.
@@ -38,13 +38,7 @@ class CollectOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyReport:
-    """What a collection has found.
-
-    Args:
-        tables: those with rows.
-        problems: answers that could not be used.
-        files: written.
-    """
+    """The tables with rows, the answers that could not be used, and the files written."""
 
     tables: tuple[Table, ...]
     problems: tuple[Problem, ...]

@@ -1,6 +1,6 @@
-"""The forms that raters fill: one HTML file that works offline, or a CSV file for a spreadsheet.
+"""Forms for raters: one HTML file that works offline, or a CSV file for a spreadsheet.
 
-Neither says who wrote a summary, nor names an article's guid.
+Neither names a system or a guid.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ def write_forms(
 ) -> list[Path]:
     """Write `<rater>.html`, `<rater>.csv` and `instructions.txt`; returns their paths.
 
-    Args:
-        folder: for nothing but what raters may see.
-        study: what is judged.
-        articles: texts by guid.
-        summaries: texts by system and guid.
+    `folder` must hold only what raters may see. Articles are by guid, summaries by system and guid.
     """
     wording = get_wording(study.wording)
     paths = []
@@ -56,7 +52,7 @@ def payload(
     summaries: Summaries,
     wording: Wording,
 ) -> dict[str, Any]:
-    """Collect what a form shows, as JSON's own types."""
+    """Collect the content of a form, as JSON's own types."""
     language = get_language(study.language)
     shown: dict[str, dict[str, Any]] = {}
     for item, one in study.items[rater].items():
@@ -100,7 +96,7 @@ def csv_columns(study: Study) -> list[str]:
 
 
 def _write_csv(path: Path, study: Study, rater: str, content: Mapping[str, Any]) -> None:
-    """Write one row a summary; an article stands beside the first of its summaries only."""
+    """Write one row per summary; an article is in the row of its first summary only."""
     columns = csv_columns(study)
     empty = [""] * (len(columns) - 5)
     with atomic_open(path) as file:
@@ -116,7 +112,7 @@ def _write_csv(path: Path, study: Study, rater: str, content: Mapping[str, Any])
 
 
 def _instructions(study: Study, wording: Wording) -> str:
-    """Say how a CSV form is filled; the HTML form says it itself."""
+    """Explain how to fill a CSV form; the HTML form explains itself."""
     words = wording.interface
     lines = [words.title, "", *words.instructions, ""]
     for one in study.criteria:

@@ -1,7 +1,7 @@
-"""Automatic scores of the summaries that are judged, to be correlated with people's.
+"""Automatic scores of the judged summaries, to be correlated with human ones.
 
-Summaries and references are compared as they were written, as raters read them; `rouge1_heron`
-and so on read Unicode variants as one.
+Texts are compared as they were written, as raters read them; `rouge1_heron` and the like unify
+Unicode variants.
 
 Source: HeSum, section 4.2 (ROUGE beside human scores).
 """
@@ -32,18 +32,18 @@ def measure(
     code: str,
     by_encoder: BertScoreConfig | None = None,
 ) -> dict[str, dict[str, Mapping[str, float]]]:
-    """Collect the numbers that files have, and compute ROUGE (fractions) and length (words).
+    """Collect the numbers in files, and compute ROUGE (fractions) and length (words).
 
     Args:
         systems: all of them.
         guids: of the articles that were drawn.
         code: the language, ISO 639-1.
-        by_encoder: how BERTScore is to be computed as well.
+        by_encoder: settings of BERTScore; None leaves it out.
 
     Returns:
-        Scores by system, guid and name: `rouge1`, `rouge2`, `rougeL` (as papers report them),
-        `rouge1_heron` and so on where there is a reference; `words`; `bertscore_f1` and so on, but
-        not for pairs that it leaves out. A file's own column wins.
+        Scores by system, guid and name: `words`, and where there is a reference `rouge1`, `rouge2`,
+        `rougeL` (as papers report them), `rouge1_heron` and so on, `bertscore_f1` and so on. A
+        file's own column wins.
     """
     read = _references(systems, guids)
     written = {s.name: {guid: s.summaries[guid] for guid in guids} for s in systems}
@@ -67,14 +67,10 @@ def measure(
 def sign_measures(
     systems: Sequence[System], guids: Sequence[str], code: str, by_encoder: BertScoreConfig | None
 ) -> dict[str, Any]:
-    """Name what decides BERTScore, for the key.
+    """Name the settings of BERTScore for the key: `{"bertscore": signature}`.
 
-    Args:
-        systems, guids, code, by_encoder: as for `measure`.
-
-    Returns:
-        `{"bertscore": signature}`; signatures by system where they are not all the same, because
-        idf has counted other references. Nothing without scores.
+    Signatures are by system where they differ, because idf has counted other references. Empty
+    without scores.
     """
     golds = _references(systems, guids)
     found = {name: sign_asked(by_encoder, list(mine.values())) for name, mine in golds.items()}
@@ -86,7 +82,7 @@ def sign_measures(
 
 
 def _references(systems: Sequence[System], guids: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Find the reference of each summary that has one, by system and guid: its own file's first."""
+    """Find the reference of each summary, by system and guid: its own file's first."""
     known = references(systems)
     own = {system.name: {**known, **system.references} for system in systems}
     return {
@@ -112,7 +108,8 @@ def _by_encoder(
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Compute BERTScore of each system, by system and guid.
 
-    One by one, so that idf counts every reference once; the cache keeps their states.
+    Systems are scored one by one, so that idf counts every reference once; encoder states are
+    cached.
     """
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for name, mine in golds.items():

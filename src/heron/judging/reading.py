@@ -1,6 +1,4 @@
-"""Read what raters send back. What cannot be used is reported by file and line or item; all the
-rest is kept.
-"""
+"""Read filled forms. Unusable answers are reported by file and line or item; the rest is kept."""
 
 from __future__ import annotations
 
@@ -26,15 +24,15 @@ _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one rater says of one summary.
+    """A rater's answers on one summary.
 
     Args:
         rater: `r1`, ...
         item: the summary's, on this rater's form.
         where: file and line, or file and item.
-        ratings: of the criteria that are rated, 1 to 5.
-        errors: kinds that are ticked.
-        none: whether it is ticked that there are none.
+        ratings: 1 to 5, by criterion.
+        errors: ticked kinds.
+        none: whether "no error" is ticked.
         comment: free text.
     """
 
@@ -53,7 +51,7 @@ class Answer:
 
 
 def find_forms(words: Sequence[str], key: Path) -> list[Path]:
-    """Find files by path, glob, or the folder that they lie in; the key is none of them.
+    """Find forms by path, glob or folder; the key is left out.
 
     Raises:
         ConfigError: a word names nothing.
@@ -74,15 +72,11 @@ def find_forms(words: Sequence[str], key: Path) -> list[Path]:
 
 
 def read_forms(paths: Sequence[Path], study: Study) -> tuple[list[Answer], list[Problem]]:
-    """Read filled forms; an answer that two files have alike is one.
-
-    Args:
-        paths: files that the HTML form has saved, and CSV forms.
-        study: whose forms they are.
+    """Read filled forms, as saved by the HTML form or as CSV.
 
     Returns:
-        Answers that are not blank, in the forms' order, and what could not be used: a rating that
-        two files contradict each other in is not used either.
+        Answers that are not blank, in the forms' order, and problems. Equal answers of two files
+        count once; where two files contradict each other, neither rating counts.
     """
     problems: list[Problem] = []
     merged: dict[tuple[str, str], Answer] = {}
@@ -187,7 +181,7 @@ def _from_csv(path: Path, study: Study, problems: list[Problem]) -> Iterator[Ans
 
 
 def _read_csv(path: Path) -> Table:
-    """Read a table, also one with semicolons, as spreadsheets save it in Romania and elsewhere."""
+    """Read a table with commas or semicolons, which spreadsheets use in some countries."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             if ";" not in file.readline():
@@ -258,7 +252,7 @@ def _rating(name: str, cell: Any, where: str, problems: list[Problem]) -> int | 
 
 
 def read_mark(name: str, text: str) -> bool | None:
-    """Read one mark: True, False, or None for an empty cell.
+    """Read a mark in a sheet: True, False, or None for an empty cell.
 
     Raises:
         ValueError: what is wrong, and how to fix it.

@@ -34,18 +34,18 @@ class SampleOptions(BertScoreOptions):
     Args:
         systems: run folders or tables with guid and prediction; `name:path` names one.
         out: a folder that holds no study yet.
-        gold: also let the reference summaries be judged, as a system called `gold`.
+        gold: also have the reference summaries judged, as a system called `gold`.
         articles: how many to draw; HeSum's study has 62.
         raters: how many forms to write; HeSum's study has 7.
         overlap: raters of each article; default all of them.
         criteria: names, or a table with the columns name, description, lowest, highest.
         errors: kinds of errors to tick: `all`, `none`, names, or a table with name, description.
         language: of the texts, ISO 639-1; default the runs'.
-        wording: the language of the form's own words; default that of the texts.
+        wording: language of the form's own words; default that of the texts.
         split: which of the runs' predictions.
         seed: the same seed draws the same articles and orders.
 
-    Also `bertscore=` and what belongs to it, for the correlations: `heron.config.bertscore`.
+    Also `bertscore=` and its options, for the correlations: `heron.config.bertscore`.
     """
 
     systems: list[str]
@@ -63,13 +63,10 @@ class SampleOptions(BertScoreOptions):
 
 
 def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
-    """Draw the articles and write `key.json` and the forms.
-
-    Returns:
-        The study, and the files for raters.
+    """Draw the articles, and write `key.json` and the forms; returns the study and the forms.
 
     Raises:
-        ConfigError: options that cannot be, too few articles, or a study that is there already.
+        ConfigError: impossible options, too few articles, or an existing study.
         DataError: unusable files.
     """
     key = options.out / "key.json"
@@ -146,7 +143,7 @@ def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
 def _check_same(
     systems: Sequence[System], kind: str, texts: Sequence[Mapping[str, str]], spell: Spell
 ) -> None:
-    """Refuse files whose texts of one guid differ: their guids do not mean the same."""
+    """Refuse files whose texts of one guid differ."""
     found: dict[str, tuple[str, System]] = {}
     problems = []
     for system, by_guid in zip(systems, texts, strict=True):
@@ -179,7 +176,7 @@ def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, 
 def _draw(
     articles: Mapping[str, str], summaries: Mapping[str, Mapping[str, str]], options: SampleOptions
 ) -> list[str]:
-    """Draw from the articles that every system has summarized, whatever the files' order."""
+    """Draw from the articles that every system has summarized; the files' order does not matter."""
     common = sorted(set(articles).intersection(*summaries.values()))
     if options.articles > len(common):
         have = ", ".join(f"{name} {len(texts)}" for name, texts in summaries.items())
@@ -194,7 +191,7 @@ def _draw(
 def _items(
     guids: Sequence[str], systems: Sequence[str], raters: int, overlap: int, seed: int
 ) -> dict[str, dict[str, Judged]]:
-    """Lay the forms out: each rater reads the articles in an order of their own."""
+    """Assign summaries to forms; each rater reads the articles in an order of their own."""
     random = np.random.default_rng([seed, 1])
     teams = assign_raters(len(guids), raters, overlap, random)
     forms = {}

@@ -28,16 +28,16 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """All usable answers, un-blinded.
+    """All usable answers, joined with the key.
 
     Args:
-        study: what was asked.
+        study: from the key.
         answers: in the forms' order.
-        units: U, by article and then in the order of the systems; those nobody has judged as well.
-        values: for each criterion float64 `[R, U]`, NaN where a rater has not rated a unit.
-        ticks: for each kind of error float64 `[R, U]`: 1 ticked, 0 not; NaN where a rater has not
-            looked. A rater who has ticked nothing at all, not even that there is no error, has not
-            looked; others have looked at every summary that they say anything of. Empty where
+        units: U, by article and then in the order of the systems, judged or not.
+        values: by criterion, float64 `[R, U]`, NaN where a rater has not rated a unit.
+        ticks: by kind of error, float64 `[R, U]`: 1 ticked, 0 not, NaN where a rater has not
+            looked. A rater who ticked nothing on the whole form, not even "no error", has not
+            looked; others have looked at every summary that they answered anything on. Empty where
             nobody has looked.
     """
 
@@ -49,7 +49,7 @@ class Ratings:
 
     @property
     def groups(self) -> list[str]:
-        """U guids: summaries of one article are drawn together."""
+        """U guids: summaries of one article are resampled together."""
         return [unit.guid for unit in self.units]
 
     @property
@@ -58,7 +58,7 @@ class Ratings:
         return np.asarray([unit.system for unit in self.units], dtype=str)
 
     def judged(self, answer: Answer) -> Judged:
-        """Tell what an answer is about."""
+        """Find the summary that an answer is about."""
         return self.study.items[answer.rater][answer.item]
 
 
@@ -82,7 +82,7 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
 
 
 def stacked(ratings: Ratings) -> tuple[Floats, list[str]]:
-    """Put all criteria side by side: `[R, criteria * U]` and the articles, a name each."""
+    """Join all criteria: `[R, criteria * U]`, and the article of each column."""
     return np.hstack(list(ratings.values.values())), ratings.groups * len(ratings.values)
 
 
@@ -95,9 +95,9 @@ def unit_means(values_RU: Floats) -> Floats:
 
 
 def human_scores(ratings: Ratings) -> dict[str, Floats]:
-    """Average over raters, for each criterion `[U]`; under `all` the mean of all criteria.
+    """Average over raters, `[U]` for each criterion, and `all`: the mean of all criteria.
 
-    A summary that lacks a criterion has no mean of all: it would be one of other criteria.
+    A summary without ratings of some criterion has no mean of all.
     """
     means = {name: unit_means(values_RU) for name, values_RU in ratings.values.items()}
     if len(means) > 1:
@@ -180,7 +180,7 @@ def _interval(value: float | None, low: float | None, high: float | None) -> Cel
 
 
 def pairs_table(ratings: Ratings) -> Table:
-    """Compute alpha of every two raters: one who reads the scale in another way stands out."""
+    """Compute alpha of every two raters, which shows who reads the scale differently."""
     rows: list[tuple[Cell, ...]] = []
     for pair in combinations(range(len(ratings.study.items)), 2):
         found = [krippendorff_alpha(one[list(pair)]) for one in ratings.values.values()]
@@ -193,7 +193,7 @@ def pairs_table(ratings: Ratings) -> Table:
 
 
 def raters_table(ratings: Ratings) -> Table:
-    """Show how much each rater has done, and how each uses the scale."""
+    """Show how much each rater has rated, and the mean and spread of the ratings."""
     rows: list[tuple[Cell, ...]] = []
     for index, (rater, items) in enumerate(ratings.study.items.items()):
         given = [one[index][~np.isnan(one[index])] for one in ratings.values.values()]
@@ -206,7 +206,7 @@ def raters_table(ratings: Ratings) -> Table:
 
 
 def places_table(ratings: Ratings) -> Table:
-    """Show whether it mattered where on the form a summary stood; systems are balanced over it."""
+    """Show whether a summary's place on the form mattered; systems are balanced over places."""
     rows: list[tuple[Cell, ...]] = []
     for place in range(1, len(ratings.study.systems) + 1):
         here = [one for one in ratings.answers if one.item.endswith(f"-{place}")]

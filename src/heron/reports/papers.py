@@ -56,8 +56,7 @@ class Place:
 def fine_tuned_on(run: RunRecord) -> str:
     """Name the data sets that the run's encoder was trained on, in order, joined by `+`.
 
-    Returns:
-        `none` where every stage froze the encoder: a probe.
+    `none` where every stage froze the encoder: a probe.
     """
     frozen = run.setting("encoder.freeze")
     names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
@@ -65,7 +64,7 @@ def fine_tuned_on(run: RunRecord) -> str:
 
 
 def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
-    """List the run's stages as mappings; a run without has one, on its own data."""
+    """List the run's stages as mappings; a run without stages has one, on its own data."""
     stages = run.setting("stages") or [str(run.setting("data.name"))]
     return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
 
@@ -94,17 +93,12 @@ class PaperView:
 
 
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
-    """Build the view that `report` names.
+    """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
 
-    Runs on other data than the paper's (generated text above all) are left out and named.
-
-    Args:
-        report: `<paper>/<view>`.
-        runs: the runs of a sweep, finished or not; only finished ones count.
-        path: the paper's published numbers.
+    Runs on other data than the paper's (generated text above all) are left out, with a note.
 
     Raises:
-        ConfigError: the file is not readable, or has no such view.
+        ConfigError: the file of published numbers is not readable, or has no such view.
     """
     published = read_yaml(path)
     views = published.get("views", {}) if isinstance(published, dict) else {}
@@ -202,7 +196,7 @@ def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str
 
 
 def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Go through nested rows down to the lists of scores."""
+    """Yield the lists of scores in nested rows, with their names."""
     if isinstance(rows, Mapping):
         for name, inner in rows.items():
             yield from _flat_rows(inner, (*names, str(name)))
@@ -211,10 +205,10 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _split(group: Group, table: Mapping[str, Any]) -> str:
-    """Name the split that a table is about.
+    """Name the split of a table: its own `split`, or `test`.
 
-    It is `test`, or the table's own `split`. Where a table is about one test set of several, it is
-    `<data set>.test` of the runs whose last stage was on other data.
+    Where a table is about one test set of several, it is `<data set>.test` of the runs whose last
+    stage was on other data.
     """
     name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set

@@ -43,13 +43,7 @@ class ReportFiles:
 
 
 def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:
-    """Write `report.html` and `report.png` of a run into `target`.
-
-    Args:
-        run: finished or not.
-        target: a folder.
-        quiet: do not print the tables.
-    """
+    """Write `report.html` and `report.png` into `target`; prints the tables unless `quiet`."""
     from heron.reports.figures import run_figure  # start-up time: matplotlib
 
     artefacts = read_artefacts(run)
@@ -177,14 +171,7 @@ def vectors_of(run: RunRecord) -> str:
 
 
 def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:
-    """Build the HTML page of one run.
-
-    Args:
-        run: its configuration, status and scores.
-        artefacts: its predictions, and what is missing.
-        tables: scores, classes, budget; those without rows are left out.
-        figure: PNG bytes.
-    """
+    """Build the HTML page of one run; tables without rows are left out, `figure` is PNG bytes."""
     # Summaries are not right or wrong, and their articles are long: they have a page of their own.
     texts = text_scores(run.setting("task.name"))
     summaries = texts is not None and texts.right is None

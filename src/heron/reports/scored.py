@@ -1,4 +1,4 @@
-"""What `heron score` prints: scores with intervals, classes, and the confusion matrix."""
+"""Print the scores of `heron score`: intervals, classes, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ def print_scores(
     matrix: Sequence[Sequence[int]],
     drawn: str = "",
 ) -> None:
-    """Print one split's scores.
+    """Print one split's scores; confusion matrices have gold classes as rows.
 
-    Args:
-        title: of the first table.
-        scores: as `heron.metrics.score_matrix` gives them, perhaps with bounds and calibration.
-        labels: class names, in order.
-        matrix: rows by gold class (down) and predicted class (across).
-        drawn: what the intervals resample; empty where there are none.
+    `drawn` says what the intervals resample; empty without intervals.
     """
     from rich.console import Console
 

@@ -17,15 +17,12 @@ PACKAGE = "wandb-workspaces==0.4.13"
 
 
 def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = None) -> str:
-    """Save the view in the project that the runs log to.
+    """Save the view in the project that the runs log to; returns its address.
 
     Args:
         sweep: its name, the group of its runs in W&B.
         runs: the sweep's runs.
         entity: a W&B user or team; default: the account's own.
-
-    Returns:
-        The view's address.
 
     Raises:
         ConfigError: the package is missing, no account is known, or the server refuses.
@@ -51,12 +48,9 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
 
 
 def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
-    """Define the view: settings against the score, curves, final scores, the best run.
+    """Define the view, not saved yet: settings against the score, curves, final scores.
 
     The names are those under which `heron.training.wandb_logger` records runs.
-
-    Returns:
-        A `wandb_workspaces.workspaces.Workspace`, not saved.
     """
     import wandb_workspaces.reports.v2 as panels
     import wandb_workspaces.workspaces as views

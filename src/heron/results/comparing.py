@@ -1,4 +1,4 @@
-"""`heron compare`: options, what the runs say where an option is left out, rows' documents."""
+"""`heron compare`: its options, defaults from the runs, and the documents of rows."""
 
 from __future__ import annotations
 
@@ -88,12 +88,7 @@ class CompareOptions:
 def compare_runs(
     runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
 ) -> Comparison:
-    """Compare the systems of a sweep, as a report needs it.
-
-    Args:
-        runs: of one sweep, finished or not.
-        against: the baseline, as in the options; default the first.
-        options: everything else.
+    """Compare the systems of a sweep, as a report needs it; `against` as in the options.
 
     Raises:
         ConfigError: wrong options, only one system, or no predictions of the split.

@@ -53,10 +53,8 @@ class SeedPair:
 
     Args:
         seed: name of the pair; `0 / 3` where the seeds differ.
-        score: of the system's run.
-        baseline: of the baseline's.
-        bootstrap: rows are drawn.
-        randomization: rows are swapped.
+        score, baseline: of the system's run, and of the baseline's.
+        bootstrap, randomization: tests that draw and swap rows.
         mcnemar: rows right or wrong, exact; None where they are neither.
     """
 
@@ -146,12 +144,7 @@ class Comparison:
 def compare_systems(
     aligned: Aligned, settings: Settings | None = None, against: int = 0
 ) -> Comparison:
-    """Compare every system with one of them.
-
-    Args:
-        aligned: from `heron.results.alignment.align`.
-        settings: as for `align`.
-        against: number of the baseline.
+    """Compare every system with the one of number `against`.
 
     Raises:
         ConfigError: there is only one system.

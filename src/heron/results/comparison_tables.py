@@ -1,4 +1,4 @@
-"""A comparison as tables for people, and as one JSON value for programs."""
+"""Tables of a comparison for people, and one JSON value for programs."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def seeds_table(comparison: Comparison) -> Table:
 
 
 def to_json(comparison: Comparison, split: str) -> dict[str, Any]:
-    """Lay everything out for a program: full precision, names as in the dataclasses."""
+    """Turn a comparison into JSON's own types, named as in the dataclasses."""
     values = dataclasses.asdict(comparison)
     for system, result in zip(values["systems"], comparison.systems, strict=True):
         summary = summarize(result.scores)

@@ -52,7 +52,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The runs or files that a word names."""
+    """The runs or files of a word."""
 
     word: str
     runs: tuple[RunRecord, ...] = ()
@@ -60,18 +60,11 @@ class Found:
 
 
 def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[str]]:
-    """Find the systems in the order that they are named.
+    """Find the systems in the order that they are named; also returns notes on runs left out.
 
     A word is a run folder, a sweep folder, a prediction file, a glob, or the beginning of the
     names of several runs. Runs named one by one are one system if they differ in seeds only. The
     runs of one word are grouped by themselves, so that two sweeps of the same settings stay apart.
-
-    Args:
-        words: as typed.
-        split: which of the runs' predictions.
-
-    Returns:
-        The systems, and notes about runs that are left out.
 
     Raises:
         ConfigError: a word names nothing, or a finished run has no predictions of the split.
@@ -95,13 +88,9 @@ def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[s
 def systems_of(
     runs: Sequence[RunRecord], split: str, notes: list[str], *, name: str = ""
 ) -> list[System]:
-    """Group runs into systems; those that did not finish are left out and named in `notes`.
+    """Group runs into systems; unfinished runs are left out, with a line in `notes`.
 
-    Args:
-        runs: of one sweep.
-        split: which of their predictions.
-        notes: gets a line for each run that is left out.
-        name: the system's label where there is only one; default: the runs' name without seeds.
+    `name` is the label of a single system; default: the runs' name without seeds.
 
     Raises:
         ConfigError: a finished run has no predictions of the split.
@@ -116,7 +105,7 @@ def systems_of(
 
 
 def find_baseline(systems: Sequence[System], against: str | None) -> int:
-    """Find the number of the baseline; `against` as in `match_systems`, None is the first system.
+    """Find the number of the baseline: `against` as in `match_systems`, None for the first system.
 
     Raises:
         ConfigError: none has this name, or several have.
@@ -132,7 +121,7 @@ def find_baseline(systems: Sequence[System], against: str | None) -> int:
 
 
 def _find(word: str) -> Found:
-    """Find what one word names."""
+    """Find the runs or files of a word."""
     path = Path(word).expanduser()
     if path.is_file():
         return Found(word, files=(_table(path),))

@@ -112,18 +112,15 @@ def value_of(run: RunRecord, key: str) -> str:
 def match_systems(
     against: str, labels: Sequence[str], names: Sequence[Collection[str]]
 ) -> list[int]:
-    """Find the systems that a baseline's name fits.
+    """Find the numbers of the systems that have a name, or else of those that have some settings.
 
     Args:
         against: a label, a run's name or path, or settings (`head=ess`).
         labels: of all systems.
         names: further names of each system.
 
-    Returns:
-        The numbers of those with exactly this name, else of all with these settings.
-
     Raises:
-        ConfigError: none fits.
+        ConfigError: there is none.
     """
     wanted = against.rstrip("/")
     exact = [n for n, own in enumerate(names) if wanted in (labels[n], *own)]

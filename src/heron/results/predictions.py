@@ -25,11 +25,7 @@ _GOLDS = "golds"
 class Names:
     """Accepted names of a file's columns; the first that is there counts.
 
-    Args:
-        guid: ids.
-        gold: gold labels or texts.
-        prediction: predicted labels or texts.
-        needs_gold: whether a file without a gold column is refused.
+    With `needs_gold`, a file without a gold column is refused.
     """
 
     guid: tuple[str, ...] = ("guid",)
@@ -45,11 +41,7 @@ NAMES = Names()
 class Predictions:
     """The rows of one file, in file order; each guid occurs once.
 
-    Args:
-        path: the file.
-        columns: names of the columns that were read.
-        rows: N.
-        unlabelled: how many rows `labelled` has left out.
+    `unlabelled` counts the rows that `labelled` has left out.
     """
 
     path: Path
@@ -76,11 +68,7 @@ class Predictions:
         return _GOLDS in self.columns
 
     def require(self, *columns: str) -> None:
-        """Check that columns are there.
-
-        Raises:
-            DataError: names those that are not.
-        """
+        """Check that columns are there; raises DataError, which names those that are not."""
         if missing := [name for name in columns if name not in self.columns]:
             fix = f"it has {', '.join(self.columns)}"
             raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
@@ -167,11 +155,7 @@ def _text(cell: Any) -> str | None:
 
 
 def _text_list(cell: Any) -> tuple[str, ...]:
-    """Read a list of texts, or JSON that holds one.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """Read a list of texts, or JSON that holds one; raises ValueError if it is neither."""
     found = json.loads(cell) if isinstance(cell, str) and cell.strip() else cell or []
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise ValueError(cell)

@@ -1,4 +1,4 @@
-"""Where the papers' printed numbers are: `experiments/<paper>/published.yaml`."""
+"""The papers' printed numbers: `experiments/<paper>/published.yaml`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from heron.base.yaml_files import read_yaml
 
 
 def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | None:
-    """Find the published numbers that a `report` value such as `trc/table4` needs.
+    """Find the published numbers of a `report` value, `<paper>/<view>`; None if there are none.
 
-    Args:
-        report: `<paper>/<view>`.
-        roots: folders that may hold `experiments/`; default: the working directory, then heron's.
-
-    Returns:
-        The path of `experiments/<paper>/published.yaml`, or None if no root has it.
+    `roots` may hold `experiments/`; default: the working directory, then heron's own.
     """
     paper = report.partition("/")[0]
     paths = (root / "experiments" / paper / "published.yaml" for root in roots or _roots())
@@ -26,7 +21,7 @@ def find_published(report: str, roots: Sequence[Path] | None = None) -> Path | N
 
 
 def all_published() -> list[Path]:
-    """List the published numbers of every paper; those of the working directory come first."""
+    """List the published numbers of every paper, those of the working directory first."""
     return [path for root in _roots() for path in sorted(root.glob("experiments/*/published.yaml"))]
 
 
@@ -35,16 +30,11 @@ def _roots() -> list[Path]:
 
 
 def published_groups(data: str) -> tuple[str, dict[str, dict[str, int]]] | None:
-    """Find how many rows of each class a paper printed for the groups of a data map.
-
-    Args:
-        data: name of the data set.
+    """Find the number of rows by class that a paper printed for the groups of a data map.
 
     Returns:
-        The table's title, and for each group the rows by class; None where no paper has any.
-
-    Raises:
-        ConfigError: the published numbers are not readable.
+        The table's title, and for each group the rows by class; None where no paper of the data set
+        has any.
     """
     path = find_published(data)
     published = read_yaml(path) if path else {}

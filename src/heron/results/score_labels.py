@@ -1,4 +1,4 @@
-"""Any system's predicted labels against gold ones, from two files."""
+"""`heron score` for labels: any system's predictions against gold labels, from two files."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _calibration(scored: Scored) -> dict[str, float]:
 
 
 def _check(options: Options) -> None:
-    """Refuse what cannot be scored before any file is read."""
+    """Refuse options that cannot be scored before any file is read."""
     scores_of(options.task)
     labels = options.labels or []
     headline(options.task, labels, options.relaxed)
@@ -129,9 +129,7 @@ def _check(options: Options) -> None:
 def load(options: Options, words: Sequence[str] = ()) -> Scored:
     """Read both tables, join them, and turn their labels into class names.
 
-    Args:
-        options: of the command.
-        words: `data.<key>=value`, which change the data set.
+    `words` (`data.<key>=value`) change the data set.
 
     Raises:
         ConfigError: labels that are numbers where a relation needs names.
@@ -248,7 +246,7 @@ def _column(table: Table, chosen: str | None, known: Sequence[str], option: str)
 
 
 def _joined(gold: Table, config: DataConfig) -> Joined | None:
-    """Read the table that adds a data set's ids, where it is at hand and the gold file joins it."""
+    """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
     if config.join is None or config.join.key not in gold.columns:
         return None
     from heron.base.folders import default_cache_dir, default_data_dir
@@ -263,7 +261,7 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
 
 
 def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
-    """Name the labels where no data set does, and their positions where `labels=` orders them."""
+    """Find the labels without a data set; with `labels=` also their positions."""
     labels = options.labels or _labels_found(gold, column, options.task)
     ordered = options.labels is not None and not any(label.isdecimal() for label in labels)
     aliases = {str(place): name for place, name in enumerate(labels)} if ordered else {}
@@ -271,7 +269,7 @@ def _labels(options: Options, gold: Table, column: str) -> dict[str, Any]:
 
 
 def _labels_found(gold: Table, column: str, task: str) -> list[str]:
-    """Collect the gold labels that occur: those with a usual order in it, others sorted."""
+    """Collect the gold labels that occur, in their usual order if they have one, else sorted."""
     found = {cell_text(value) for value in gold.values(column) if not is_missing(value)}
     kind = scores_of(task)
     usual = kind.usual_labels if isinstance(kind, ClassScores) else ()
@@ -286,7 +284,7 @@ def _labels_found(gold: Table, column: str, task: str) -> list[str]:
 
 
 def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Problem]:
-    """Turn one column of predictions into class names, or what is wrong with a row."""
+    """Turn one column of predictions into class names, or into problems."""
     reader = LabelReader(config, column)
     found: list[str | Problem] = []
     for row, value in enumerate(table.values(column)):
@@ -304,7 +302,7 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
 
 
 def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
-    """Say how unknown labels can be read, by what the command takes."""
+    """Replace advice on unknown labels by advice that the command can follow."""
     from heron.config.overrides import TAKES, advise
 
     if options.data:
@@ -334,7 +332,7 @@ def _read_as(table: Table, column: str, names: Sequence[str | Problem]) -> list[
 def _probabilities(
     predictions: Table, labels: list[str], order: Sequence[int], problems: list[Problem]
 ) -> dict[str, list[float]]:
-    """Read the columns `p/<label>` in the gold rows' order; what is wrong goes to `problems`."""
+    """Read the columns `p/<label>` in the gold rows' order; problems are added to `problems`."""
     names = [column.removeprefix("p/") for column in predictions.columns if column.startswith("p/")]
     if names and (absent := [label for label in labels if label not in names]):
         what = f"has probabilities, but none of {', '.join(absent)}"
@@ -363,7 +361,7 @@ def _probabilities(
 def _contradictions(
     predicted: Sequence[str], probabilities: Mapping[str, Sequence[float]]
 ) -> list[str]:
-    """Count predictions whose label is less likely than another, by their own probabilities."""
+    """Count predictions whose label is less likely than another."""
     if not probabilities:
         return []
     likeliest = [max(row) for row in zip(*probabilities.values(), strict=True)]

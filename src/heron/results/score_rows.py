@@ -124,8 +124,7 @@ def match_rows(
 
     Raises:
         ConfigError: an unknown `join`; ids in the gold file alone.
-        DataError: ids that are missing, extra or repeated; another number of rows than the gold
-            file has.
+        DataError: ids that are missing, extra or repeated; another number of rows.
     """
     to = names[1]
     counted = [example.guid for example in rows.examples]
@@ -171,7 +170,7 @@ def _on_guid(table: Table, guid: str, rows: Rows, gold: Path, names: tuple[str, 
 def _by_position(
     length: int, everything: Sequence[str], counted: Sequence[str]
 ) -> list[int] | None:
-    """Give each row that counts the prediction in its place; None for another number of rows."""
+    """List the places of the rows that count; None if the number of rows fits neither count."""
     for guids in (everything, counted):
         if length == len(guids):
             places = {name: row for row, name in enumerate(guids)}

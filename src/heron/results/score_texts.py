@@ -1,4 +1,4 @@
-"""Any system's texts against gold ones, from two files, for tasks whose predictions are texts."""
+"""`heron score` for texts: any system's predictions against gold texts, from two files."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
 def _read(
     options: TextOptions, config: DataConfig, kind: TextScores
 ) -> tuple[list[Example], list[str]]:
-    """Read the gold rows that count and the text for each; says how many are left out."""
+    """Read the gold rows that count and the text for each; prints notes."""
     rows = kind.read(options.gold, config)
     if rows.problems:
         raise DataError(rows.problems)
@@ -150,7 +150,7 @@ def _data_set(options: TextOptions, kind: TextScores, words: Sequence[str]) -> D
 
 
 def _columns(gold: Path, usual: Columns, words: Sequence[str]) -> Columns:
-    """Find the ids of a table; of a run's own `predictions/<split>.parquet` the texts as well."""
+    """Find the ids of a table, and the texts of a run's own `predictions/<split>.parquet`."""
     table = read_table(gold, bad_rows="report")
     table.require(*typed_columns(words))
     usual = replace(usual, guid=table.find((usual.guid, *GUIDS)) or usual.guid)

@@ -80,7 +80,7 @@ class Scoring:
 
     Args:
         score: computes the score from summed rows.
-        right: the score that is 1 for a right row: `accuracy`, `exact_match`; None: there is none.
+        right: the score that is 1 for a right row, such as `accuracy`; None if there is none.
         gold_N: class ids, where outcomes are predicted class ids; None where they are values.
         classes: number of classes.
     """
@@ -96,7 +96,7 @@ class Scoring:
         second_JN: npt.NDArray,
         group_N: Sequence[str] | None = None,
     ) -> PairedUnits:
-        """Put two systems' outcomes side by side, as the units that tests draw and swap."""
+        """Pair two systems' outcomes, as the units that tests draw and swap."""
         if self.gold_N is None:
             return paired_values(first_KN, second_JN, group_N)
         return paired_counts(self.gold_N, first_KN, second_JN, self.classes, group_N)
@@ -115,7 +115,7 @@ class Outcomes:
         scoring: how outcomes become a score.
         outcome_FN: predicted class ids, int64, or the rows' values, float64.
         right_FN: whether the row is right; None where rows are not right or wrong.
-        notes: what readers of the comparison must know.
+        notes: for readers of the comparison.
     """
 
     scoring: Scoring
@@ -127,13 +127,13 @@ class Outcomes:
 def score_classes(
     files: Sequence[Predictions], guids: Sequence[str], settings: Settings, labels: Sequence[str]
 ) -> Outcomes:
-    """Number the labels.
+    """Turn labels into class ids and find the score; a fork's metric of rows gives values instead.
 
     Args:
         files: of all systems.
         guids: N, which all files have.
         settings: the task, the metric.
-        labels: all class names, in order; empty: those that occur among the gold labels.
+        labels: all class names, in order; empty: the gold labels that occur.
 
     Raises:
         ConfigError: an unknown metric, task or mode.

@@ -100,12 +100,8 @@ def find_examples(
 def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
     """Find the data set and the split that a run's predictions are of.
 
-    Args:
-        config: the run's.
-        split: `test`, or `<data set>.test` for data that the run was only tested on.
-
-    Returns:
-        The data set (of the last stage, where the run had stages) and the split's name in it.
+    `split` is `test`, or `<data set>.test` for data that the run was only tested on. Of a run with
+    stages, it is the last stage's data set.
 
     Raises:
         ConfigError: the data set is no longer there, or has other classes.

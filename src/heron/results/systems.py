@@ -199,7 +199,7 @@ def numbers(
 
 
 def number(value: Any) -> float | None:
-    """Read one cell: NaN where it is empty, None where it holds no number."""
+    """Read one cell: NaN for an empty one, None for anything but a number."""
     if is_missing(value):
         return math.nan
     if isinstance(value, bool) or not isinstance(value, str | int | float):
