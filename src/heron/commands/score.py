@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from heron.base.cells import Cell, Table
 from heron.base.files import write_json
 from heron.base.tables import table_stem
+from heron.base.terminal import print_tables
 from heron.config.options import parse_options
+from heron.results.collect import is_whole
 from heron.results.score_labels import Options, score_labels
 from heron.tasks.scores import text_scores
 
@@ -25,24 +28,46 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _score_labels(arguments: Sequence[str]) -> int:
-    from heron.reports.scored import print_scores
-
     dotted = [word for word in arguments if "." in word.partition("=")[0]]
     options = parse_options(Options, [word for word in arguments if word not in dotted])
     scored, matrix, scores = score_labels(options, dotted)
     drawn = f"groups ({options.group_column})" if scored.groups else "rows"
-    print_scores(
-        f"{options.task}, {len(scored.gold)} rows",
-        scores,
-        scored.labels,
-        matrix.tolist(),
-        f"{options.resamples} bootstrap resamples of {drawn}" if options.resamples else "",
-    )
+    drawn = f"{options.resamples} bootstrap resamples of {drawn}" if options.resamples else ""
+    title = f"{options.task}, {len(scored.gold)} rows"
+    print_tables(_label_tables(title, scores, scored.labels, matrix.tolist(), drawn))
     print(*scored.notes, sep="\n")
     if options.out:
         write_json(options.out, {options.name or table_stem(options.predictions): scores})
         print(f"scores written to {options.out}")
     return 0
+
+
+def _label_tables(
+    title: str,
+    scores: Mapping[str, float],
+    labels: Sequence[str],
+    matrix: Sequence[Sequence[int]],
+    drawn: str,
+) -> list[Table]:
+    """Show all scores, those of each class, and the confusion matrix (gold classes as rows)."""
+    whole: list[tuple[Cell, ...]] = []
+    for name in filter(is_whole, scores):
+        low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
+        interval = "" if low is None else f"{low:.3f} to {high:.3f}"
+        whole.append((name, float(scores[name]), *([interval] if drawn else [])))
+    parts = ("precision", "recall", "f1", "predicted", "support")
+    classes: list[tuple[Cell, ...]] = [
+        (label, *(scores[f"{part}/{label}"] for part in parts)) for label in labels
+    ]
+    counts: list[tuple[Cell, ...]] = [
+        (label, *row) for label, row in zip(labels, matrix, strict=True)
+    ]
+    columns = ("score", "value", *(["95 % interval"] if drawn else []))
+    return [
+        Table(title, columns, tuple(whole), drawn),
+        Table("labels", ("label", *parts), tuple(classes)),
+        Table("confusion matrix", ("gold \\ predicted", *labels), tuple(counts)),
+    ]
 
 
 def _score_texts(arguments: Sequence[str]) -> int:

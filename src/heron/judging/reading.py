@@ -15,7 +15,7 @@ from heron.base.files import parse_json
 from heron.base.tables import Table, cell_text, is_missing, read_table
 from heron.judging.form import ANSWERS, csv_columns
 from heron.judging.study import NO_ERROR, RATINGS, Study
-from heron.results.systems import number
+from heron.results.systems import read_number
 
 _SUFFIXES = (".json", ".csv", ".tsv")
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
@@ -241,7 +241,7 @@ def _is_ours(where: str, study: Study, found: Any, rater: Any, problems: list[Pr
 
 
 def _rating(name: str, cell: Any, where: str, problems: list[Problem]) -> int | None:
-    value = number(cell)
+    value = read_number(cell)
     if value is not None and value != value:
         return None
     if value is None or value not in RATINGS:

@@ -165,12 +165,12 @@ def _run(run: RunRecord, keys: Sequence[str], metrics: Sequence[str]) -> dict[st
         "job": run.job,
         "state": run.state,
         "error": error.splitlines()[0][:300] if error else "",
-        "seconds": _number(run.status.get("seconds")),
-        "steps": _number(total.get("steps")),
-        "tokens": _number(total.get("tokens")),
+        "seconds": _rounded(run.status.get("seconds")),
+        "steps": _rounded(total.get("steps")),
+        "tokens": _rounded(total.get("tokens")),
         "settings": [value_of(run, key) for key in keys],
         "scores": {
-            split: [_number(run.scores.get(split, {}).get(name)) for name in metrics]
+            split: [_rounded(run.scores.get(split, {}).get(name)) for name in metrics]
             for split in SPLITS
         },
         "curves": curves(run.path / "metrics.csv", metrics),
@@ -199,7 +199,7 @@ def _best(
         "validation": _summary(summary),
         "test": _summary(test) if test else None,
         "copied": [
-            [name, split, _number(value)]
+            [name, split, _rounded(value)]
             for split in SPLITS
             for name, value in copied_scores(group.runs, split, monitor).items()
         ],
@@ -209,10 +209,10 @@ def _best(
 
 
 def _summary(summary: Summary) -> list[float | None]:
-    return [_number(summary.mean), _number(summary.sd), summary.n]
+    return [_rounded(summary.mean), _rounded(summary.sd), summary.n]
 
 
-def _number(value: Any) -> float | int | None:
+def _rounded(value: Any) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return value if isinstance(value, int) else _short(value)

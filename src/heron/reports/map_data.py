@@ -120,9 +120,9 @@ def as_column(name: str, values: Sequence[Any]) -> Column:
     Otherwise, and for at most `FEW` distinct numbers (0 and 1, say), a column of names.
     """
     present = [value for value in values if not is_missing(value)]
-    numbers = [_number(value) for value in present]
+    numbers = [_finite(value) for value in present]
     if None not in numbers and len(set(numbers)) > FEW:
-        cells = (math.nan if is_missing(value) else _number(value) for value in values)
+        cells = (math.nan if is_missing(value) else _finite(value) for value in values)
         return Numbers(name, np.array(list(cells), np.float32))
     return categories(name, [None if is_missing(value) else cell_text(value) for value in values])
 
@@ -136,7 +136,7 @@ def categories(name: str, values: Sequence[str | None]) -> Categories:
     return Categories(name, names, np.fromiter(codes, np.int32, len(values)))
 
 
-def _number(value: Any) -> float | None:
+def _finite(value: Any) -> float | None:
     """Read a finite number; None for anything else. True and False are names."""
     if isinstance(value, bool):
         return None

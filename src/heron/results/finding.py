@@ -12,7 +12,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
-from heron.results.groups import Group, group_runs, is_seed, match_systems
+from heron.results.groups import Group, group_runs, is_seed, match_systems, natural
 from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
@@ -185,7 +185,7 @@ def _system(label: str, group: Group, split: str, notes: list[str], names: Itera
             continue
         path = predictions_file(run.path, split)
         sources.append(Source(run.job, path, _seed(run), run))
-    sources.sort(key=lambda source: [_number(part) for part in source.seed.split("/")])
+    sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
     known = {name for source in sources for name in (source.name, *_paths(source))}
     return System(label, tuple(sources), frozenset({*names, *known} - {""}))
 
@@ -198,10 +198,6 @@ def _seed(run: RunRecord) -> str:
     """Join a run's seed and the overridden seeds of draws."""
     others = [key for key in run.overrides() if is_seed(key) and key != "seed"]
     return "/".join(str(run.setting(key, "")) for key in ("seed", *others))
-
-
-def _number(text: str) -> tuple[int, float, str]:
-    return (0, float(text), "") if text.isdecimal() else (1, 0.0, text)
 
 
 def _of_files(found: Found) -> System:

@@ -81,7 +81,7 @@ class Scored:
 
 def score_labels(options: Options, words: Sequence[str]) -> tuple[Scored, Counts, dict[str, float]]:
     """Read both files and score the labels: rows, confusion matrix, scores with their intervals."""
-    _check(options)
+    _check_options(options)
     scored = load(options, words)
     matrix = confusion_matrix(scored.gold, scored.prediction, scored.labels)
     scores = score_matrix(options.task, matrix, scored.labels, relaxed=options.relaxed)
@@ -113,7 +113,7 @@ def _calibration(scored: Scored) -> dict[str, float]:
     return calibration_scores(rows, gold, tolerance=rounding_tolerance(len(numbers)))
 
 
-def _check(options: Options) -> None:
+def _check_options(options: Options) -> None:
     """Refuse options that cannot be scored before any file is read."""
     scores_of(options.task)
     labels = options.labels or []
@@ -342,7 +342,7 @@ def _probabilities(
     found: dict[str, list[float]] = {name: [] for name in names}
     for row in order if names else ():
         cells = predictions.rows[row]
-        values = {name: _number(cells[f"p/{name}"]) for name in names}
+        values = {name: _share(cells[f"p/{name}"]) for name in names}
         total = sum(value or 0.0 for value in values.values())
         wrong = [
             f"p/{name} is '{cell_text(cells[f'p/{name}'])}', no number from 0 to 1"
@@ -374,7 +374,7 @@ def _contradictions(
     ]
 
 
-def _number(cell: object) -> float | None:
+def _share(cell: object) -> float | None:
     try:
         value = float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError):

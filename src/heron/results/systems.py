@@ -189,7 +189,7 @@ def numbers(
         values = [row[column] for row in rows.values()]
         if not texts and any(isinstance(value, str) for value in values):
             continue
-        cells = [number(value) for value in values]
+        cells = [read_number(value) for value in values]
         if None in cells or all(math.isnan(value) for value in cells if value is not None):
             continue
         for guid, value in zip(rows, cells, strict=True):
@@ -198,7 +198,7 @@ def numbers(
     return found
 
 
-def number(value: Any) -> float | None:
+def read_number(value: Any) -> float | None:
     """Read one cell: NaN for an empty one, None for anything but a number."""
     if is_missing(value):
         return math.nan
