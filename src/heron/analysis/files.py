@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
-from heron.base.files import atomic_open, write_json
+from heron.base.files import write_file, write_json
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 from heron.tasks.analysis import Content, Outcome
@@ -71,6 +71,4 @@ def write(path: Path, content: Content) -> Path:
     if isinstance(content, Mapping):
         write_table(path, content)
         return path
-    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
-        file.write(content)
-    return path
+    return write_file(path, content)

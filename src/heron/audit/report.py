@@ -22,7 +22,7 @@ from heron.audit.texts import (
     second_of,
 )
 from heron.base.cells import Cell, Formatted, Table, to_markdown
-from heron.base.files import atomic_open, write_json
+from heron.base.files import write_file, write_json
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language
@@ -65,13 +65,11 @@ def write(report: Report, folder: Path) -> list[Path]:
     from heron.base.pages import render
 
     examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
-    paths = [folder / name for name in ("audit.html", "audit.md", "findings.json")]
-    with atomic_open(paths[0]) as file:
-        file.write(render("audit.html.j2", **_page(report, examples)))
-    with atomic_open(paths[1]) as file:
-        file.write("\n".join(_markdown(report, examples)))
-    write_json(paths[2], as_json(report))
-    return paths
+    findings = folder / "findings.json"
+    page = write_file(folder / "audit.html", render("audit.html.j2", **_page(report, examples)))
+    text = write_file(folder / "audit.md", "\n".join(_markdown(report, examples)))
+    write_json(findings, as_json(report))
+    return [page, text, findings]
 
 
 def as_json(report: Report) -> dict[str, Any]:

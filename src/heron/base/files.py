@@ -58,6 +58,13 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         raise
 
 
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Write a file as `atomic_open` does; returns its path."""
+    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
+        file.write(content)
+    return path
+
+
 def _name(error: BaseException, path: Path) -> None:
     """Let an error of the system's that names no file name this one."""
     # Without a number, an error says what its arguments say; a name would hide that.

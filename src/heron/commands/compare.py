@@ -41,15 +41,14 @@ def run(arguments: Sequence[str]) -> int:
 def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[Path]:
     """Write compare.md (all tables), compare.csv (the systems) and compare.json (everything)."""
     from heron.base.cells import to_csv, to_markdown
-    from heron.base.files import atomic_open, write_json
+    from heron.base.files import write_file, write_json
     from heron.results.comparison_tables import tables, to_json
 
     shown = tables(comparison, split)
     paths = [Path(folder) / f"compare.{suffix}" for suffix in ("md", "csv", "json")]
     texts = "\n".join(to_markdown(table) for table in shown if table.rows), to_csv(shown[0])
     for path, text in zip(paths, texts, strict=False):
-        with atomic_open(path) as file:
-            file.write(text)
+        write_file(path, text)
     write_json(paths[2], to_json(comparison, split))
     return paths
 

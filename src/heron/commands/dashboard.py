@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.base.errors import ConfigError
-from heron.base.files import atomic_open
+from heron.base.files import write_file
 from heron.config.options import parse_folder
 from heron.results.collect import collect, is_run
 
@@ -67,8 +67,5 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
             "it, or see `heron report` for this one"
         )
     target = Path(out) if out else folder
-    path = target / "dashboard.html"
     page = dashboard_page(folder.resolve().name, runs, target)
-    with atomic_open(path) as file:
-        file.write(page)
-    return path
+    return write_file(target / "dashboard.html", page)

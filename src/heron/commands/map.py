@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.files import atomic_open
+from heron.base.files import write_file
 from heron.config.options import parse_options
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def write_map(options: MapOptions) -> list[Path]:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
             continue
-        files.append(_write(target / f"map.{form}", save_figure(figure, form)))
-    files.append(_write(target / "map.html", map_page(data, options.megabytes)))
+        files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
+    files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
     table = map_table(mapped, groups)
     for suffix in ("csv", "parquet"):
         files.append(target / f"map.{suffix}")
@@ -355,9 +355,3 @@ def _class_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping:
         rows.append((name, *(cell for pair in pairs for cell in pair)))
     columns = (column for label in (*labels, "all") for column in (label, "paper"))
     return Table("Classes by group", ("group", *columns), tuple(rows), f"paper: {title}.")
-
-
-def _write(path: Path, content: str | bytes) -> Path:
-    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
-        file.write(content)
-    return path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
-from heron.base.files import atomic_open
+from heron.base.files import write_file
 from heron.base.tables import cell_text, read_table, write_table
 from heron.judging import tables
 from heron.judging.reading import find_forms, read_forms
@@ -161,10 +161,7 @@ def _write_report(
     for table in found:
         name = table.title.lower().replace(" ", "-")
         contents[f"tables/{name}.csv"] = to_csv(table)
-    for name, content in contents.items():
-        with atomic_open(folder / name) as file:
-            file.write(content)
-    return [folder / name for name in contents]
+    return [write_file(folder / name, content) for name, content in contents.items()]
 
 
 def _facts(ratings: Ratings, paths: Sequence[Path]) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heron.base.files import atomic_open
+from heron.base.files import atomic_open, write_file
 from heron.base.pages import clean_text, escape_json
 from heron.base.tables import as_text
 from heron.judging.study import NO_ERROR, RATINGS, Study, get_wording
@@ -35,14 +35,10 @@ def write_forms(
     paths = []
     for rater in study.items:
         content = payload(study, rater, articles, summaries, wording)
-        paths += [folder / f"{rater}.html", folder / f"{rater}.csv"]
-        with atomic_open(paths[-2]) as file:
-            file.write(_page(content, study.wording))
+        paths.append(write_file(folder / f"{rater}.html", _page(content, study.wording)))
+        paths.append(folder / f"{rater}.csv")
         _write_csv(paths[-1], study, rater, content)
-    paths.append(folder / "instructions.txt")
-    with atomic_open(paths[-1]) as file:
-        file.write(_instructions(study, wording))
-    return paths
+    return [*paths, write_file(folder / "instructions.txt", _instructions(study, wording))]
 
 
 def payload(

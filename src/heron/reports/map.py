@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from heron.base.files import atomic_open
+from heron.base.files import write_file
 from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.base.run_folder import RunFolder
 from heron.reports.map_data import FEW, Categories, Column, MapRun, Numbers
@@ -243,6 +243,5 @@ def draw_map(folder: RunFolder) -> Path:
     path = folder.path / "map" / "map.png"
     if not path.is_file():
         mapped = read_mapped(folder.path)
-        with atomic_open(path, "wb") as file:
-            file.write(save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
+        write_file(path, save_figure(map_figure(mapped.name, map_run(mapped)), "png"))
     return path

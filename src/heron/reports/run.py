@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
-from heron.base.files import atomic_open
+from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.base.terminal import print_tables
@@ -54,13 +54,6 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
     page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
     html = write_file(target / "report.html", page)
     return ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
-
-
-def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file of a report; returns its path."""
-    with atomic_open(path, "wb" if isinstance(content, bytes) else "w") as file:
-        file.write(content)
-    return path
 
 
 def score_table(run: RunRecord) -> Table:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
+from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.terminal import print_tables
 from heron.metrics.names import COPIED_NOTE, is_copied
@@ -22,7 +23,6 @@ from heron.reports.run import (
     score_cell,
     spent_cells,
     vector_notes,
-    write_file,
     write_run_report,
 )
 from heron.reports.significance import significance_tables
