@@ -8,7 +8,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
-from heron.metrics.summary_counts import SHARES
+from heron.metrics.summary_statistics import SHARES
 from heron.results.published import all_published
 from heron.tasks.summarization.measures import PublishedStatistics
 from heron.tasks.summarization.profile import UNITS

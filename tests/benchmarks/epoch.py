@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heron.data.batching import padding_efficiency
 from heron.data.features import Units
 
 
@@ -87,3 +86,11 @@ def estimate(
 def padded_tokens(plan: Sequence[np.ndarray], lengths_S: np.ndarray) -> int:
     """Count the tokens of all batches, padding included."""
     return sum(len(batch) * int(lengths_S[batch].max()) for batch in plan)
+
+
+def padding_efficiency(plan: Sequence[np.ndarray], units: Units, lengths_S: np.ndarray) -> float:
+    """Compute the share of a plan's tokens that are not padding, from 0 to 1."""
+    tokens_U = np.add.reduceat(lengths_S, units.sequences_V[:-1]) if len(units) else np.empty(0)
+    longest_U, sizes_U = units.longest_U, units.sizes_U
+    padded = sum(int(longest_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan)
+    return float(sum(int(tokens_U[batch].sum()) for batch in plan)) / max(padded, 1)

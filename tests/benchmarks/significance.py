@@ -25,9 +25,8 @@ from heron.base.errors import ConfigError, HeronError
 from heron.base.files import write_json
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.metrics.confusion import Counts, macro_f1
-from heron.metrics.paired import approximate_randomization, paired_bootstrap
-from heron.metrics.paired_units import paired_counts
+from heron.metrics.classification import Counts, macro_f1
+from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 
 CLASSES = 4
 

@@ -21,8 +21,7 @@ from heron.config.constraints import check
 from heron.config.data import FileConfig
 from heron.config.keys import select
 from heron.config.schema import StageConfig
-from heron.data.other_sets import data_set
-from heron.data.readers import load_with_report
+from heron.data.readers import data_set, load_with_report
 from heron.training.stages import stage_config
 
 PROTOCOLS = ("paper", "repo", "fixed")

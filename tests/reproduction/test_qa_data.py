@@ -13,8 +13,9 @@ from heron.config.data import DataConfig, read_config
 from heron.data.examples import MENDED
 from heron.data.features import FITS, FeatureOptions
 from heron.data.markers import event_markers
-from heron.data.readers import load, read_rows
+from heron.data.readers import load
 from heron.data.sources import State, inspect
+from heron.data.user_files import read_rows
 from heron.tasks.qa.features import char_span, qa_features
 
 DATA = os.environ.get("HERON_DATA", "")

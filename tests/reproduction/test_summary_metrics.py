@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from heron.languages.hebrew import HEBREW
-from heron.metrics.extractive import best_sentence, greedy_oracle, lead, split_sentences
-from heron.metrics.rouge import rouge_scores
+from heron.metrics.summary import greedy_oracle, item_rouge, split_sentences
 from heron.metrics.summary_statistics import by_whitespace, by_words, summary_statistics
 
 PAIRS = Path(os.environ.get("HERON_DATA", "absent")) / "hesum_subset" / "pairs.jsonl"
@@ -51,10 +50,11 @@ def test_ceilings_lie_above_the_lead(pairs):
             " ".join(parts[place] for place in extract(parts, summary))
             for parts, summary in zip(sentences, summaries, strict=True)
         ]
-        return rouge_scores(texts, summaries, HEBREW)
+        items = item_rouge(texts, summaries, HEBREW)
+        return {measure: values.mean() for measure, values in items.items()}
 
-    first = scores(lambda parts, _: lead(parts, 3))
-    best = scores(lambda parts, summary: best_sentence(parts, summary, HEBREW))
+    first = scores(lambda parts, _: range(len(parts[:3])))
+    best = scores(lambda parts, summary: greedy_oracle(parts, summary, HEBREW, most=1))
     greedy = scores(lambda parts, summary: greedy_oracle(parts, summary, HEBREW))
     for measure in first:
         assert first[measure] + 0.1 < best[measure] < greedy[measure] < 0.5

@@ -20,8 +20,7 @@ from heron.tasks.analysis import Outcome, RunAnalysis, Split
 from heron.tasks.task import task_of
 
 if TYPE_CHECKING:
-    from heron.data.examples import Example
-    from heron.data.predictions import Prediction
+    from heron.data.examples import Example, Prediction
 
 
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:

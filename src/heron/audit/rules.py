@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.data.examples import Example
-from heron.metrics import confusion
+from heron.metrics.classification import accuracy, macro_f1
 
 FOLDS = 5
 Ids = npt.NDArray[np.int64]
@@ -92,7 +92,7 @@ def score(split: str, gold_N: Ids, predicted_N: Ids, majority: int, classes: int
     def scores(named_N: Ids) -> tuple[float, float]:
         cells = np.bincount(gold_N * classes + named_N, minlength=classes * classes)
         matrix_CC = cells.reshape(classes, classes)
-        return float(confusion.accuracy(matrix_CC)), float(confusion.macro_f1(matrix_CC))
+        return float(accuracy(matrix_CC)), float(macro_f1(matrix_CC))
 
     own, others = scores(predicted_N), scores(np.full_like(gold_N, majority))
     z = (wins - losses) / max(wins + losses, 1) ** 0.5

@@ -11,7 +11,7 @@ from heron.audit.findings import Finding, Measure, Row, Severity
 from heron.audit.texts import Splits, loose
 from heron.data.examples import Example
 from heron.languages.words import folded_words
-from heron.metrics.extractive import LEAD, lead_text, split_sentences
+from heron.metrics.summary import LEAD, lead_text, split_sentences
 
 SHORT = 10  # words; HeSum left shorter summaries out
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows

@@ -126,8 +126,8 @@ def _score(
     systems: Sequence[Trained], examples: Sequence[Example], split: str
 ) -> tuple[list[Scores], str | None]:
     """Score every system on the same rows; beside the scores BERTScore's signature."""
-    from heron.data.other_sets import of_split
-    from heron.metrics.further import further_scores
+    from heron.data.readers import of_split
+    from heron.metrics.names import further_scores
     from heron.tasks.summarization.predictions import SummaryPredictions
     from heron.training.inference import predict_each
 
@@ -167,7 +167,7 @@ def _read_file(trained: Trained, path: Path, words: Sequence[str]) -> list[Examp
     Raises:
         DataError: rows that cannot be used, or none that can be scored.
     """
-    from heron.data.readers import read_rows
+    from heron.data.user_files import read_rows
 
     paths, data = trained.config.paths, override(trained.config.data, words)
     rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))

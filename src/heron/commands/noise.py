@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
 
     from heron.base.tables import write_table
     from heron.config.data import TRAIN
-    from heron.data.other_sets import load_run_data
+    from heron.data.readers import load_run_data
     from heron.dynamics.cartography import SCORES, difficulty, statistics
     from heron.dynamics.files import read_dynamics
     from heron.dynamics.groups import rank

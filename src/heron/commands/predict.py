@@ -26,7 +26,7 @@ from heron.tasks.scores import text_scores
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
     from heron.data.examples import Example
-    from heron.data.formats import Rows
+    from heron.data.rows import Rows
     from heron.training.inference import Trained
 
 _TAKES = TAKES["predict"]
@@ -110,7 +110,7 @@ def _check(options: PredictOptions) -> None:
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
     from heron.base.tables import table_stem, write_chunks
-    from heron.data.readers import read_parts
+    from heron.data.user_files import read_parts
     from heron.tasks.qa.squad import place_of
 
     paths = trained.config.paths
@@ -166,7 +166,7 @@ def _asks(trained: Trained) -> bool:
 
 
 def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
-    from heron.data.readers import read_rows
+    from heron.data.user_files import read_rows
 
     paths = trained.config.paths
     return read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))

@@ -77,7 +77,7 @@ class Metric:
 
 
 POOLINGS: Registry[Pooling] = Registry("pooling")
-_POOLING = "heron.models.pooling:"
+_POOLING = "heron.models.heads:"
 for _name in ("cls", "last_token", "mean"):
     POOLINGS.register(_name, Pooling(on_demand(_POOLING + _name)))
 for _name, _width, _inputs in (

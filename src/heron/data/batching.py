@@ -163,11 +163,3 @@ def copies(
     labelled_U = labels_U != UNLABELLED
     copies_U[labelled_U] = copies_C[labels_U[labelled_U]]
     return copies_U
-
-
-def padding_efficiency(plan: Sequence[np.ndarray], units: Units, lengths_S: np.ndarray) -> float:
-    """Compute the share of a plan's tokens that are not padding, from 0 to 1."""
-    tokens_U = np.add.reduceat(lengths_S, units.sequences_V[:-1]) if len(units) else np.empty(0)
-    longest_U, sizes_U = units.longest_U, units.sizes_U
-    padded = sum(int(longest_U[batch].max()) * int(sizes_U[batch].sum()) for batch in plan)
-    return float(sum(int(tokens_U[batch].sum()) for batch in plan)) / max(padded, 1)

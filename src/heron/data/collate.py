@@ -1,7 +1,7 @@
 """`Batch`: padded tensors of some units: their sequences and all their rows.
 
-Shape suffixes: B sequences, L tokens of the longest, R rows of these sequences, C classes, M tokens
-of the longest target.
+Shape suffixes: U units, B sequences, L tokens of the longest, R rows of these sequences, C classes,
+M tokens of the longest target; X rows or sequences, P pooled.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from heron.data.features import Features
+from heron.data.features import UNLABELLED, Features
 
-IGNORED = -100  # in targets: no token, nothing to learn
+IGNORED = -100  # in targets: padding, without loss
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one forward pass reads.
+    """The input of one forward pass.
 
     Args:
         tokens_BL: token ids, int64, padded on the right.
         mask_BL: 1 for tokens, 0 for padding, int64.
         second_B: where the second text begins in each sequence, or -1, int64.
-        owners_B: the (first) row that each sequence belongs to, int64 from 0 to R - 1.
+        owners_B: the (first) row of each sequence, int64 from 0 to R - 1.
         sequences_R: the (first) sequence of each row, int64 from 0 to B - 1.
         spans_R4: first and last word piece of events 1 and 2, or -1, int64.
         markers_R2: opening markers of events 1 and 2, or -1, int64.
         labels_R: class ids, or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
-        pooled_XP: what a frozen encoder and the pooling made of the rows (or of their windows),
-            float32, where it is stored (`models/feature_cache.py`); tokens are left out then.
+        pooled_XP: stored output of a frozen encoder and the pooling, float32
+            (`models/feature_cache.py`); there are no tokens then.
         answers_B2: of questions: first and last token of the gold answer in each sequence, see
             `Features.answers_S2`, int64.
         context_BL: of questions: whether a token lies in the text that holds the answer, bool.
         target_RM: of summaries: token ids of each row's target, int64, padded with `IGNORED`.
-        whole_C: labelled rows per class, int64, of the planned batch that this one is a share of,
-            where batches are divided between processes (`data/sharing.py`).
-        whole_sequences: how many sequences that planned batch has.
-        whole_targets: how many tokens its targets have together.
-        stands_in: its rows only keep a process without a share of its own in step.
+        whole_C: labelled rows per class of the whole planned batch, int64, where it is divided
+            between processes (`SharingCollator`).
+        whole_sequences: number of sequences of the whole planned batch.
+        whole_targets: number of target tokens of the whole planned batch.
+        stands_in: whether it only keeps a process without a share in step.
     """
 
     tokens_BL: Tensor
@@ -73,8 +73,8 @@ class Batch:
         }
         return replace(self, **moved)
 
-    def turned(self) -> Batch:
-        """Exchange event 1 and event 2 of every row."""
+    def with_events_swapped(self) -> Batch:
+        """Swap event 1 and event 2 of every row."""
         return replace(
             self,
             spans_R4=self.spans_R4[:, [2, 3, 0, 1]],
@@ -91,7 +91,7 @@ class Collator:
     Args:
         features: the split.
         pad_id: token id used for padding.
-        vectors_XP: stored vectors, one per row or per sequence, to give instead of tokens; or None.
+        vectors_XP: stored vectors, per row or per sequence, to use instead of tokens; or None.
     """
 
     def __init__(self, features: Features, pad_id: int, vectors_XP: np.ndarray | None = None):
@@ -131,11 +131,11 @@ class Collator:
         )
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
-        """List the sequences of some units, in the order in which a batch holds them."""
+        """List the sequences of some units, in a batch's order."""
         return _ranges(self.units.sequences_V, units_U)[0]
 
     def labels(self, units_U: np.ndarray) -> np.ndarray:
-        """List the labels of some units' rows, in the order in which a batch holds them."""
+        """List the labels of some units' rows, in a batch's order."""
         return np.asarray(self.features.labels_R[_ranges(self.units.rows_V, units_U)[0]])
 
     def target_tokens(self, units_U: np.ndarray) -> int | None:
@@ -192,3 +192,44 @@ def _ranges(starts_U: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _gather(values: np.ndarray, rows_R: np.ndarray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(values[rows_R]).astype(np.int64))
+
+
+def share(units_U: np.ndarray, rank: int, ranks: int) -> np.ndarray:
+    """Take one process's part of a planned batch: every `ranks`-th unit, so lengths are alike."""
+    return units_U[rank::ranks]
+
+
+class SharingCollator:
+    """Collates one process's share of each batch, so that the gradients of all add up to its own.
+
+    All processes must have the same number of batches. A share without a unit therefore gets a
+    stand-in: a unit without labels that passes through the model and counts nowhere.
+
+    Args:
+        collate: makes the batch of any units.
+        classes: C.
+        rank: this process, from 0.
+        ranks: number of processes.
+    """
+
+    def __init__(self, collate: Collator, classes: int, rank: int, ranks: int):
+        self.collate, self.classes = collate, classes
+        self.rank, self.ranks = rank, ranks
+
+    def __call__(self, units_U: np.ndarray) -> Batch:
+        """Collate this process's share of a planned batch; see `Batch.whole_C`."""
+        mine_U = share(units_U, self.rank, self.ranks)
+        batch = self.collate(mine_U if len(mine_U) else units_U[:1])
+        labels_R = self.collate.labels(units_U)
+        counts_C = np.bincount(labels_R[labels_R != UNLABELLED], minlength=self.classes)
+        sequences = int(self.collate.units.sizes_U[units_U].sum())
+        batch = replace(
+            batch,
+            whole_C=torch.from_numpy(counts_C),
+            whole_sequences=sequences,
+            whole_targets=self.collate.target_tokens(units_U),
+        )
+        if not len(mine_U):
+            nothing_R = torch.full_like(batch.labels_R, UNLABELLED)
+            batch = replace(batch, labels_R=nothing_R, stands_in=True)
+        return batch

@@ -20,20 +20,19 @@ from heron.config.checks import as_dict
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
-from heron.data.collate import Collator
+from heron.data.collate import Collator, SharingCollator
 from heron.data.examples import Example
-from heron.data.feature_store import load_or_build
 from heron.data.features import (
     FEATURES_VERSION,
     FeatureOptions,
     Features,
     Units,
+    load_features,
     require_none_refused,
 )
-from heron.data.formats import data_task
 from heron.data.markers import event_markers
-from heron.data.other_sets import data_set, load_run_data
-from heron.data.sharing import SharingCollator
+from heron.data.readers import data_set, load_run_data
+from heron.data.rows import data_task
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 
@@ -276,7 +275,7 @@ def prepare(
         )
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
         build = partial(task.features, rows, tokenizer, options)
-        features[split] = load_or_build(cache, keys[split], build)
+        features[split] = load_features(cache, keys[split], build)
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)

@@ -1,4 +1,4 @@
-"""`Example`: one row of any data set, as text. The first of heron's five boundary types."""
+"""`Example`, one row of any data set as text, and `Prediction`, one predicted row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-MENDED = "mended"  # the name in `Example.side` of what its reader has put right
+from heron.base.tables import cell_text, is_missing
+
+MENDED = "mended"  # key in `Example.side` of the repairs that its reader has made
 
 
 class Span(NamedTuple):
@@ -28,7 +30,7 @@ class Example:
         spans: event mentions or gold answers in `text`, in task order (event 1, event 2).
         label: class name, one of the data set's `label_order`; None where unlabelled.
         target: text to generate (a summary), or None.
-        group: what a split must not cut (document, article); empty when each row stands alone.
+        group: what a split must not cut (document, article); empty where each row is independent.
         side: columns that models never see (annotators, flipped-label marks, source line).
     """
 
@@ -43,5 +45,37 @@ class Example:
 
 
 def count_mended(examples: Iterable[Example]) -> dict[str, int]:
-    """Count what readers have put right, in examples by deed; empty where nothing was."""
+    """Count the repaired examples by kind of repair."""
     return dict(Counter(deed for example in examples for deed in example.side.get(MENDED, ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One predicted row of a predictions file.
+
+    Args:
+        guid: its id.
+        gold: the gold label or text; None where there is none. An empty gold text means that "no
+            answer" is right.
+        prediction: the predicted label or text, stripped; empty for none.
+        golds: all right texts, from the column `golds` (a JSON list); else `gold`, unless empty.
+        group: what the row belongs to, such as its document; empty for none.
+        cells: all columns that were read, as stored.
+    """
+
+    guid: str
+    gold: str | None
+    prediction: str
+    golds: tuple[str, ...] = ()
+    group: str = ""
+    cells: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def probability(self) -> float | None:
+        """Probability of the prediction; None where it is not stored."""
+        return self.cells.get(f"p/{self.prediction}", self.cells.get("probability"))
+
+    def text(self, column: str) -> str:
+        """Read a cell as text; empty where there is none."""
+        cell = self.cells.get(column)
+        return "" if is_missing(cell) else cell_text(cell)

@@ -1,20 +1,23 @@
-"""`Features`: a tokenized split as flat arrays.
+"""`Features`: a tokenized split as flat arrays, stored on disk.
 
-A *sequence* is what the encoder reads once; a *row* is what is classified. They need not be one to
-one: in the window form all pairs of a text share one sequence, and a premise and a hypothesis read
-apart, or a long premise read in overlapping windows, are several sequences of one row. A *unit* is
-the smallest whole of both: its sequences and its rows always come into a batch together.
+A *sequence* is one input of the encoder; a *row* is what is classified. They need not be one to
+one: in the window form all pairs of a text share one sequence; a premise and a hypothesis that are
+encoded separately, or a long premise in overlapping windows, are several sequences of one row. A
+*unit* is a smallest set of sequences and rows that belong together; it is never split over batches.
 
 Shape suffixes: T tokens of the split, S sequences, R rows, U units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from heron.base import array_store
 from heron.base.errors import DataError, Problem
 from heron.data.examples import Example
 from heron.data.markers import Markers
@@ -22,7 +25,7 @@ from heron.data.markers import Markers
 FEATURES_VERSION = 5
 UNLABELLED = -100
 
-# How well a gold answer's characters are those of its tokens; `Features.fits_R` holds the index.
+# How well tokens match a gold answer's characters; `Features.fits_R` holds the index.
 FITS = EXACT, INEXACT, CUT, TOKENLESS = ("exact", "inexact", "cut", "tokenless")
 
 
@@ -45,19 +48,18 @@ class Features:
         refused: examples that could not be used, with the reason; they have no row.
         answers_S2: of questions: first and last token of the gold answer in each sequence (both
             inclusive, counted from its start); 0, 0 where the answer is not in this window or
-            there is none; -1, -1 where none is known, int32. None for other tasks.
-        chars_T2: of questions: where each token lies in `Example.text`, in characters, end
-            exclusive; -1 for tokens outside of it (question, special tokens) and for mere blanks,
-            int32. None for other tasks.
-        fits_R: of questions: index into `FITS` of how the gold answer is held by tokens: its
-            characters exactly, tokens that hold more or fewer characters (a border inside a
-            token), cut (whole in no window), or no token at all; -1 where there is no gold answer,
-            int8. None for other tasks.
-        targets_T: of summaries: token ids of all targets, one after the other, int32. None for
-            other tasks.
+            there is none; -1, -1 where none is known, int32.
+        chars_T2: of questions: the characters of `Example.text` of each token, end exclusive; -1
+            for tokens outside of it (question, special tokens) and for mere blanks, int32.
+        fits_R: of questions: index into `FITS`: the tokens have the gold answer's characters
+            exactly; or more or fewer (a border inside a token); it is cut (whole in no window); or
+            it has no token; -1 where there is no gold answer, int8.
+        targets_T: of summaries: token ids of all targets, one after the other, int32.
         target_offsets_R: of summaries: where each row's target begins in `targets_T`; one more
             entry than rows, int64. A row without a target has an empty one.
         target_cut_R: of summaries: whether the length limit cut the target, bool.
+
+    Arrays of questions and summaries are None for other tasks.
     """
 
     tokens_T: np.ndarray
@@ -83,7 +85,7 @@ class Features:
         return np.diff(self.offsets_S)
 
     def units(self) -> Units:
-        """Group sequences and rows that belong together."""
+        """Group sequences and rows into units."""
         first_S, first_R = np.unique(self.sequences_R, return_index=True)
         starts_S = np.append(first_S, len(self.lengths_S)).astype(np.int64)
         starts_R = np.append(first_R, len(self.guids)).astype(np.int64)
@@ -98,10 +100,9 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """The sequences and rows of each unit, which stand side by side.
+    """The sequences and rows of each unit, which are contiguous.
 
-    Shape suffixes: U units; V = U + 1 borders: those of unit u are the entries u and u + 1, so that
-    `np.diff` gives one number for each unit.
+    Shape suffixes: U units; V = U + 1 borders: unit u begins at entry u and ends at entry u + 1.
 
     Args:
         sequences_V: the first sequence of each unit, then the number of sequences, int64.
@@ -134,7 +135,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class FeatureOptions:
-    """What decides how text becomes features; part of the cache key.
+    """Options of tokenization; part of the cache key.
 
     Args:
         input: see `HeadConfig.input`.
@@ -146,7 +147,7 @@ class FeatureOptions:
         stride: tokens that neighbouring windows share.
         separator: text between premise and hypothesis, or None for the tokenizer's pair template.
         trailing_separator: write it after the hypothesis as well.
-        training: of questions: refuse those whose answer no window holds.
+        training: of questions: refuse those whose answer is in no window.
         max_target: of summaries: tokens of a target at most, special tokens included.
         target_start: of summaries: keep the special token that the tokenizer puts before a text.
     """
@@ -172,25 +173,45 @@ class FeatureOptions:
 
 
 def flatten(sequences: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Lay token ids, int32 each, end to end; returns tokens_T and offsets_S."""
+    """Concatenate token ids, int32; returns tokens_T and offsets_S."""
     lengths = [len(ids) for ids in sequences]
     tokens_T = np.concatenate([np.empty(0, dtype=np.int32), *sequences])
     return tokens_T, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def token_ids(ids: Sequence[int]) -> np.ndarray:
-    """Keep the token ids of one sequence as int32: a list of them takes ten times the memory."""
+    """Convert the token ids of one sequence to int32: a list takes ten times the memory."""
     return np.asarray(ids, dtype=np.int32)
 
 
 def require_none_refused(features: Features, split: str) -> None:
-    """Stop when examples of a split were cut.
-
-    Raises:
-        DataError: lists every refused example by guid, and the keys that change it.
-    """
+    """Raise a DataError that lists every refused example of a split, if there are any."""
     if features.refused:
         fix = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
         raise DataError(
             [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]
         )
+
+
+def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Features:
+    """Open the features stored under `key`, building and storing them first where needed.
+
+    Args:
+        cache: the cache folder.
+        key: hexadecimal fingerprint of everything that the features depend on.
+        build: makes them; called at most once, by one process at a time.
+
+    Returns:
+        Features whose arrays are memory-mapped, read-only.
+    """
+
+    def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
+        features = build()
+        values = {each.name: getattr(features, each.name) for each in fields(features)}
+        arrays = {name: v for name, v in values.items() if isinstance(v, np.ndarray)}
+        refused = [asdict(problem) for problem in features.refused]
+        return arrays, {"guids": features.guids, "refused": refused}
+
+    arrays, rest = array_store.load_or_build(cache, "features", key, parts)
+    refused = [Problem(**problem) for problem in rest["refused"]]
+    return Features(**arrays, guids=rest["guids"], refused=refused)

@@ -1,4 +1,4 @@
-"""From files to `Example`s: `load` for training, `read_rows` for anyone's own file.
+"""From the files of data sets to the splits of a run.
 
 Every row is checked before anything is used, and everything wrong is reported at once.
 """
@@ -6,20 +6,18 @@ Every row is checked before anything is used, and everything wrong is reported a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.folders import default_cache_dir, default_data_dir
-from heron.base.tables import read_chunks
-from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig
-from heron.data.duplicates import apply_duplicates
+from heron.base.folders import data_set_file
+from heron.config.data import SPLITS, TEST, TRAIN, VALIDATION, Columns, DataConfig, read_config
+from heron.config.schema import Config
 from heron.data.examples import Example
-from heron.data.formats import PHRASES, SIDE, Labels, Reader, Rows, find_format
-from heron.data.sources import locate, locate_phrases
-from heron.data.splits import carve, sample
+from heron.data.rows import SIDE, Rows, find_format
+from heron.data.sources import locate
+from heron.data.splits import apply_duplicates, carve, sample
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -30,9 +28,8 @@ class Loaded:
 
     Args:
         examples: `train`, `validation` and `test`, as far as the data set has them.
-        dropped: number of rows that were left out by split and reason: `unlabelled` (counted for
-            the file's split, before anything is carved out of it), `duplicate`, and those of
-            the task's own options. Reasons and splits without any are absent.
+        dropped: number of rows left out by split and reason: `unlabelled` (counted for the file's
+            split, before carving), `duplicate`, and those of the task's own options; no zeros.
     """
 
     examples: dict[str, list[Example]]
@@ -53,9 +50,8 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
         cache_dir: `paths.cache`, for downloads and generated corpora.
 
     Returns:
-        The splits. Where there is no test file, `test` is carved out of train if `data.holdout`
-        says so; where there is no validation file, `validation` then is. A test file is never
-        touched.
+        The splits. Without a test file, `test` is carved out of train if `data.holdout` says so;
+        then, without a validation file, `validation` is. A test file is never changed.
 
     Raises:
         ConfigError: the configuration names no classes or no files.
@@ -72,104 +68,6 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     if TRAIN in splits:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
-
-
-def read_rows(
-    path: Path,
-    config: DataConfig,
-    labels: Labels = "optional",
-    bad_rows: Literal["raise", "report"] = "raise",
-    data_dir: Path | None = None,
-    cache_dir: Path | None = None,
-) -> Rows:
-    """Read a file of the user's own, in the form of the data set `config`.
-
-    Only the text columns must be there; guid, label and group are read where they exist.
-
-    Args:
-        path: .csv, .tsv, .jsonl, .json or .parquet, or what the task's formats are.
-        config: column names, markers, classes and Unicode options.
-        labels: `required`, `optional` (an empty cell is an unlabelled row) or `ignored`. Under
-            `required`, `data.unlabelled` says what becomes of rows without a gold label.
-        bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
-        data_dir, cache_dir: where the list of linking phrases lies, if some are to be removed.
-
-    Raises:
-        DataError: nothing in the file can be used, or with `raise` anything cannot.
-    """
-    read = _own_reader(config, data_dir, cache_dir)
-    rows = read(path, labels, config.columns.label, _own_columns(config, labels))
-    if rows.problems and (bad_rows == "raise" or not rows.examples):
-        raise DataError(rows.problems)
-    return rows
-
-
-def read_parts(
-    path: Path,
-    config: DataConfig,
-    size: int,
-    data_dir: Path | None = None,
-    cache_dir: Path | None = None,
-) -> Iterator[Rows]:
-    """Read texts without labels from a file of the user's own, some rows at a time.
-
-    What `read_rows(..., "ignored", "report")` gives at once: ids that are there twice are found
-    wherever they stand. The file's own ids are all that stays in memory of the rows before.
-
-    Args:
-        path, config, data_dir, cache_dir: as for `read_rows`. JSON is in memory as a whole.
-        size: rows at most in each part.
-
-    Yields:
-        At least one part; some may have no examples.
-
-    Raises:
-        DataError: the file cannot be read or lacks a column, before the first part; or, behind the
-            last, no row can be used.
-    """
-    read = _own_reader(config, data_dir, cache_dir)
-    problems: list[Problem] = []
-    usable = False
-    for rows in _read_parts(path, config, size, read):
-        problems += rows.problems
-        usable = usable or bool(rows.examples)
-        yield rows
-    if problems and not usable:
-        raise DataError(problems)
-
-
-def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iterator[Rows]:
-    label, keys = config.columns.label, _own_columns(config, "ignored")
-    if find_format(config).is_whole(path):
-        rows = read(path, "ignored", label, keys)
-        yield replace(rows, examples=rows.examples[:size])
-        for start in range(size, len(rows.examples), size):
-            yield Rows(rows.examples[start : start + size], [])
-        return
-    for table in read_chunks(path, size):
-        if config.columns.guid not in table.columns and table.ids is not None:
-            table.ids.clear()  # lines name the rows: none is there twice
-        if len(table):
-            yield read(table, "ignored", label, keys)
-        else:
-            yield Rows([], table.problems)
-
-
-def _own_columns(config: DataConfig, labels: Labels) -> dict[str, str]:
-    """Name the columns that a file of the user's own must have, and the key that names each."""
-    columns = config.columns
-    keys = {columns.text: "data.columns.text"}
-    if columns.text_pair:
-        keys[columns.text_pair] = "data.columns.text_pair"
-    if labels == "required":
-        keys[columns.label] = "data.columns.label"
-    return keys
-
-
-def _own_reader(config: DataConfig, data_dir: Path | None, cache_dir: Path | None) -> Reader:
-    places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
-    phrases = locate_phrases(config, *places)
-    return find_format(config).open(config, {PHRASES: phrases} if phrases else {})
 
 
 def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Rows]:
@@ -190,7 +88,7 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
 
 
 def _carve(splits: Mapping[str, list[Example]], config: DataConfig) -> dict[str, list[Example]]:
-    """Carve a test split, then a validation split, out of train, where they are lacking."""
+    """Carve missing test and validation splits out of train."""
     carved = dict(splits)
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
         if split not in carved and TRAIN in carved and how.fraction > 0:
@@ -214,7 +112,7 @@ def _count_dropped(
 
 
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
-    """Name the columns that a data set's own files must have, and the key that names each."""
+    """Name the required columns of a data set's files, and the key that names each."""
     columns = config.columns
     own_guid = columns.guid != Columns().guid and not config.join  # the default name may be absent
     needed = {
@@ -231,7 +129,7 @@ def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
 
 
 def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> list[Problem]:
-    """Compare the number of rows, in all and per class, with the pinned ones."""
+    """Compare the number of rows, in total and per class, with the pinned numbers."""
     if not config.verify:
         return []
     found = Counter(str(example.label) for example in rows.examples) + Counter(rows.unlabelled)
@@ -247,3 +145,54 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
         problems.insert(0, f"{found.total()} rows, expected {pinned}")
     fix = "another revision? data.verify=false accepts it"
     return [Problem(str(path), problem, fix) for problem in problems]
+
+
+def data_set(config: Config, name: str) -> DataConfig:
+    """Find a data set by name: the run's own (with its overrides), a stage's, or any other.
+
+    Raises:
+        ConfigError: no such data set, or one with other classes or for another task.
+    """
+    for known in (config.data, *config.others.values()):
+        if name == known.name:
+            return known
+    found = read_config(data_set_file(name))
+    own = config.data
+    if (found.task, found.label_order) != (own.task, own.label_order):
+        raise ConfigError(
+            f"data set {name} (task {found.task}, classes {', '.join(found.label_order)}) does not "
+            f"go with {own.name} (task {own.task}, classes {', '.join(own.label_order)}): one head "
+            "needs the same classes in the same order"
+        )
+    return found
+
+
+def of_split(config: Config, split: str) -> Config:
+    """Replace the run's data set by that of a split `<data set>.<split>`, for its language."""
+    name, dot, _ = split.rpartition(".")
+    return replace(config, data=data_set(config, name)) if dot else config
+
+
+def load_run_data(config: Config) -> Loaded:
+    """Read a run's own data set, and those of `config.also_test`.
+
+    Returns:
+        The run's splits, and `<data set>.<split>` of the others: their test split, or validation
+        where there is none.
+
+    Raises:
+        ConfigError: as `data_set`, or a data set with neither split.
+        DataError: files that are missing or wrong.
+    """
+    data, cache = Path(config.paths.data), Path(config.paths.cache)
+    loaded = load_with_report(config.data, data, cache)
+    for name in config.also_test:
+        found = data_set(config, name)
+        known = load_with_report(found, data, cache)
+        split = next((split for split in (TEST, VALIDATION) if split in known.examples), None)
+        if split is None:
+            raise ConfigError(f"also_test={name}: it has neither a test nor a validation split")
+        loaded.examples[f"{name}.{split}"] = known.examples[split]
+        if split in known.dropped:
+            loaded.dropped[f"{name}.{split}"] = known.dropped[split]
+    return loaded

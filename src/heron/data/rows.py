@@ -1,37 +1,197 @@
-"""One row of a table to one `Example`: texts, label, id, joined columns."""
+"""From the rows of a table to `Example`s: formats, labels, ids, texts, joined columns.
+
+A task lists the formats of its data (`Task.formats`); a format makes the reader of its files.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from heron.base.errors import DataError, Fix, Problem, nearest
+from heron.base.registry import Registry
 from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import DataConfig, JoinConfig
+from heron.config.tasks import TASKS
 from heron.data.examples import Example, Span
-from heron.data.formats import JOIN, Labels, Reader, Rows
-from heron.data.labels import LabelError, LabelReader
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 
-# From a value of the joined column to what `join.take` names.
+if TYPE_CHECKING:
+    from heron.config.schema import Config
+    from heron.data.features import FeatureOptions, Features
+
+# Whether each row needs a label, may have one, or is read without.
+Labels = Literal["required", "optional", "ignored"]
+
+# Names of files of a data set beside its splits: a table to join, and a list of linking phrases.
+JOIN, PHRASES = "join", "phrases"
+SIDE = "data.columns.side"
+
+# From a value of the joined column to the columns that `join.take` names.
 Joined = Mapping[str, Mapping[str, Any]]
 
-# What a row's format yields: the text, perhaps a second one, the spans.
+# What a format reads from a row: the text, the second text or None, the spans.
 Texts = tuple[str, str | None, tuple[Span, ...]]
 
 
-def require_columns(table: Table, keys: Mapping[str, str]) -> None:
-    """Check that a table has rows, and the columns that are needed.
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The content of one file.
 
     Args:
-        table: what was read.
-        keys: the configuration's key for each column, such as `data.columns.text`.
+        examples: the usable rows, in file order.
+        problems: the others, by line, in file order.
+        unlabelled: number of rows left out under `data.unlabelled=drop`, by the content of their
+            label cell (an empty one as "").
+        dropped: reason and label of each row left out by the task's own options.
+        guids: ids of all rows that could be read, used or not, in file order; of a part of a file
+            (`read_chunks`) also those before it.
+        has_ids: whether the ids are the file's own, not `<file stem>:<line>`.
+    """
+
+    examples: list[Example]
+    problems: list[Problem]
+    unlabelled: Mapping[str, int] = field(default_factory=dict)
+    dropped: Sequence[tuple[str, str]] = ()
+    guids: Sequence[str] = ()
+    has_ids: bool = False
+
+
+class Reader(Protocol):
+    """Reads one file of a data set."""
+
+    def __call__(
+        self, source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
+    ) -> Rows:
+        """Read a file.
+
+        Args:
+            source: the file, or rows of it.
+            labels: whether each row needs a label.
+            label_column: the column with the label.
+            keys: required columns, and the configuration key that names each.
+
+        Raises:
+            DataError: no rows, or missing columns.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One data format.
+
+    Args:
+        open: makes a reader of a data set's files; gets the files beside its splits, by name.
+        is_whole: tells whether a file must be read as a whole, not some rows at a time.
+    """
+
+    open: Callable[[DataConfig, Mapping[str, Path]], Reader]
+    is_whole: Callable[[Path], bool] = lambda path: False
+
+
+class DataTask(Protocol):
+    """The part of a task that the data layer uses; see `heron.tasks.task.Task`."""
+
+    @property
+    def formats(self) -> Registry[Format]:
+        """Formats of a data set's files."""
+
+    @property
+    def features(self) -> Callable[[Sequence[Example], Any, FeatureOptions], Features]:
+        """Tokenizes a split."""
+
+    @property
+    def feature_options(self) -> Callable[[FeatureOptions, Config, bool], FeatureOptions]:
+        """Adapts the options of the features."""
+
+    @property
+    def added_tokens(self) -> Callable[[Config], tuple[str, ...]]:
+        """Lists strings that the tokenizer reads as one token each."""
+
+
+def data_task(name: str) -> DataTask:
+    """Find a task by name."""
+    return cast(DataTask, TASKS[name])
+
+
+def find_format(config: DataConfig) -> Format:
+    """Find the format of a data set."""
+    return data_task(config.task).formats[config.format]
+
+
+class LabelError(Exception):
+    """A value that is not a class: what is wrong, and how to fix it."""
+
+    def __init__(self, what: str, fix: tuple[str, ...]):
+        super().__init__(what)
+        self.what, self.fix = what, fix
+
+
+class LabelReader:
+    """Reads the cells of one label column.
+
+    Args:
+        config: classes, aliases, and the values that mean "no gold label".
+        column: the column's name, for messages.
+    """
+
+    def __init__(self, config: DataConfig, column: str):
+        self.column = column
+        self.classes = config.label_order
+        self.no_label = set(config.no_label)
+        self.exact = {**config.label_aliases, **{name: name for name in config.label_order}}
+        self.folded = _without_case(self.exact)
+
+    def read(self, value: Any) -> str | None:
+        """Find the class of a cell; None where the cell means that there is no gold label.
+
+        Raises:
+            LabelError: neither a class name nor an alias.
+        """
+        if is_missing(value) or (text := cell_text(value)) in self.no_label:
+            return None
+        found = self.exact.get(text) or self.folded.get(text.casefold())
+        if found is None:
+            raise self._unknown(text)
+        return found
+
+    def _unknown(self, text: str) -> LabelError:
+        close = difflib.get_close_matches(text, self.exact, n=1)
+        hint = f". Did you mean '{close[0]}'?" if close else ""
+        aliases = [name for name in self.exact if name not in self.classes]
+        also = f" (in the file also {', '.join(aliases)})" if aliases else ""
+        name = f'"{text}"' if text.isdecimal() else "NAME"
+        fix = (
+            f"allowed: {', '.join(self.classes)}{also}",
+            "data.label_order lists the classes",
+            f"data.label_aliases={{{name}: CLASS}} says what else a file calls them",
+            "data.columns.label=NAME names their column",
+        )
+        return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
+
+
+def _without_case(names: Mapping[str, str]) -> dict[str, str]:
+    """Key names without case; one that would mean two classes is left out."""
+    folded: dict[str, set[str]] = {}
+    for name, label in names.items():
+        folded.setdefault(name.casefold(), set()).add(label)
+    return {name: labels.pop() for name, labels in folded.items() if len(labels) == 1}
+
+
+def require_columns(table: Table, keys: Mapping[str, str]) -> None:
+    """Check that a table has rows and the required columns.
+
+    Args:
+        table: the table.
+        keys: required columns, and the configuration key that names each (`data.columns.text`).
 
     Raises:
-        DataError: every column that is missing, with the nearest there is and the key to name it.
+        DataError: every missing column, with the nearest there is and the key to name it.
     """
     table.require()
     if missing := [column for column in keys if column not in table.columns]:
@@ -48,27 +208,21 @@ def require_columns(table: Table, keys: Mapping[str, str]) -> None:
 
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
-    """Read ids, labels and groups of a table that may hold no texts; they are empty.
-
-    Args:
-        table: the rows.
-        config: names of the columns, classes, and what becomes of rows without a gold label.
-        joined: what a second table adds, or None.
-    """
+    """Read ids, labels and groups of a table that may hold no texts; texts are empty."""
     label_column = config.columns.label
     return RowReader(table, config, "required", label_column, _no_texts, joined).read_all()
 
 
 class RowReader:
-    """Turns the rows of one table into examples and remembers what was wrong.
+    """Turns the rows of one table into examples and collects problems.
 
     Args:
         table: the rows.
         config: the data set.
         labels: whether each row needs a label.
-        label_column: which column holds it.
+        label_column: the column with the label.
         texts: reads the texts of a row; it gets this reader, for `text` and `problem`.
-        joined: what a second table adds, or None.
+        joined: columns of a second table, or None.
     """
 
     def __init__(
@@ -86,11 +240,11 @@ class RowReader:
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
         self.problems: list[Problem] = []
-        self.unlabelled: Counter[str] = Counter()  # rows left out, by what their label cell holds
+        self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
         self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
 
     def read_all(self) -> Rows:
-        """Read every row; problems are those of the table as well, by line."""
+        """Read every row; problems of the table are included, by line."""
         examples = [one for index in range(len(self.table)) if (one := self.read(index))]
         problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
         take = self.config.join.take if self.config.join and self.joined is not None else ()
@@ -114,17 +268,17 @@ class RowReader:
         side = {"file": self.table.path.name, "line": line}
         side |= {column: row.get(column) for column in columns.side} | named
         if columns.truth is not None:
-            side["truth"] = self._truth(row.get(columns.truth), line)
+            side["truth"] = self._class(self.truth_reader, row.get(columns.truth), line)
         if len(self.problems) > found:
             return None
         group = "" if is_missing(group) else str(group)
         return Example(guid, text, text_pair, spans, label, group=group, side=side)
 
     def text(self, row: Mapping[str, Any], line: int, column: str) -> str:
-        """Normalise one text; an empty one, and a problem, where there is none."""
+        """Normalise one text; where there is none, a problem, and an empty text."""
         value = row[column]
         if is_missing(value) or not isinstance(value, str):
-            what = "is empty" if is_missing(value) else f"is no text: {value!r}"
+            what = "is empty" if is_missing(value) else f"is not text: {value!r}"
             self.problem(line, f"'{column}' {what}", "one text in each row")
             return ""
         text = normalise(value, self.language, self.config.unicode).strip()
@@ -132,25 +286,23 @@ class RowReader:
             self.problem(line, f"'{column}' holds invisible characters only", "one text, or no row")
         return text
 
-    def _label(self, value: Any, line: int) -> str | None:
+    def _class(self, reader: LabelReader, value: Any, line: int) -> str | None:
         try:
-            label = self.label_reader.read(value)
+            return reader.read(value)
         except LabelError as error:
             self.problem(line, error.what, error.fix)
             return None
-        if label is None and self.labels == "required" and self.config.unlabelled == "refuse":
+
+    def _label(self, value: Any, line: int) -> str | None:
+        found = len(self.problems)
+        label = self._class(self.label_reader, value, line)
+        refuses = self.labels == "required" and self.config.unlabelled == "refuse"
+        if label is None and refuses and len(self.problems) == found:
             name, allowed = self.label_reader.column, ", ".join(self.config.label_order)
             what = "is empty" if is_missing(value) else f"is '{value}', which is no gold label"
             fix = (f"allowed: {allowed}", "data.unlabelled=drop leaves such rows out")
             self.problem(line, f"'{name}' {what}", fix)
         return label
-
-    def _truth(self, value: Any, line: int) -> str | None:
-        try:
-            return self.truth_reader.read(value)
-        except LabelError as error:
-            self.problem(line, error.what, error.fix)
-            return None
 
     def _guid(self, value: Any, line: int) -> str:
         name = self.config.columns.guid
@@ -177,7 +329,7 @@ class RowReader:
         return self.joined[row[join.key]]
 
     def problem(self, line: int, what: str, fix: Fix) -> None:
-        """Remember what is wrong with a row, and how to fix it."""
+        """Record what is wrong with a row, and how to fix it."""
         self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 
 
@@ -209,10 +361,10 @@ def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path])
 
 
 def read_join(path: Path, join: JoinConfig) -> Joined:
-    """Read a second table, row by row under the value of its key.
+    """Read a second table, each row under the value of its key.
 
     Raises:
-        DataError: a column that is missing, or a value of the key that is there twice.
+        DataError: a missing column, or a repeated key.
     """
     table = read_table(path)
     table.require(join.key, *join.take.values())

@@ -16,7 +16,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, damaged_files, fingerprint, locked, seal, sha256_file
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.download import DownloadError, UnreachableError, download
-from heron.data.formats import JOIN, PHRASES
+from heron.data.rows import JOIN, PHRASES
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -1,4 +1,4 @@
-"""Which examples train, validate and test: carving, and subsets for learning curves.
+"""Splits: carving, subsets for learning curves, and rows whose text is in more than one split.
 
 Draws depend on nothing but the seed and the names of what is drawn (never on file order, process
 or Python version): each name is hashed with the seed, and the smallest hashes are taken. A larger
@@ -7,30 +7,31 @@ share therefore always contains the smaller one.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from heron.base.errors import DataError, Problem
-from heron.config.data import HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.data import SPLITS, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
 
 
 def carve(
     examples: Sequence[Example], config: ValidationConfig
 ) -> tuple[list[Example], list[Example]]:
-    """Part the training examples into train and another split, both in their given order.
+    """Divide the training examples into train and another split, both in their given order.
 
     Args:
         examples: the training split as it was shipped.
-        config: how much, by what, and the seed: `data.validation`, or `data.holdout` for a test
-            split. By group, examples without a group are held together by their text, so that the
-            pairs of one window, or the hypotheses about one premise, never part.
+        config: `data.validation`, or `data.holdout` for a test split. By group, examples without a
+            group are grouped by text: the pairs of one window, or the hypotheses about one premise,
+            stay together.
 
     Returns:
         What is left to train on, and the split carved out: whole groups, drawn one by one until
         they hold `config.fraction` of the rows. A group that would make it more than twice that
-        share is passed over.
+        share is skipped.
 
     Raises:
         DataError: nothing would be left to train on.
@@ -53,9 +54,7 @@ def carve(
 def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
     """Keep a share of the training examples, in their given order.
 
-    Args:
-        examples: the training split.
-        config: how much, by what, and the seed. By window, all pairs of a text come together.
+    By window, all pairs of a text are kept together.
 
     Returns:
         The fewest whole units that reach `config.fraction` of the rows.
@@ -70,9 +69,9 @@ def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
 
 
 def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
-    """Draw units until they hold `fraction` of the rows; one entry in `units` per row.
+    """Draw units until they hold `fraction` of the rows; `units` has one entry per row.
 
-    A unit that would lift the share above `most` is passed over, unless nothing else is left.
+    A unit that would lift the share above `most` is skipped, unless nothing else is left.
     """
     rows = Counter(units)
     wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
@@ -86,3 +85,61 @@ def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -
             drawn.add(unit)
             held += rows[unit]
     return drawn or set(sorted(order, key=rows.__getitem__)[:1])
+
+
+def apply_duplicates(
+    splits: Mapping[str, Sequence[Example]], policy: str
+) -> dict[str, list[Example]]:
+    """Keep, mark or drop the rows that other splits hold too.
+
+    Args:
+        splits: examples by split.
+        policy: `keep`; `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of
+            one in another split, test before validation before train; `drop` removes train's
+            copies of validation and test rows, and validation's of test rows.
+
+    Returns:
+        The splits, rows in their given order. Repeats inside one split are never touched.
+
+    Raises:
+        DataError: nothing would be left of a split.
+    """
+    if policy == "keep":
+        return {split: list(examples) for split, examples in splits.items()}
+    # Test first: its copies in the other splits are the ones that matter.
+    guids = {
+        split: {text_key(e): e.guid for e in reversed(splits[split])}
+        for split in reversed(SPLITS)
+        if split in splits
+    }
+    if policy == "mark":
+        return {
+            split: [_marked(example, split, guids) for example in examples]
+            for split, examples in splits.items()
+        }
+    kept = {}
+    for split, examples in splits.items():
+        later = [keys for other, keys in guids.items() if SPLITS.index(other) > SPLITS.index(split)]
+        kept[split] = [e for e in examples if not any(text_key(e) in keys for keys in later)]
+    if emptied := [split for split in kept if splits[split] and not kept[split]]:
+        what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
+        raise DataError([Problem(split, what, fix) for split in emptied])
+    return kept
+
+
+def text_key(example: Example) -> Hashable:
+    """Identify a model's input: the texts, whatever their spacing, and the spans.
+
+    Event pairs of one window share its text; their spans differ.
+    """
+    text, text_pair = (" ".join(text.split()) for text in (example.text, example.text_pair or ""))
+    return text, text_pair, example.spans
+
+
+def _marked(example: Example, split: str, guids: Mapping[str, Mapping[Hashable, str]]) -> Example:
+    key = text_key(example)
+    for other, keys in guids.items():
+        if other != split and key in keys:
+            side = {**example.side, "duplicate_of": f"{other}:{keys[key]}"}
+            return dataclasses.replace(example, side=side)
+    return example

@@ -17,8 +17,7 @@ from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.judging.reading import Answer
 from heron.judging.study import Judged, Study
 from heron.metrics.agreement import Alpha, krippendorff_alpha
-from heron.metrics.correlation import FEWEST, Correlation, correlate
-from heron.metrics.rates import group_mean
+from heron.metrics.rates import FEWEST, Correlation, correlate, group_mean
 
 Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
 ALL = "all"  # criteria together

@@ -1,4 +1,4 @@
-"""What a morphological backend finds in one text."""
+"""Morphological analyses of texts, and the words and tokens that they are read from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import intern
-
-from heron.languages.conllu import Token, Word
+from typing import NamedTuple
 
 _PUNCTUATION = "PUNCT"
 # What a pronoun can stand behind without being a suffix: "והוא" is "and he", "ביתו" "house of his".
 _BEFORE_FREE_PRONOUNS = ("CCONJ", "SCONJ")
-
-
 Marks = tuple[tuple[int, str], ...]
+
+
+class Word(NamedTuple):
+    """A syntactic word.
+
+    Args:
+        form: as it is written, or would be by itself.
+        lemma: its dictionary form; empty where there is none.
+        pos: its universal part-of-speech tag; empty where there is none.
+        feats: its features, `Definite=Cons|Gender=Fem`; empty where there are none.
+    """
+
+    form: str
+    lemma: str
+    pos: str
+    feats: str
+
+
+class Token(NamedTuple):
+    """A token as it is written, and the words that it is made of, at least one."""
+
+    form: str
+    words: tuple[Word, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from heron.languages.wording import Wording
 class QuestionWords:
     """How a language asks.
 
-    Words are spelled as `heron.metrics.span_profiles` leaves them: no capitals, points or
+    Words are spelled as `heron.metrics.span` leaves them: no capitals, points or
     punctuation.
 
     Args:
-        phrases: cluster (`heron.languages.questions.CLUSTERS`) by question word, or phrase of
+        phrases: cluster (`heron.metrics.span_classes.CLUSTERS`) by question word, or phrase of
             several: "how many" comes before "how".
         prefixes: letters that may be written together with the word that follows.
         yes_or_no: first words of questions that ask for yes or no.

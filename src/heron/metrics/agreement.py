@@ -1,6 +1,6 @@
-"""Krippendorff's alpha: how much several people agree, beyond what chance would give.
+"""Krippendorff's alpha: agreement of several raters beyond chance.
 
-Legend: R raters, U units (what is rated), G groups of units, F features of a value, K sums.
+Legend: R raters, U rated units, G groups of units, F features of a value, K sums.
 
 Source: Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability"; HeSum, section 4.1
 (interval alpha of seven raters).
@@ -29,13 +29,11 @@ class Alpha:
     """Agreement of several raters.
 
     Args:
-        value: 1 where all agree, 0 where they agree as often as chance, below 0 where less often;
-            None where it is undefined: no unit has two values, or all values are the same, which
-            says nothing of whether raters can tell units apart.
-        low: lower bound of the 95 % interval; None where there is none.
-        high: upper bound.
-        units: units with at least two values; the others cannot count.
-        values: values of these units.
+        value: 1 where all agree, 0 at chance, below 0 under chance; None where it is undefined: no
+            unit has two values, or all values are equal.
+        low, high: the 95 % interval, or None.
+        units: number of units with at least two values; the others do not count.
+        values: number of values of these units.
     """
 
     value: float | None
@@ -53,20 +51,20 @@ def krippendorff_alpha(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Alpha:
-    """Compute alpha, and by resampling whole groups its interval.
+    """Compute alpha, and its interval by resampling whole groups.
 
     Args:
         values_RU: numbers; NaN where a rater has not rated a unit.
-        level: `interval` counts a disagreement by the squared difference of its values, `nominal`
-            any two different values as one.
-        groups: U names: units of one group (summaries of one article) are drawn together. None
-            computes no interval, nor does a single group.
-        resamples: how many times to draw.
+        level: `interval` counts a disagreement by its squared difference, `nominal` counts all
+            disagreements alike.
+        groups: U names: units of one group (summaries of one article) are drawn together. With
+            None or a single group there is no interval.
+        resamples: number of draws.
         seed: the same seed gives the same interval.
 
     Raises:
         ConfigError: another level.
-        DataError: values that are no table, or not one group for each unit.
+        DataError: values are not [raters, units], or not one group for each unit.
     """
     if level not in LEVELS:
         raise ConfigError(f"level={level}: no such level.{nearest(level, LEVELS)}")
@@ -90,11 +88,10 @@ def krippendorff_alpha(
 
 
 def _unit_sums(values_RU: Floats, level: str) -> Floats:
-    """Compute what alpha needs of each unit, all of it additive; zeros where nothing is pairable.
+    """Compute each unit's additive part of alpha; zeros where a unit has no pair.
 
     The squared differences of all ordered pairs of m vectors add up to 2 m Q - 2 |S|^2, where S is
-    their sum and Q the sum of their squared lengths. So no pair has to be looked at. With one
-    feature for each category, 1 or 0, any two different categories are equally far apart.
+    their sum and Q the sum of their squared lengths. Nominal categories are one-hot vectors.
 
     Returns:
         `[U, 3 + F]`: m, Q, disagreement (pairs' sum / (m - 1)), S.
@@ -129,7 +126,7 @@ def _alpha(sums_K: Floats) -> Floats:
 
 def _interval(sums_GK: Floats, resamples: int, seed: int) -> tuple[float | None, float | None]:
     draws_R = _alpha(resample_groups(sums_GK, resamples, seed))
-    # A draw may hold equal values only; it then says nothing of agreement.
+    # Alpha is undefined for a draw of equal values only.
     draws_R = draws_R[np.isfinite(draws_R)]
     if not draws_R.size:
         return None, None

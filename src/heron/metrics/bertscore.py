@@ -1,25 +1,32 @@
-"""BERTScore of summaries: how like the tokens of two texts are to an encoder.
+"""BERTScore of summaries: how similar the tokens of two texts are to an encoder.
 
-Every score belongs to a signature, as bert-score's hash code: encoder (with a fingerprint of its
-files), layer, idf, version of transformers, and what became of long texts. With idf it names the
-references whose tokens were counted, too: a subset's scores, or another split's, are not weighed
-alike. Scores with different signatures cannot be compared.
+Each token of a text is matched with the most similar token of the other one. Precision is the
+weighted mean of these similarities over the candidate's tokens, recall over the reference's. The
+special tokens around a text weigh nothing, but can be matched. A text without a token of weight,
+such as an empty one, scores 0 against every text, as in bert-score, and is counted.
 
-A text without a token of weight, an empty one above all, scores 0 against every text, as in
-bert-score, and is counted. Nothing is rescaled unless a baseline is given; rescaled scores have
-names of their own.
+Every score has a signature, as bert-score's hash code: encoder (with a fingerprint of its files),
+layer, idf, version of transformers, and the treatment of long texts; with idf also the references
+whose tokens were counted. Scores with different signatures cannot be compared. Scores are rescaled
+only where a baseline is given, and have names of their own then.
 
-Shape suffixes: N pairs, T tokens of all texts, D hidden.
-Source: Zhang et al. 2020; bert-score 0.3.13, which has no layer and no baseline for AlephBERT.
-Deviates: see `heron.metrics.greedy_matching`. bert-score cuts long texts (`long=cut`); HeSum
-compares pairs of at most 512 tokens only, which is `long=skip`, the default: a score of half a text
-looks like any other score.
+Shape suffixes: N pairs, T tokens of all texts, K tokens of a candidate, L tokens of a reference,
+D hidden.
+Source: Zhang et al. 2020, section 3; bert-score 0.3.13, which has no layer and no baseline for
+AlephBERT.
+Deviates: bert-score cuts long texts (`long=cut`); HeSum compares pairs of at most 512 tokens only,
+which is `long=skip`, the default. bert-score pads the texts of a batch with similarity 0, so that a
+token whose best similarity is negative counts 0 in some batches only; here it never does. Its
+harmonic mean of a positive and a negative number can be anything; here it is 0. There, the end
+token of T5 and GPT-2 weighs as much as a word; here nothing, as CLS and SEP do.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -35,10 +42,10 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
 from heron.config.bertscore import check_bertscore
 from heron.config.schema import BertScoreConfig
-from heron.metrics.greedy_matching import Weights, even_weights, idf_weights, match_tokens
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
 
 Floats = np.ndarray  # float64
+Ids = np.ndarray  # int64
 
 VERSION = 1  # of what is computed here
 MEASURES = ("precision", "recall", "f1")
@@ -53,7 +60,7 @@ class BertScores:
         items: float64 `[N]` by name: `bertscore_precision`, `bertscore_recall`, `bertscore_f1`,
             cosines; with a baseline also `bertscore_f1_rescaled` and so on. NaN where a pair was
             left out.
-        counts: `bertscore_long`, pairs with a text that is longer than the encoder reads;
+        counts: `bertscore_long`, pairs with a text longer than the encoder's input;
             `bertscore_empty`, pairs with a text without a token of weight.
         signature: see above.
     """
@@ -63,11 +70,11 @@ class BertScores:
     signature: str
 
     def known(self) -> dict[str, Floats]:
-        """Take `items` if they say anything; of nothing but pairs left out, there is no score."""
+        """Return `items` without scores that are all NaN."""
         return {name: each for name, each in self.items.items() if not np.isnan(each).all()}
 
     def means(self) -> dict[str, float]:
-        """Average over the pairs that were not left out; the counts come after."""
+        """Average over the pairs that were not left out; counts come last."""
         means = {name: float(np.nanmean(values_N)) for name, values_N in self.known().items()}
         return means | self.counts
 
@@ -84,18 +91,17 @@ def bertscore(
     """Score every prediction by itself.
 
     Args:
-        predictions: N texts.
-        references: N texts; several systems' predictions in one call share equal ones.
+        predictions, references: N texts each.
         config: encoder, layer and so on.
-        cache: folder for results, and for the references' states, which the next system shares
-            (`4 * D` bytes a token); None keeps nothing.
+        cache: folder for results, and for the references' states (`4 * D` bytes a token), which
+            other systems' scores reuse; None stores nothing.
         device: None takes a GPU where there is one.
         progress: show a bar; None: on terminals.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
-        DataError: not as many references as predictions, or idf without two references that
-            differ.
+        DataError: not one reference for each prediction, or idf with fewer than two different
+            references.
     """
     name, layer = _backbone(config)
     if len(predictions) != len(references):
@@ -125,7 +131,7 @@ def bertscore(
 
 
 def require(config: BertScoreConfig) -> None:
-    """Miss now what scores need: long before they are computed.
+    """Check encoder, layer and baseline before anything is computed.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
@@ -135,18 +141,17 @@ def require(config: BertScoreConfig) -> None:
 
 
 def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
-    """Name all that decides a score, on one line, in the manner of bert-score's hash code.
+    """Make the signature: everything a score depends on, like bert-score's hash code.
 
     Args:
         config: encoder, layer and so on.
-        references: all that were given, in any order. Only idf depends on them; which of them are
-            too long to count is decided by encoder and `long`, which are named as well.
+        references: all of them, in any order; only idf depends on them.
 
     Raises:
-        ConfigError: no such encoder or layer, an unusable baseline, or idf of nothing.
+        ConfigError: no such encoder or layer, an unusable baseline, or idf without references.
     """
     if config.idf and not references:
-        raise ConfigError("bertscore: idf counts references, and there are none to name")
+        raise ConfigError("bertscore: idf=true counts tokens of references; there are none")
     name, layer = _backbone(config)
     identity = check_backbone(name, layer)
     content = identity.get("commit") or fingerprint(identity)
@@ -166,7 +171,7 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
 
 
 class _Scorer:
-    """Scores pairs by an encoder; `key` names all about it that decides a state."""
+    """Scores pairs by an encoder; `key` fingerprints everything that its states depend on."""
 
     def __init__(
         self,
@@ -192,7 +197,7 @@ class _Scorer:
         golds = [text for text in references if text not in left_out]
         if self.config.idf and len(set(golds)) < 2:
             what = f"idf over {len(set(golds))} different references"
-            fix = "set idf=false: what all references have weighs nothing"
+            fix = "set idf=false: tokens that all references have weigh nothing"
             raise DataError(Problem("bertscore", what, fix))
         weights = self._weights(pieces, golds)
         weighed = {text: weights.of(pieces[text].ids) for text in texts}
@@ -233,7 +238,7 @@ class _Scorer:
     def _states(
         self, part: Sequence[str], predictions: Sequence[str], pieces: Mapping[str, Pieces]
     ) -> dict[str, Tensor]:
-        """Encode a part's references, unless that was done before, and what is paired with them."""
+        """Encode a part's references, or load their states, and encode their predictions."""
         references = self._references(part, pieces)
         mine = [text for text in dict.fromkeys(predictions) if text not in references]
         return references | self._encode(mine, pieces, "BERTScore: summaries")
@@ -254,14 +259,67 @@ class _Scorer:
     def _encode(
         self, texts: Sequence[str], pieces: Mapping[str, Pieces], title: str
     ) -> dict[str, Tensor]:
-        """Encode texts into states of length 1."""
+        """Encode texts; states are normalised to length 1."""
         found = self.encoder.states([pieces[text] for text in texts], title, self.progress)
         unit = (F.normalize(states_TD, dim=1) for states_TD in found)
         return dict(zip(texts, unit, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of tokens by id: `known` ones, and that of all others."""
+
+    known: dict[int, float]
+    other: float
+
+    def of(self, ids: Ids) -> np.ndarray:
+        """Look up the tokens of a text, float64."""
+        return np.array([self.known.get(token, self.other) for token in ids.tolist()])
+
+
+def even_weights(special: Iterable[int]) -> Weights:
+    """Weigh special tokens 0 and all others 1."""
+    return Weights(dict.fromkeys(special, 0.0), 1.0)
+
+
+def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
+    """Weigh tokens by inverse document frequency, log((N + 1) / (n + 1)).
+
+    Args:
+        references: the token ids of N references; repeated ones count twice.
+        special: ids that weigh nothing, as in bert-score, because all references have them.
+
+    Returns:
+        Natural logarithms; a token that no reference has weighs log(N + 1).
+    """
+    counts = Counter(token for ids in references for token in set(ids.tolist()))
+    total = len(references) + 1
+    known = {token: math.log(total / (count + 1)) for token, count in counts.items()}
+    return Weights(known | dict.fromkeys(special, 0.0), math.log(total))
+
+
+def match_tokens(
+    candidate_KD: Tensor, reference_LD: Tensor, weights_K: np.ndarray, weights_L: np.ndarray
+) -> tuple[float, float, float]:
+    """Match the tokens of two texts.
+
+    Args:
+        candidate_KD, reference_LD: states of length 1, float32.
+        weights_K, weights_L: float64, not all 0.
+
+    Returns:
+        Precision and recall, cosines from -1 to 1, and their harmonic mean, F1; it is 0 where one
+        of them is not positive.
+    """
+    similarity_KL = candidate_KD @ reference_LD.T
+    precision = float(np.average(similarity_KL.amax(dim=1).double().numpy(), weights=weights_K))
+    recall = float(np.average(similarity_KL.amax(dim=0).double().numpy(), weights=weights_L))
+    both = min(precision, recall) > 0
+    return precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0
+
+
 def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]]:
-    """Divide texts into parts of at most `_PART` tokens, or of one text."""
+    """Divide texts into parts of at most `_PART` tokens, at least one text each."""
     parts: list[list[str]] = []
     held = 0
     for text in texts:
@@ -286,7 +344,7 @@ def _transformers() -> str:
 
 
 def _read_baseline(config: BertScoreConfig) -> dict[str, float]:
-    """Read the layer's row of a file as bert-score has them; nothing without a file."""
+    """Read the layer's row of a baseline file in bert-score's format; empty without a file."""
     if config.baseline is None:
         return {}
     path = Path(config.baseline)

@@ -1,7 +1,6 @@
-"""Calibration: does a system that is 80 % sure get 80 % of its answers right?
+"""Calibration: confidence beside accuracy, in bins of equal width.
 
-A row's confidence is the probability of its predicted class. Rows are put into bins of equal width
-by confidence, and each bin's mean confidence is set beside the share of right answers in it.
+A row's confidence is the probability of its predicted class.
 
 Legend: N rows, C classes, M bins.
 """
@@ -21,14 +20,14 @@ _ROUNDED = 0.005  # largest rounding error of two decimals
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBins:
-    """What a reliability diagram shows; an empty bin has count 0 and both means 0.
+    """A reliability diagram; an empty bin has count 0 and both means 0.
 
     Args:
-        edges: float64 `[M + 1]`, from 0 to 1. A bin holds its lower edge and not its upper one;
-            the last holds both.
+        edges: float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge; the last bin includes
+            both edges.
         count: int64 `[M]`, rows in each bin.
         confidence: float64 `[M]`, their mean confidence.
-        accuracy: float64 `[M]`, the share of them that is right.
+        accuracy: float64 `[M]`, their share of right predictions.
     """
 
     edges: npt.NDArray[np.float64]
@@ -38,12 +37,12 @@ class ReliabilityBins:
 
     @property
     def gap(self) -> npt.NDArray[np.float64]:
-        """Accuracy minus confidence of each bin, `[M]`; negative where the system is too sure."""
+        """Accuracy minus confidence, `[M]`; negative where the system is overconfident."""
         return self.accuracy - self.confidence
 
 
 def rounding_tolerance(classes: int) -> float:
-    """Compute how far from 1 a row may add up whose probabilities have two decimals."""
+    """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
     return max(TOLERANCE, _ROUNDED * classes) + 1e-9  # sums of floats miss the border itself
 
 
@@ -53,26 +52,26 @@ def calibration_scores(
     bins: int = 15,
     tolerance: float = TOLERANCE,
 ) -> dict[str, float]:
-    """Compute how far probabilities are from what happens.
+    """Compute calibration errors.
 
     Args:
-        probabilities_NC: probabilities of all classes, each row adding up to 1.
-        gold_N: class numbers, from 0 to C - 1.
-        bins: bins of equal width between 0 and 1.
-        tolerance: how far from 1 a row may add up.
+        probabilities_NC: of all classes; each row sums to 1.
+        gold_N: class ids, from 0 to C - 1.
+        bins: number of bins between 0 and 1.
+        tolerance: how far from 1 a row's sum may be.
 
     Returns:
         `ece`, the mean gap between confidence and accuracy over rows, and `mce`, the largest gap of
-        a bin, both from 0 to 1; `brier`, the mean over rows of the squared differences from the
-        gold distribution, summed over classes: from 0 to 2. All 0 for an empty split.
+        a bin, both from 0 to 1; `brier`, the mean squared distance from the gold distribution, from
+        0 to 2. All 0 for an empty split.
 
     Raises:
         ConfigError: fewer than one bin.
-        DataError: unequal lengths, class numbers out of range, or rows that are no distributions.
+        DataError: unequal lengths, class ids out of range, or rows that are not distributions.
 
     Source: Guo et al. 2017, section 2 (ECE, MCE); Brier 1950 (the multi-class form).
     """
-    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N, tolerance)
+    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
     found = reliability_bins(probabilities_NC, gold_N, bins, tolerance)
     used = found.count > 0
     truth_NC = np.eye(probabilities_NC.shape[1])[gold_N]
@@ -91,28 +90,18 @@ def reliability_bins(
     bins: int = 15,
     tolerance: float = TOLERANCE,
 ) -> ReliabilityBins:
-    """Put rows into bins by the probability of their predicted class.
-
-    Args:
-        probabilities_NC: as in `calibration_scores`, like `gold_N` and `bins`.
-        gold_N: class numbers.
-        bins: bins of equal width between 0 and 1.
-        tolerance: as in `calibration_scores`.
-
-    Raises:
-        ConfigError: fewer than one bin.
-        DataError: as `calibration_scores`.
+    """Put rows into bins by confidence; arguments and errors as for `calibration_scores`.
 
     Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own; here they
     belong to the last one.
     """
     if bins < 1:
         raise ConfigError(f"bins={bins}: expected 1 or more")
-    probabilities_NC, gold_N = _checked(probabilities_NC, gold_N, tolerance)
+    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
     edges = np.arange(bins + 1) / bins  # linspace's 0.6 of ten bins is 0.6000000000000001
     confidence_N = probabilities_NC.max(axis=1)
     right_N = (probabilities_NC.argmax(axis=1) == gold_N).astype(np.float64)
-    # Bins of equal width would allow a division, which rounds 0.29 * 100 to the wrong one.
+    # Not floor(confidence * bins): 0.29 * 100 rounds to the wrong bin.
     bin_N = np.clip(np.searchsorted(edges, confidence_N, side="right") - 1, 0, bins - 1)
     count = np.bincount(bin_N, minlength=bins)
     divisor = np.maximum(count, 1)
@@ -121,10 +110,10 @@ def reliability_bins(
     return ReliabilityBins(edges, count, confidence, accuracy)
 
 
-def _checked(
+def _validated(
     probabilities: npt.ArrayLike, gold: npt.ArrayLike, tolerance: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Take both as arrays; all that is wrong with them is reported at once."""
+    """Convert both to arrays; raise every problem at once."""
     probabilities_NC = np.asarray(probabilities, dtype=np.float64)
     gold_N = np.asarray(gold, dtype=np.int64)
     if probabilities_NC.ndim != 2 or len(probabilities_NC) != len(gold_N):

@@ -1,9 +1,9 @@
-"""Lexical diversity of a text: type-token ratios, and how they depend on its length.
+"""Lexical diversity of a text: type-token ratios.
 
 The type-token ratio falls with length by itself: a text of 500 words repeats its function words, a
-text of 50 does not. With parts of speech it is worse, since there are only 17 universal tags: that
-term is about 17 / length for any text. So the ratio never stands alone here: the moving average
-looks at stretches of equal length, and whoever reports a ratio controls for length.
+text of 50 does not. The ratio of part-of-speech tags is worse: with 17 universal tags it is about
+17 / length for any text. So a moving average over stretches of equal length is computed beside it,
+and reports of the ratio control for length.
 
 Legend: T tokens.
 """
@@ -53,14 +53,12 @@ def diversity(analyses: Sequence[Analysis], window: int = WINDOW) -> Diversity:
 
 
 def type_token_ratio(tokens_T: Sequence[Hashable]) -> float:
-    """Divide the number of distinct tokens by that of all; 0 for an empty text."""
+    """Divide distinct tokens by all tokens; 0 for an empty text."""
     return len(set(tokens_T)) / max(len(tokens_T), 1)
 
 
 def mattr(tokens_T: Sequence[Hashable], window: int = WINDOW) -> float:
-    """Average the type-token ratio over every window of `window` neighbouring tokens.
-
-    A text that is no longer than the window has its plain ratio.
+    """Average the type-token ratio over all windows of `window` tokens; shorter texts are one.
 
     Source: Covington and McFall 2010, "Cutting the Gordian knot", section 3.
     """

@@ -1,13 +1,13 @@
-"""Percentile bootstrap intervals, computed on confusion matrices instead of on rows.
+"""Percentile bootstrap intervals, computed on sums (confusion matrices) instead of on rows.
 
 Drawing N rows with replacement and counting them is one multinomial draw over the C x C cells of
 the confusion matrix: the same distribution, a thousand times in a few milliseconds.
 
 Rows are not always independent: the event pairs of one window share their text, its events and
-its annotator. The cluster bootstrap draws whole groups (windows, documents) instead of rows; its
-intervals are the honest ones then, and usually wider.
+its annotator. The cluster bootstrap therefore draws whole groups (windows, documents); its
+intervals are usually wider.
 
-Legend: R resamples, C classes, G groups.
+Legend: N rows, R resamples, C classes, G groups, S scores.
 Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 1997, section 3.8
 (resampling whole groups).
 """
@@ -21,19 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import DataError, Problem
-from heron.metrics.confusion import Counts, Fractions
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
-def resample_rows(matrix_CC: Counts, resamples: int, seed: int) -> Counts:
-    """Draw as many rows as there are, with replacement, `resamples` times.
-
-    Returns:
-        int64 `[R, C, C]`; the same seed gives the same draws.
-    """
+def resample_rows(matrix_CC: Ids, resamples: int, seed: int) -> Ids:
+    """Draw as many rows as there are, with replacement; returns int64 `[R, C, C]`."""
     rows = int(matrix_CC.sum())
     shares = matrix_CC.ravel() / max(rows, 1)
     draws = np.random.default_rng(seed).multinomial(rows, shares, size=resamples)
@@ -43,15 +38,15 @@ def resample_rows(matrix_CC: Counts, resamples: int, seed: int) -> Counts:
 def resample_groups(
     matrix_GCC: npt.NDArray[Number], resamples: int, seed: int
 ) -> npt.NDArray[Number]:
-    """Draw as many groups as there are, with replacement; all rows of a group come together.
+    """Draw as many groups as there are, with replacement.
 
     Args:
         matrix_GCC: what each group adds: its confusion matrix, or any other sums `[G, ...]`.
-        resamples: how many times to draw.
+        resamples: number of draws, R.
         seed: the same seed gives the same draws.
 
     Returns:
-        Their sums, `[R, C, C]` (`[R, ...]`); resamples differ in their number of rows.
+        The sums of each draw, `[R, ...]`; draws differ in their number of rows.
     """
     random = np.random.default_rng(seed)
     groups = len(matrix_GCC)
@@ -62,18 +57,8 @@ def resample_groups(
     return np.stack(sums_RK).reshape(resamples, *matrix_GCC.shape[1:])
 
 
-def percentile_intervals(
-    scores_R: Mapping[str, Fractions], level: float = 0.95
-) -> dict[str, float]:
-    """Take the middle `level` of each score's resamples.
-
-    Args:
-        scores_R: for each score its value on every resample, `[R]`.
-        level: fraction of resamples inside the interval.
-
-    Returns:
-        `<name>_low` and `<name>_high` of each score.
-    """
+def percentile_intervals(scores_R: Mapping[str, Floats], level: float = 0.95) -> dict[str, float]:
+    """Take the middle `level` of each score's R resamples, as `<name>_low` and `<name>_high`."""
     tail = (1 - level) / 2
     bounds: dict[str, float] = {}
     for name, values in scores_R.items():
@@ -90,13 +75,12 @@ def score_intervals(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compute bootstrap intervals of the means.
+    """Compute bootstrap intervals of means.
 
     Args:
-        items: from `item_scores`.
-        groups: None draws questions; N names (articles) draw whole groups, the cluster bootstrap:
-            the questions of one article share its text and its annotator.
-        resamples: how many times to draw.
+        items: values of rows by score, float64 `[N]` each; NaN does not count.
+        groups: None draws rows; N group names (articles) draw whole groups.
+        resamples: number of draws.
         level: fraction of resamples inside an interval.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
@@ -104,30 +88,30 @@ def score_intervals(
         `<score>_low` and `<score>_high` of each score.
 
     Raises:
-        DataError: not as many groups as questions.
+        DataError: not as many groups as rows.
     """
     if not items:
         return {}
     score_NS = np.column_stack(list(items.values()))
     if groups is not None and len(groups) != len(score_NS):
-        what = f"{len(groups)} groups for {len(score_NS)} questions"
-        raise DataError(Problem("span intervals", what, "one group a question"))
+        what = f"{len(groups)} groups for {len(score_NS)} rows"
+        raise DataError(Problem("score intervals", what, "one group for each row"))
     if groups is None:
         score_NS = score_NS[np.lexsort(score_NS.T)]
         group_N = np.arange(len(score_NS))
     else:
         _, group_N = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    drawn_R2S = resample_groups(_sums(score_NS, group_N), resamples, seed)
+    drawn_R2S = resample_groups(_group_sums(score_NS, group_N), resamples, seed)
     means = {}
     for name, total_R, count_R in zip(items, *drawn_R2S.transpose(1, 2, 0), strict=True):
-        # A resample may hold no question that counts; it then says nothing of this score.
+        # A resample may hold no row that counts; it then says nothing of this score.
         some_R = count_R > 0
         means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
     return percentile_intervals(means, level)
 
 
-def _sums(score_NS: Floats, group_N: Ids) -> Floats:
-    """Sum each group's scores, and count its questions, without NaN; `[G, 2, S]`, G at least 1."""
+def _group_sums(score_NS: Floats, group_N: Ids) -> Floats:
+    """Sum and count each group's values without NaN; `[G, 2, S]`, G at least 1."""
     counted_NS = ~np.isnan(score_NS)
     sums_G2S = np.zeros((int(group_N.max(initial=0)) + 1, 2, score_NS.shape[1]))
     np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))

@@ -1,16 +1,24 @@
-"""Names of scores: the loss, ROUGE, what copying reaches in it, and of which less is better."""
+"""Scores by name: which are minimised, ROUGE's names, and the scores that forks register.
+
+Legend: R rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from heron.base.errors import ConfigError
+from heron.config.registries import METRICS
 
 LOSS = "loss"  # on validation, as `metrics.csv` has it for each epoch
-# Scores of which less is better; of all others more is. No other module lists them.
-_MINIMISED = (LOSS, "ece", "mce", "brier")
+_MINIMISED = (LOSS, "ece", "mce", "brier")  # the complete list: of all other scores more is better
 
 MEASURES = ("rouge1", "rouge2", "rougeL")
-PROFILES = ("xlsum", "heron")  # ways to cut a text into tokens, see `heron.metrics.rouge_tokens`
-COPIES = ("lead3", "oracle")  # what copies sentences, as prefixes of scores
+PROFILES = ("xlsum", "heron")  # ways to split a text into tokens, see `heron.metrics.rouge_tokens`
+COPIES = ("lead3", "oracle")  # extractive systems, as prefixes of scores
 COPIED_NOTE = (
     "lead3: the article's first three sentences; oracle: its (at most) three best, found with the "
     "reference in hand."
@@ -23,7 +31,7 @@ def is_minimised(metric: str) -> bool:
 
 
 def signed(metric: str, value: float) -> float:
-    """Give a metric's value the sign with which more is better: the best of several is the max."""
+    """Give a value the sign with which more is better."""
     return -value if is_minimised(metric) else value
 
 
@@ -32,16 +40,21 @@ def rouge_names() -> list[str]:
     return [rouge_name(measure, profile) for profile in PROFILES for measure in MEASURES]
 
 
-def copied_names(metric: str) -> list[str]:
-    """Name what copying sentences reaches in a score: `lead3_rouge1`, `oracle_rouge1`.
+def rouge_name(measure: str, profile: str) -> str:
+    """Name a measure under a profile; XL-Sum's is the standard one and goes unnamed."""
+    return measure if profile == "xlsum" else f"{measure}_{profile}"
 
-    No score of a system that writes is shown without them. Empty for other scores than ROUGE.
+
+def copied_names(metric: str) -> list[str]:
+    """Name the extractive systems' values of a ROUGE score: `lead3_rouge1`, `oracle_rouge1`.
+
+    They are shown wherever a system's ROUGE score is. Empty for other scores.
     """
     return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
 
 
 def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
-    """List each score, followed by what copying reaches in it where that is among `present`."""
+    """List each score, followed by those of its `copied_names` that are among `present`."""
     known = set(present)
     return [
         name
@@ -50,12 +63,53 @@ def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
     ]
 
 
-def rouge_name(measure: str, profile: str) -> str:
-    """Name a measure under a profile; XL-Sum's is the standard one and goes unnamed."""
-    return measure if profile == "xlsum" else f"{measure}_{profile}"
-
-
 def is_copied(metric: str) -> bool:
-    """Tell `lead3_rouge1` and `oracle_rouge1` from scores of the system itself."""
+    """Tell whether a score is an extractive system's, such as `lead3_rouge1`."""
     prefix, _, rest = metric.partition("_")
     return prefix in COPIES and metric in copied_names(rest)
+
+
+def further_scores(
+    names: Sequence[str], columns: Mapping[str, Sequence[Any]], task: str
+) -> dict[str, float]:
+    """Compute registered scores (`task.metrics`) over the labelled rows of a split.
+
+    Args:
+        names: of registered metrics.
+        columns: as in `predictions/<split>.parquet`: guid, gold (None without a label), prediction.
+        task: the predictions' task.
+
+    Returns:
+        Fractions by name; empty without a labelled row.
+
+    Raises:
+        ConfigError: a metric is for other tasks.
+    """
+    labelled = [row for row, gold in enumerate(columns["gold"]) if gold is not None]
+    kept = {name: [values[row] for row in labelled] for name, values in columns.items()}
+    found: dict[str, float] = {}
+    for name in names if labelled else ():
+        metric = METRICS[name]
+        if metric.tasks and task not in metric.tasks:
+            raise ConfigError(f"task.metrics: {name} is for task={' or '.join(metric.tasks)}")
+        if metric.of_rows is not None:
+            found[name] = float(row_values(name, kept).mean())
+        if metric.of_split is not None:
+            found |= {each: float(value) for each, value in metric.of_split(kept).items()}
+    return found
+
+
+def row_values(name: str, columns: Mapping[str, Sequence[Any]]) -> np.ndarray:
+    """Compute a registered metric's value of each labelled row, float64 [R].
+
+    Raises:
+        ConfigError: the metric has no values of rows, or not one for each.
+    """
+    metric = METRICS[name]
+    if metric.of_rows is None:
+        raise ConfigError(f"metric={name} has no value for each row (Metric.of_rows) to compare")
+    values_R = np.asarray(metric.of_rows(columns), dtype=np.float64)
+    rows = len(columns["gold"])
+    if values_R.shape != (rows,):
+        raise ConfigError(f"metric={name}: an array of shape {values_R.shape} for {rows} rows")
+    return values_R

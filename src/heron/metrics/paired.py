@@ -1,20 +1,21 @@
-"""Two systems on the same rows: how far apart, and could it be chance?
+"""Two systems on the same rows: how far apart are they, and could it be chance?
 
-Everything is computed on sums over rows (`heron.metrics.paired_units`). Rows with the same gold
-label and the same predictions, or with the same values, are exchangeable, so drawing N rows with
-replacement is one multinomial draw over these kinds, and swapping A and B in each of them is one
-binomial draw per kind. Both have the distribution of the loop over rows, not its draws. With
-several runs (seeds) of a system, a row is drawn, or swapped, with all its runs, because the runs'
-errors on one row are no independent observations. The score is then the mean of the runs' scores.
+A score is a function of sums over rows: of confusion matrices (macro F1), or of values and their
+number (token F1 of answers, ROUGE). Rows that add the same under both systems are interchangeable
+and only counted: drawing N rows with replacement is then one multinomial draw over these kinds, and
+swapping A and B is one binomial draw per kind. Both have the distribution of a loop over rows, not
+its draws. With several runs (seeds) of a system, a row is drawn, or swapped, with all its runs,
+because the runs' errors on one row are not independent; the score is the mean of the runs' scores.
 
-Rows of one document share its text: where they are not independent, pass groups. Whole groups are
+Rows of one document share its text: where rows are not independent, pass groups. Whole groups are
 then drawn and swapped, as in `heron.metrics.intervals`.
 
-What neither test sees is the spread between seeds: they ask whether these trained models differ on
-other rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
+Neither test sees the spread between seeds: they ask whether these trained models differ on other
+rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
 
-Legend: N rows, U kinds of units (alike rows, or groups), W single units, K and J runs, R draws; X
-the axes of what is summed.
+Legend: N rows, U kinds of units (equal rows, or groups), W single units, K and J runs, M runs of
+both, R draws, C classes; X the axes of what is summed: [C, C] for a confusion matrix, [2] for
+values and their number.
 Source: Noreen 1989 and Yeh 2000 (approximate randomisation); Efron and Tibshirani 1993, chapters
 13 and 15; Phipson and Smyth 2010 (p-values are never 0).
 """
@@ -26,10 +27,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.metrics.confusion import Counts
-from heron.metrics.paired_units import Floats, PairedUnits, Score
+from heron.metrics.classification import Counts, Fractions, Score
+
+Floats = npt.NDArray[np.float64]
 
 _NUMBERS_AT_ONCE = 4_000_000  # held in memory by one batch of draws; 8 bytes each
 _TIE = 1e-12  # differences closer than this are the same one, rounded differently
@@ -37,15 +40,143 @@ _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
 
 @dataclass(frozen=True, slots=True)
-class Bootstrap:
-    """A difference, its percentile interval, and its two-sided p-value.
+class PairedUnits:
+    """Two systems on the same rows, as units that are drawn or swapped whole.
 
     Args:
-        difference: A's score minus B's, a fraction.
-        low: lower bound of the interval.
-        high: upper bound.
-        p: twice the share of draws on the other side of 0.
-        draws: how many there were.
+        count_U: int64, number of units of each kind.
+        first_UKX: float64, what one unit adds to the sums of each of A's runs.
+        second_UJX: float64, the same of B's runs.
+    """
+
+    count_U: Counts
+    first_UKX: Floats
+    second_UJX: Floats
+
+    def scores(self, score: Score) -> tuple[Fractions, Fractions]:
+        """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
+        first_K, second_J = (
+            score(np.tensordot(self.count_U, unit, 1)) for unit in (self.first_UKX, self.second_UJX)
+        )
+        return first_K, second_J
+
+    def difference(self, score: Score) -> float:
+        """Compute A's mean score over its runs minus B's."""
+        first_K, second_J = self.scores(score)
+        return float(first_K.mean() - second_J.mean())
+
+
+def paired_counts(
+    gold_N: Counts,
+    first_KN: Counts,
+    second_JN: Counts,
+    classes: int,
+    group_N: npt.ArrayLike | None = None,
+) -> PairedUnits:
+    """Count what each unit adds to the confusion matrices of both systems.
+
+    Args:
+        gold_N: class ids from 0 to C - 1.
+        first_KN: class ids predicted by each run of A; `[N]` is one run.
+        second_JN: the same of B, for the same rows in the same order.
+        classes: C.
+        group_N: group labels; None makes each row a unit.
+
+    Raises:
+        DataError: unequal numbers of rows.
+    """
+    first_KN, second_JN = np.atleast_2d(first_KN), np.atleast_2d(second_JN)
+    if {len(gold_N)} != {first_KN.shape[1], second_JN.shape[1]}:
+        what = (
+            f"{len(gold_N)} gold labels, {first_KN.shape[1]} and {second_JN.shape[1]} predictions"
+        )
+        raise _unequal_rows(what)
+    if group_N is None:
+        columns = np.vstack([gold_N[None], first_KN, second_JN])
+        cells, count_U = np.unique(columns, axis=1, return_counts=True)
+        gold_N, first_KN, second_JN = np.split(cells, [1, 1 + len(first_KN)])
+        gold_N, unit_N = gold_N[0], np.arange(cells.shape[1])
+    else:
+        unit_N, count_U = _groups(group_N)
+    return PairedUnits(
+        count_U,
+        _matrices(unit_N, gold_N, first_KN, classes, len(count_U)),
+        _matrices(unit_N, gold_N, second_JN, classes, len(count_U)),
+    )
+
+
+def paired_values(
+    first_KN: npt.ArrayLike, second_JN: npt.ArrayLike, group_N: npt.ArrayLike | None = None
+) -> PairedUnits:
+    """Sum each unit's values under both systems; the score is then `mean_value`.
+
+    Args:
+        first_KN: a value for each row and run of A, such as an answer's F1; `[N]` is one run.
+        second_JN: the same of B, for the same rows in the same order.
+        group_N: group labels; None makes each row a unit. Large groups weigh more, as they do in
+            the mean over rows.
+
+    Raises:
+        DataError: unequal numbers of rows, or a value that is not finite.
+    """
+    first_KN, second_JN = (
+        np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in (first_KN, second_JN)
+    )
+    if first_KN.shape[1] != second_JN.shape[1]:
+        raise _unequal_rows(f"{first_KN.shape[1]} and {second_JN.shape[1]} values")
+    columns = np.vstack([first_KN, second_JN])
+    if not np.isfinite(columns).all():
+        what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
+        raise DataError(Problem("scores", what, "leave out rows that have no value"))
+    if group_N is None:
+        columns, count_U = np.unique(columns, axis=1, return_counts=True)
+        unit_N = np.arange(len(count_U))
+    else:
+        unit_N, count_U = _groups(group_N)
+        # Sums are rounded, so the order of rows would show in the last digit.
+        order = np.lexsort([*columns, unit_N])
+        columns, unit_N = columns[:, order], unit_N[order]
+    sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
+    rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
+    sums_UM2 = np.stack(np.broadcast_arrays(sum_UM, rows_U1), axis=-1).astype(np.float64)
+    return PairedUnits(count_U, *np.split(sums_UM2, [len(first_KN)], axis=1))
+
+
+def mean_value(sums: Counts) -> Fractions:
+    """Divide sums of values by their number, `[..., 2]` to `[...]`: the score of a mean."""
+    means: Fractions = sums[..., 0] / sums[..., 1]
+    return means
+
+
+def _groups(group_N: npt.ArrayLike) -> tuple[Counts, Counts]:
+    """Number the groups; each is a kind of its own."""
+    _, unit_N = np.unique(np.asarray(group_N), return_inverse=True)
+    return unit_N, np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
+
+
+def _unequal_rows(what: str) -> DataError:
+    return DataError(Problem("scores", what, "both systems on the same rows"))
+
+
+def _matrices(
+    unit_N: Counts, gold_N: Counts, prediction_KN: Counts, classes: int, units: int
+) -> Floats:
+    """Build the confusion matrix of every unit and run, `[U, K, C, C]`."""
+    runs = len(prediction_KN)
+    run_K1 = np.arange(runs)[:, None]
+    cells = ((unit_N * runs + run_K1) * classes + gold_N) * classes + prediction_KN
+    counts = np.bincount(cells.ravel(), minlength=units * runs * classes**2)
+    return counts.reshape(units, runs, classes, classes).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """The difference A's score minus B's, its interval, and its p-value.
+
+    Args:
+        difference, low, high: fractions.
+        p: two-sided: twice the share of draws on the other side of 0.
+        draws: number of draws.
     """
 
     difference: float
@@ -57,13 +188,13 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class Randomization:
-    """A difference and the share of swaps that make it at least as large.
+    """The difference A's score minus B's, and the share of swaps that make it at least as large.
 
     Args:
-        difference: A's score minus B's, a fraction.
+        difference: a fraction.
         p: two-sided.
-        exact: all swaps were counted, none drawn.
-        draws: how many swaps were looked at.
+        exact: whether all swaps were counted, not drawn.
+        draws: number of swaps.
     """
 
     difference: float
@@ -80,12 +211,12 @@ def paired_bootstrap(
     seed: int = 0,
     level: float = 0.95,
 ) -> Bootstrap:
-    """Draw the units with replacement; where does the difference of scores fall?
+    """Draw the units with replacement and compute the difference of scores each time.
 
     Args:
         units: from `paired_counts` or `paired_values`.
-        score: a function of what they sum, `[..., X]` to `[...]`.
-        draws: how many times; the smallest possible p-value is 2 / (draws + 1).
+        score: a function of their sums, `[..., X]` to `[...]`.
+        draws: number of draws; the smallest possible p-value is 2 / (draws + 1).
         seed: the same seed gives the same draws, whatever the order of the rows.
         level: fraction of draws inside the interval.
 
@@ -96,7 +227,7 @@ def paired_bootstrap(
         ConfigError: fewer than one draw.
         DataError: there are no rows.
     """
-    _check(units, draws)
+    _require_rows(units, draws)
     random = np.random.default_rng(seed)
     wide = units.first_UKX[0].size + units.second_UJX[0].size
     batches = _batches(draws, max(int(units.count_U.sum()), wide))
@@ -114,7 +245,7 @@ def paired_bootstrap(
 
 
 def _weights(count_U: Counts, draws: int, random: np.random.Generator) -> Floats:
-    """Draw as many units as there are, with replacement; how often each kind came, `[R, U]`."""
+    """Draw as many units as there are, with replacement; counts of each kind, `[R, U]`."""
     units, kinds = int(count_U.sum()), len(count_U)
     if kinds * 8 < units:
         return random.multinomial(units, count_U / units, size=draws).astype(np.float64)
@@ -129,28 +260,27 @@ def _weights(count_U: Counts, draws: int, random: np.random.Generator) -> Floats
 def approximate_randomization(
     units: PairedUnits, score: Score, *, draws: int = 10_000, seed: int = 0
 ) -> Randomization:
-    """Swap A's and B's predictions in a random half of the units; how often is it as far apart?
+    """Swap A's and B's predictions in random units and count differences at least as large.
 
-    Under the null hypothesis it does not matter which system made which prediction. Runs are
-    swapped in the order given: the first of A with the first of B. Where the numbers of runs
-    differ, runs are repeated until they do not (one run of a deterministic system stands beside
-    each of the other's).
+    Under the null hypothesis it does not matter which system made which prediction. The first run
+    of A is swapped with the first of B, and so on. Where the numbers of runs differ, runs are
+    repeated (one run of a deterministic system is paired with each run of the other).
 
     Args:
         units: from `paired_counts` or `paired_values`.
-        score: a function of what they sum, `[..., X]` to `[...]`.
-        draws: how many swaps; all of them are counted instead, and p is exact, where there are
-            no more than this.
+        score: a function of their sums, `[..., X]` to `[...]`.
+        draws: number of swaps; where no more than this are possible, all are counted and p is
+            exact.
         seed: the same seed gives the same swaps, whatever the order of the rows.
 
     Raises:
         ConfigError: fewer than one draw, or numbers of runs that fit too badly (13 and 12).
         DataError: there are no rows.
     """
-    _check(units, draws)
+    _require_rows(units, draws)
     first_UKX, second_UKX = _same_runs(units.first_UKX, units.second_UJX)
     change_UKX = second_UKX - first_UKX
-    # What is the same both ways stays the same when it is swapped.
+    # Swapping equal units changes nothing.
     differs_U = change_UKX.any(axis=tuple(range(1, change_UKX.ndim)))
     change_UKX, count_U = change_UKX[differs_U], units.count_U[differs_U]
     first_KX = np.tensordot(units.count_U, first_UKX, 1)
@@ -197,7 +327,7 @@ def _mean(score: Score, sums: Floats) -> Floats:
     return np.asarray(score(sums)).mean(-1)
 
 
-def _check(units: PairedUnits, draws: int) -> None:
+def _require_rows(units: PairedUnits, draws: int) -> None:
     if draws < 1:
         raise ConfigError(f"draws={draws}: expected 1 or more")
     if not units.count_U.sum():

@@ -1,32 +1,36 @@
-"""Shares, means and rank correlations with 95 % intervals that know that rows come in groups.
+"""Shares, means and correlations, with 95 % intervals for rows that come in groups.
 
-All hypotheses of one premise stand or fall together more than rows of different premises do; an
-interval that counts them as independent is too narrow.
+The hypotheses of one premise are more alike than those of different premises; an interval that
+takes them to be independent is too narrow.
 
-Legend: N rows, G groups, R resamples.
+Legend: N rows (or units), G groups, R resamples.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Interval
-from heron.metrics.intervals import score_intervals
+from heron.base.errors import DataError, Problem
+from heron.metrics.intervals import percentile_intervals, resample_groups, score_intervals
 
-_Z = 1.959963984540054  # standard normal quantile of .975
-_RESAMPLES = 500  # of a correlation
 RESAMPLES = 1000  # of means
+FEWEST = 3  # units to correlate: any two lie on a line
+_RANK_RESAMPLES = 500
+_Z = 1.959963984540054  # standard normal quantile of .975
+_SPREAD = 1e-12  # of the largest value: less is rounding
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
 def group_ids(groups: Sequence[str]) -> Ids:
-    """Number groups by name; rows without one ("") are groups of their own."""
+    """Number groups by name; each row without one ("") is a group of its own."""
     names = [name or f"\0{row}" for row, name in enumerate(groups)]
     return np.unique(np.asarray(names, dtype=object), return_inverse=True)[1].astype(np.int64)
 
@@ -34,13 +38,13 @@ def group_ids(groups: Sequence[str]) -> Ids:
 def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     """Compute the share of hits with its Wilson interval, for rows in groups.
 
-    The number of rows in Wilson's formula is the effective one: rows / design effect, where the
-    design effect is how much larger the variance of the share is than it would be with independent
-    rows (never less than 1). With groups of one row this is Wilson's interval.
+    Wilson's formula gets the effective number of rows: rows / design effect. The design effect is
+    the ratio of the share's variance to its variance with independent rows (at least 1). With
+    groups of one row this is Wilson's interval.
 
     Args:
         hit_N: True or False, 1 or 0.
-        group_N: for each row the number of its group.
+        group_N: the number of each row's group.
 
     Returns:
         Share, low and high, fractions; None without rows.
@@ -55,7 +59,7 @@ def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
     middle = value + _Z**2 / (2 * rows)
     half = _Z * math.sqrt(value * (1 - value) / rows + _Z**2 / (4 * rows**2))
     scale = 1 + _Z**2 / rows
-    # Rounding puts a bound at 0 or 1 a hair past the share itself.
+    # Rounding can put a bound at 0 or 1 just past the share itself.
     low, high = (middle - half) / scale, (middle + half) / scale
     return Interval(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
@@ -68,7 +72,7 @@ def _design_effect(residual_N: Floats, group_N: Ids, value: float) -> float:
     if rows == groups:
         return 1.0
     if independent <= 0 or groups == 1:
-        # Nothing shows how much the rows of a group agree: count groups.
+        # The agreement within groups is unknown: count groups.
         return rows / groups
     clustered = groups / (groups - 1) * float(sums_G @ sums_G)
     return max(1.0, clustered / independent)
@@ -80,13 +84,13 @@ def group_means(
     """Compute means and their 95 % bootstrap intervals, which draw whole groups.
 
     Args:
-        scores: float64 `[N]` each; values that are NaN do not count.
+        scores: float64 `[N]` each; NaN does not count.
         groups: N names.
         seed: of the resamples.
 
     Returns:
-        Of each score the mean alone where all its values are of one group: nothing shows then how
-        groups differ. None without values.
+        Mean and interval of each score; the mean alone where all values are of one group; None
+        without values.
     """
     bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
     found: dict[str, Interval | float | None] = {}
@@ -113,15 +117,14 @@ def rank_correlation(
     given_N: npt.ArrayLike | None = None,
     seed: int = 0,
 ) -> Interval | None:
-    """Compute Spearman's correlation of x and y, with `given_N` the partial one.
+    """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
 
-    The partial correlation asks whether x and y go together among rows of the same rank in
-    `given_N`. The interval resamples whole groups; ranks are those of all rows.
+    The interval resamples whole groups; ranks are those of all rows.
 
     Args:
         x_N, y_N: numbers, or True and False.
-        group_N: for each row the number of its group.
-        given_N: what to control for, such as length; any monotone function of it gives the same.
+        group_N: the number of each row's group.
+        given_N: what to control for, such as length.
         seed: of the resamples.
 
     Returns:
@@ -153,19 +156,111 @@ def _correlation(ranks_KN: Floats) -> float:
         products_KK[i, j] / (norms_K[i] * norms_K[j]) for i, j in ((0, 1), (0, 2), (1, 2))
     )
     rest = (1 - xz**2) * (1 - yz**2)
-    # Where x or y is the given one in other words, nothing is left to correlate.
+    # Where x or y has the ranks of the given one, nothing is left to correlate.
     return float((xy - xz * yz) / math.sqrt(rest)) if rest > 1e-12 else math.nan
 
 
 def _resamples(group_N: Ids, seed: int) -> list[Ids]:
-    """Draw as many groups as there are, with replacement; returns the rows of each draw."""
+    """Draw as many groups as there are, with replacement; gives the rows of each draw."""
     random = np.random.default_rng(seed)
     order_N = np.argsort(group_N, kind="stable")
     _, starts_G, counts_G = np.unique(group_N[order_N], return_index=True, return_counts=True)
     draws = []
-    for _ in range(_RESAMPLES):
+    for _ in range(_RANK_RESAMPLES):
         chosen = random.integers(len(starts_G), size=len(starts_G))
         lengths = counts_G[chosen]
         offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         draws.append(order_N[np.repeat(starts_G[chosen], lengths) + offsets])
     return draws
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's r and Kendall's tau-b of two scores; None where undefined.
+
+    Args:
+        n: units that have both scores.
+        pearson: r, from -1 to 1.
+        pearson_p: two-sided, of the hypothesis r = 0 for n independent units.
+        low, high: r's 95 % interval, which draws whole groups; None without groups.
+        kendall: tau-b, from -1 to 1; ties count for neither side.
+        kendall_p: two-sided.
+    """
+
+    n: int
+    pearson: float | None = None
+    pearson_p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    kendall: float | None = None
+    kendall_p: float | None = None
+
+
+def correlate(
+    x_N: npt.ArrayLike,
+    y_N: npt.ArrayLike,
+    groups: Sequence[str] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Correlation:
+    """Correlate two scores; undefined for fewer than three units or where one never varies.
+
+    Args:
+        x_N, y_N: numbers; units where either is NaN do not count.
+        groups: N names, for the interval of r. P-values take all units to be independent, which
+            units of one group are not.
+        resamples: number of draws.
+        seed: the same seed gives the same interval.
+
+    Raises:
+        DataError: not as many values of one as of the other.
+    """
+    from scipy.stats import kendalltau, pearsonr
+
+    x, y = np.asarray(x_N, dtype=np.float64), np.asarray(y_N, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):
+        what = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
+        raise DataError(Problem("correlation", what, "one of each for every unit"))
+    both = np.isfinite(x) & np.isfinite(y)
+    names = None if groups is None else np.asarray(groups, dtype=str)[both]
+    x, y = x[both], y[both]
+    if len(x) < FEWEST or _is_constant(x) or _is_constant(y):
+        return Correlation(len(x))
+    low, high = (None, None) if names is None else _pearson_interval(x, y, names, resamples, seed)
+    r, tau = pearsonr(x, y), kendalltau(x, y, variant="b")
+    return Correlation(
+        len(x),
+        float(r.statistic),
+        float(r.pvalue),
+        low,
+        high,
+        float(tau.statistic),
+        float(tau.pvalue),
+    )
+
+
+def _is_constant(values_N: Floats) -> bool:
+    return float(np.ptp(values_N)) <= _SPREAD * max(float(np.abs(values_N).max()), 1e-300)
+
+
+def _pearson_interval(
+    x_N: Floats, y_N: Floats, names: npt.NDArray, resamples: int, seed: int
+) -> tuple[float | None, float | None]:
+    """Resample whole groups; r is a function of six sums over units."""
+    _, group_N = np.unique(names, return_inverse=True)
+    groups = int(group_N.max()) + 1
+    if groups < 2:
+        return None, None
+    x, y = (x_N - x_N.mean()) / x_N.std(), (y_N - y_N.mean()) / y_N.std()
+    sums_GK = np.zeros((groups, 6))
+    np.add.at(sums_GK, group_N, np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
+    n, sx, sy, sxx, syy, sxy = resample_groups(sums_GK, resamples, seed).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (sxx - sx**2 / n) * (syy - sy**2 / n)
+        r_R = (sxy - sx * sy / n) / np.sqrt(np.where(spread > _SPREAD, spread, math.nan))
+    r_R = np.clip(r_R[np.isfinite(r_R)], -1.0, 1.0)
+    if not r_R.size:
+        return None, None
+    bounds = percentile_intervals({"r": r_R})
+    return bounds["r_low"], bounds["r_high"]

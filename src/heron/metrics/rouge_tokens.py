@@ -1,20 +1,18 @@
-"""What ROUGE compares: tokens as integers, cut in one of two named ways.
+"""ROUGE's tokens, as integers, by one of two profiles.
 
-- `xlsum` cuts exactly as the multilingual fork of rouge_score that came with XL-Sum, which Hebrew
+- `xlsum` splits exactly as the multilingual fork of rouge_score that came with XL-Sum, which Hebrew
   papers report. Letters of every script count, and Hebrew points stay. But an acronym is two
   tokens (צה״ל is צה and ל), and so is a number with a separator (3,5 is 3 and 5).
 - `heron` compares words as `heron.languages.words` defines them, in one spelling: acronyms and
   numbers are whole, whatever quotation mark stands in them (צה״ל, צה"ל, צה”ל); Hebrew points and
-  direction marks are off; Romanian has its comma-below letters. Maqaf and hyphens part words in
-  every language, digits part from letters (ב-1974 is ב and 1974, as ב1974 is), and what is neither
-  letter nor digit is left out, emoji and currency signs included.
+  direction marks are removed; Romanian has its comma-below letters. Maqaf and hyphens separate
+  words in every language, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and
+  everything else is dropped, emoji and currency signs included.
 
-Most words of a text were seen before: each is cut once and then looked up.
-
-Source: https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring (which itself cuts with
+Source: https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring (which splits with
 pyonmttok's `aggressive` mode); checked character by character against both.
-Deviates: the fork hands Thai, Chinese and Japanese to segmenters of their own when its `lang` asks
-for them; heron has none, and cuts as the fork does without `lang`.
+Deviates: with `lang`, the fork gives Thai, Chinese and Japanese to segmenters of their own; heron
+splits as the fork does without `lang`.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from itertools import islice
+from itertools import chain
 
 from heron.base.errors import ConfigError, nearest
 from heron.config.data import UnicodeOptions
@@ -32,12 +30,8 @@ from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.names import PROFILES
 
-Stem = Callable[[str], str]
-
-_STEMMED_FROM = 4  # characters; the fork leaves shorter tokens as they are
 _DROPPED_AT_ENDS = ".,:;!?()[]"
-_SEVERAL = -1
-_MOST_WORDS = 2_000_000  # in one vocabulary, some 300 MB; then it begins anew
+_MOST_WORDS = 2_000_000  # in one vocabulary, some 300 MB; then it is emptied
 
 _CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
@@ -73,7 +67,7 @@ _SANITIZER = _Sanitizer()
 
 
 def _runs(chunk: str) -> Iterable[str]:
-    """Cut at changes between letters and digits; every symbol stands alone, marks stay put."""
+    """Split where letters and digits meet; each symbol is a token, marks stay with theirs."""
     runs: list[str] = []
     last = ""
     for char in chunk:
@@ -92,7 +86,7 @@ def _runs(chunk: str) -> Iterable[str]:
 
 
 def _xlsum_word(word: str) -> list[str]:
-    """Cut what stands between two spaces; a leading mark is written with its escaped space."""
+    """Split what is between two spaces; a leading mark is written with its escaped space."""
     word = word.lower()
     if word.isalpha() and not _HAS_CJK.search(word):
         return [word]
@@ -112,14 +106,14 @@ _QUOTES_AND_DASHES = str.maketrans(
         **dict.fromkeys("-‐‑‒–—−", " "),
     }
 )
-# A quotation mark inside a word that another one closes (ל"שקוף") is no gershayim; but it is one
-# before a single last letter (צה"ל" at the end of a quotation).
+# A quotation mark inside a word that another one closes (ל"שקוף") is not gershayim, except before a
+# single last letter (צה"ל" at the end of a quotation).
 _OPENING_QUOTE = re.compile(r'(?<=\w)"(?=\w{2,}[.,:;!?]*")')
 _DIGITS_MEET_LETTERS = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 
 
 def _heron_word(word: str, language: Language) -> list[str]:
-    """Cut what stands between two spaces into words in one spelling."""
+    """Split what is between two spaces into words in one spelling."""
     word = normalise(word.casefold(), language, _ONE_SPELLING)
     if word.isalpha():
         return [word]
@@ -127,90 +121,62 @@ def _heron_word(word: str, language: Language) -> list[str]:
     return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))
 
 
-def _stemmed_word(word: str, cut: Callable[[str], list[str]], stem: Stem) -> list[str]:
-    """Cut a word, and leave its longer tokens' stems; empty ones go."""
-    stems = (stem(token) if len(token) >= _STEMMED_FROM else token for token in cut(word))
-    return [token for token in stems if token]
-
-
 class Vocabulary:
-    """Cuts texts by one profile and numbers their tokens; remembers every word it has cut.
+    """Splits texts by one profile and numbers their tokens; each distinct word is split once.
 
     Args:
         profile: `xlsum` or `heron`.
         language: the texts' language; only `heron` depends on it.
-        stem: shortens a token to its stem; tokens of up to three characters are left alone.
 
     Raises:
         ConfigError: an unknown profile.
     """
 
-    def __init__(self, profile: str, language: Language, stem: Stem | None = None):
+    def __init__(self, profile: str, language: Language):
         if profile not in PROFILES:
-            raise ConfigError(f"profile={profile}: no way to cut.{nearest(profile, PROFILES)}")
-        cut = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
-        self._cut = cut if stem is None else partial(_stemmed_word, cut=cut, stem=stem)
-        self._spellings: list[str] = []
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget all words and numbers."""
-        self._words = _Words(self._cut)
-        self._spellings.clear()
+            hint = nearest(profile, PROFILES)
+            raise ConfigError(f"unknown ROUGE profile={profile}.{hint}")
+        split = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
+        self._words = _Words(split)
 
     def __len__(self) -> int:
         """Count the distinct words, not tokens, seen so far."""
         return len(self._words)
 
     def ids(self, text: str) -> list[int]:
-        """Cut `text`; equal tokens have equal numbers, within this vocabulary."""
-        # Only at spaces: of other white space the fork deletes some, which a word's cut decides.
-        words, known = text.split(" "), self._words
-        ids = list(map(known.__getitem__, words))
-        place = 0
-        for word in filter(known.several.__contains__, words):
-            place = ids.index(_SEVERAL, place)
-            ids[place : place + 1] = known.several[word]
-        if known.at_start and ids:
+        """Split `text`; equal tokens have equal numbers, within this vocabulary."""
+        # Only at spaces: of other white space the fork deletes some, which depends on the word.
+        words = self._words
+        ids = list(chain.from_iterable(map(words.__getitem__, text.split(" "))))
+        if words.at_start and ids:
             # Nothing precedes the first token, so there is no space to escape.
-            ids[0] = known.at_start.get(ids[0], ids[0])
+            ids[0] = words.at_start.get(ids[0], ids[0])
         return ids
 
     def tokens(self, text: str) -> list[str]:
-        """Cut `text`, spelt out: for a look at what is compared."""
-        ids, numbers = self.ids(text), self._words.numbers
-        new = islice(reversed(numbers), len(numbers) - len(self._spellings))
-        self._spellings.extend(reversed(list(new)))
-        return [self._spellings[number] for number in ids]
+        """Split `text` into the tokens that are compared."""
+        ids, spellings = self.ids(text), list(self._words.numbers)
+        return [spellings[number] for number in ids]
 
 
-class _Words(dict[str, int]):
-    """The number of a word's only token; a new word is cut when it is first asked for.
+class _Words(dict[str, tuple[int, ...]]):
+    """The numbers of each word's tokens; a new word is split when it is first looked up.
 
-    Words of no token or several are `_SEVERAL` here, and their numbers in `several`. `numbers` has
-    each token's number, in order; `at_start` leads from a mark on an escaped space to the mark.
+    `numbers` has each token's number, in order; `at_start` maps a mark on an escaped space to the
+    mark alone.
     """
 
-    def __init__(self, cut: Callable[[str], list[str]]):
-        self._cut = cut
+    def __init__(self, split: Callable[[str], list[str]]):
+        self._split = split
         self.numbers: dict[str, int] = {}
-        self.several: dict[str, list[int]] = {}
         self.at_start: dict[int, int] = {}
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, word: str) -> tuple[int, ...]:
         # Both profiles drop these at a word's ends: most new words are known ones with a comma.
         core = word.strip(_DROPPED_AT_ENDS)
-        if len(core) < len(word):
-            number = self[core]
-            if number == _SEVERAL:
-                self.several[word] = self.several[core]
-        elif len(tokens := self._cut(word)) == 1 and tokens[0][0] != _ESCAPED_SPACE[0]:
-            number = self.numbers.setdefault(tokens[0], len(self.numbers))
-        else:
-            number = _SEVERAL
-            self.several[word] = list(map(self._number, tokens))
-        self[word] = number
-        return number
+        found = self[core] if len(core) < len(word) else tuple(map(self._number, self._split(word)))
+        self[word] = found
+        return found
 
     def _number(self, token: str) -> int:
         number = self.numbers.setdefault(token, len(self.numbers))
@@ -224,19 +190,16 @@ def _shared(profile: str, language: Language) -> Vocabulary:
     return Vocabulary(profile, language)
 
 
-def vocabulary(profile: str, language: Language, stem: Stem | None = None) -> Vocabulary:
-    """Take the process's vocabulary of this profile and language, or a new one for a stemmer.
+def vocabulary(profile: str, language: Language) -> Vocabulary:
+    """Get the process's vocabulary of a profile and language.
 
-    Numbers hold until the next call: a vocabulary that has grown too large then begins anew.
+    Numbers hold until the next call: a vocabulary that has grown too large is then dropped.
     """
-    if stem is not None:
-        return Vocabulary(profile, language, stem)
-    found = _shared(profile, language)
-    if len(found) > _MOST_WORDS:
-        found.clear()
-    return found
+    if len(_shared(profile, language)) > _MOST_WORDS:
+        forget()
+    return _shared(profile, language)
 
 
 def forget() -> None:
-    """Let go of all shared vocabularies and their memory."""
+    """Drop all shared vocabularies, and free their memory."""
     _shared.cache_clear()

@@ -1,4 +1,4 @@
-"""Scores that grow batch by batch and process by process, for use inside a Lightning module."""
+"""Classification scores accumulated batch by batch, across processes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from heron.metrics.classification import headline, score_matrix
 
 
 class ConfusionScores(Metric):
-    """The scores of `score_task`, over all rows seen since the last reset.
+    """The scores of `score_task`, over all rows since the last reset.
 
-    Its only state is the confusion matrix, so the scores are those of the whole split, never
-    means over batches, and processes are joined by adding their matrices.
+    Its state is the confusion matrix, so scores are those of the whole split, never means over
+    batches; processes add their matrices.
 
     Args:
-        task: `classification`, `nli` or `relation`.
-        classes: class names, in the order of the class numbers.
+        task: its name.
+        classes: class names, in the order of the class ids.
         relaxed: what `relaxed_*` stands for: `recode`, `drop` or `matres_micro`.
 
     Raises:
@@ -32,18 +32,18 @@ class ConfusionScores(Metric):
 
     def __init__(self, task: str, classes: Sequence[str], relaxed: str = "recode"):
         super().__init__()
-        headline(task, classes, relaxed)  # a wrong name must not wait for the first epoch's end
+        headline(task, classes, relaxed)  # reports a wrong name now, not after the first epoch
         self.task, self.classes, self.relaxed = task, list(classes), relaxed
         zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
         self.add_state("matrix", zeros, dist_reduce_fx="sum")
 
     def update(self, prediction_B: Tensor, gold_B: Tensor) -> None:
-        """Count one batch; both are class numbers, integers from 0 to C - 1."""
+        """Count one batch of class ids."""
         size = len(self.classes)
         cells_B = gold_B * size + prediction_B
         self.matrix += torch.bincount(cells_B, minlength=size * size).view(size, size)
 
     def compute(self) -> dict[str, float]:
-        """Compute the scores so far, as `heron.metrics.classification.score_matrix`."""
+        """Compute the scores so far, as `score_matrix`."""
         matrix = self.matrix.cpu().numpy()
         return score_matrix(self.task, matrix, self.classes, relaxed=self.relaxed)

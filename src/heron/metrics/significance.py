@@ -1,10 +1,10 @@
-"""Tests of whether systems differ, each on a unit that is named: rows, or runs.
+"""Tests of whether systems differ.
 
-- `mcnemar`, `cochran_q`: rows, each right or wrong under every system (so accuracy, whatever score
-  is compared elsewhere). They take rows to be independent: with many rows from one document their
-  p-values are too small.
-- `mann_whitney`: two independent samples; which ones, the caller has to say (`inputs`).
-- `holm`: p-values of several comparisons, corrected.
+- `mcnemar`, `cochran_q` compare rows, each right or wrong under every system (so accuracy, whatever
+  score is compared elsewhere). They take rows to be independent: with many rows from one document
+  their p-values are too small.
+- `mann_whitney` compares two independent samples of rows or runs, see `INPUTS`.
+- `holm` corrects the p-values of several comparisons.
 - `heron.metrics.paired`: paired bootstrap and approximate randomisation of any score.
 
 Legend: N rows, S systems.
@@ -24,10 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.metrics import confusion
-from heron.metrics.classification import headline
-from heron.metrics.confusion import Counts, Fractions
-from heron.metrics.paired_units import Score
 
 # What one observation is, by the name of a sample.
 INPUTS: Mapping[str, str] = {
@@ -35,21 +31,21 @@ INPUTS: Mapping[str, str] = {
     "p_gold": "an example (its gold class's probability)",
 }
 
-_MOST_SPLITS = 10_000  # of all values into two samples, all of them looked at; seven runs each
+_MOST_SPLITS = 10_000  # ways to split values into two samples for an exact p; seven runs each
 
 Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """How two systems' errors differ, over paired rows.
+    """McNemar's test of two systems over N paired rows.
 
     Args:
         statistic: chi-square, or the smaller count of `only_*` where p is exact.
         p: two-sided.
         only_first: rows that only the first system has right.
         only_second: rows that only the second has right.
-        n: rows.
+        n: N.
         method: `exact`, `chi2` or `chi2_corrected`.
     """
 
@@ -63,14 +59,7 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class CochranQ:
-    """Whether any of several systems is right more often than another, over the same rows.
-
-    Args:
-        statistic: Q, chi-square with `degrees` degrees of freedom.
-        p: two-sided.
-        degrees: systems - 1.
-        n: rows.
-    """
+    """Cochran's test of S systems over N paired rows: Q is chi-square with S - 1 `degrees`."""
 
     statistic: float
     p: float
@@ -83,10 +72,9 @@ class MannWhitney:
     """Whether values of one sample tend to be larger than those of another.
 
     Args:
-        statistic: U of the first sample: how many pairs it wins, ties half.
+        statistic: U of the first sample: the number of pairs it wins, ties counted half.
         p: two-sided; exact for small samples, with ties or without.
-        n_first: observations in the first sample.
-        n_second: observations in the second.
+        n_first, n_second: sample sizes.
         inputs: what was observed, a key of `INPUTS`.
         smallest_p: the least p that samples of this size can reach (three seeds each: .1).
     """
@@ -109,8 +97,7 @@ def mcnemar(
     """Compare how often two systems are right where only one of them is.
 
     Args:
-        first_N: True where the first system has the row right.
-        second_N: the same of the second.
+        first_N, second_N: True where a system has the row right.
         exact: the binomial test; else chi-square with one degree of freedom.
         correction: Edwards' continuity correction of the chi-square.
 
@@ -122,7 +109,7 @@ def mcnemar(
     """
     from statsmodels.stats.contingency_tables import mcnemar as compute
 
-    right_NS = _right([first_N, second_N])
+    right_NS = _stack_systems([first_N, second_N])
     first, second = right_NS[:, 0], right_NS[:, 1]
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     method = "exact" if exact else "chi2_corrected" if correction else "chi2"
@@ -139,18 +126,17 @@ def mcnemar(
 def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
     """Compare how often several systems are right; of two it is McNemar's uncorrected chi-square.
 
+    Q is 0 and p is 1 where all systems are right on the same rows.
+
     Args:
         right_NS: True where a system has a row right.
-
-    Returns:
-        Q is 0 and p is 1 where all systems are right on the same rows.
 
     Raises:
         DataError: fewer than two systems, or no rows.
     """
     from statsmodels.stats.contingency_tables import cochrans_q as compute
 
-    right = _right(list(np.asarray(right_NS).T))
+    right = _stack_systems(list(np.asarray(right_NS).T))
     rows, systems = right.shape
     if (right == right[:, :1]).all():
         return CochranQ(0.0, 1.0, systems - 1, rows)
@@ -163,14 +149,12 @@ def mann_whitney(
 ) -> MannWhitney:
     """Compare two independent samples by rank.
 
-    Scores of runs are such samples: each seed is a run of its own. Values of the same examples
-    under two systems are not, they are paired; use `heron.metrics.paired` for those.
+    Scores of runs (seeds) are independent samples. Values of the same examples under two systems
+    are paired: use `heron.metrics.paired` for those.
 
     Args:
-        first: one sample, at least one finite number.
-        second: the other.
-        inputs: what the numbers are, a key of `INPUTS`; papers that leave it out cannot be
-            repeated.
+        first, second: samples of at least one finite number.
+        inputs: what the numbers are, a key of `INPUTS`.
 
     Raises:
         ConfigError: another `inputs`.
@@ -195,7 +179,7 @@ def mann_whitney(
 
 
 def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:
-    """Look at every way to split the values into two samples of these sizes, ties sharing ranks."""
+    """Compute p over all ways to split the values into two samples; ties share ranks."""
     from scipy.stats import rankdata
 
     ranks = rankdata(np.concatenate([first, second]))
@@ -208,8 +192,8 @@ def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Correct the p-values of several comparisons for their number, in the order given.
 
-    Rejecting where a corrected value is at most alpha keeps the chance of any false rejection at
-    or below alpha, however the comparisons depend on each other.
+    Rejecting corrected values of at most alpha keeps the chance of any false rejection at or below
+    alpha, however the comparisons depend on each other.
     """
     if not p_values:
         return []
@@ -218,43 +202,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in multipletests(list(p_values), method="holm")[1]]
 
 
-def score_function(
-    metric: str, classes: Sequence[str], *, task: str = "classification", relaxed: str = "recode"
-) -> Score:
-    """Find a score as a function of confusion matrices, `[..., C, C]` to `[...]`.
-
-    Args:
-        metric: `macro_f1`, `micro_f1` (equal to `accuracy`), `weighted_f1`, or another headline
-            score of the task (`relaxed_macro_f1`).
-        classes: class names, in the matrices' order.
-        task: the name of a task with classes.
-        relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
-
-    Raises:
-        ConfigError: an unknown metric, task or mode.
-    """
-    plain: dict[str, Score] = {
-        "accuracy": confusion.accuracy,
-        "micro_f1": confusion.accuracy,
-        "macro_f1": confusion.macro_f1,
-        "weighted_f1": confusion.weighted_f1,
-    }
-    scores = headline(task, classes, relaxed)
-    if metric in plain:
-        return plain[metric]
-    names = scores(np.zeros((len(classes), len(classes)), dtype=np.int64))
-    if metric not in names:
-        hint = nearest(metric, [*plain, *names], listed=True)
-        raise ConfigError(f"metric={metric}: no such score.{hint}")
-
-    def one(matrix: Counts) -> Fractions:
-        return scores(matrix)[metric]
-
-    return one
-
-
-def _right(columns: Sequence[npt.ArrayLike]) -> Booleans:
-    """Put the systems' answers side by side, `[N, S]`."""
+def _stack_systems(columns: Sequence[npt.ArrayLike]) -> Booleans:
+    """Stack the systems' columns, `[N, S]`."""
     arrays = [np.asarray(column, dtype=bool) for column in columns]
     sizes = [len(array) for array in arrays]
     if len(arrays) < 2 or len(set(sizes)) > 1 or not sizes[0]:
@@ -264,5 +213,5 @@ def _right(columns: Sequence[npt.ArrayLike]) -> Booleans:
 
 
 def _positive(p: float) -> float:
-    """Keep a p-value that is too small for a number above 0: no test is ever that sure."""
+    """Keep a p-value that underflows above 0."""
     return max(float(p), sys.float_info.min)

@@ -1,7 +1,6 @@
 """Kinds of questions, answers and errors of extractive question answering, for breakdowns.
 
-Each function names the class of every question of a split; `heron.tasks.slices` parts rows by
-such names. Legend: N questions.
+Legend: N questions.
 """
 
 from __future__ import annotations
@@ -12,12 +11,16 @@ import numpy as np
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.languages.language import Language, QuestionWords
-from heron.languages.questions import OTHER
-from heron.metrics.span_profiles import Tokens, language_profile
+from heron.languages.words import folded_words
+from heron.metrics.span import Tokens, language_profile
 
 Offsets = tuple[int, int]  # of the first character and past the last one
 
-# How a prediction lies to the gold answer, and the row of ParaShoot's Table 5.
+# By question word, in the order of ParaShoot's Table 3; a question without any is OTHER.
+CLUSTERS = ("what", "which", "who", "when", "where", "how", "how_many", "why")
+OTHER = "other"
+
+# How a prediction overlaps the gold answer, and the row of ParaShoot's Table 5.
 OVERLAPS = {
     "equal": "Model = Annotation",
     "inside": "Model ⊂ Annotation",
@@ -28,7 +31,7 @@ OVERLAPS = {
 MISSED = "missed"  # there is an answer, and the system gave none
 UNANSWERABLE = "unanswerable"  # there is no answer, and the system gave one
 
-# Words up to which a bucket reaches. Questions: ParaShoot calls 4 to 7 words simple, more complex.
+# The most words of each bucket. ParaShoot: 4 to 7 words are simple, more complex.
 ANSWER_LENGTHS = (1, 4, 8)
 QUESTION_LENGTHS = (3, 7, 10)
 
@@ -36,20 +39,17 @@ QUESTION_LENGTHS = (3, 7, 10)
 def overlap_classes(
     predictions: Sequence[Offsets | None], golds: Sequence[Sequence[Offsets]]
 ) -> list[str]:
-    """Name how each prediction lies to the gold answer.
+    """Classify how each prediction overlaps the gold answer, by position.
 
-    Offsets tell what texts cannot: a word of the answer that also stands elsewhere in the context
-    is not the answer there. Of several golds, the one that shares most characters with the
-    prediction counts (the greatest F1 over characters).
+    Of several golds, the one with the greatest F1 over characters counts.
 
     Args:
-        predictions: N answers, as `heron.data.examples.Span` or any start and end in characters of
-            the context, the end exclusive; None for no answer.
+        predictions: N answers as character offsets into the context, end exclusive; None for no
+            answer.
         golds: N lists of right answers; an empty list where the question has none.
 
     Returns:
-        N keys of `OVERLAPS`, or `missed`, or `unanswerable`. No answer where there is none is
-        `equal`.
+        N keys of `OVERLAPS`, `missed` or `unanswerable`. No answer where there is none is `equal`.
 
     Raises:
         DataError: unequal lengths.
@@ -67,7 +67,7 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
         both = prediction is None and not golds
         return "equal" if both else MISSED if prediction is None else UNANSWERABLE
     start, end = prediction
-    low, high = max(golds, key=lambda gold: _likeness(prediction, gold))
+    low, high = max(golds, key=lambda gold: _character_f1(prediction, gold))
     if (start, end) == (low, high):
         return "equal"
     if min(end, high) <= max(start, low):
@@ -77,7 +77,7 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
     return "contains" if start <= low and high <= end else "overlaps"
 
 
-def _likeness(one: Offsets, other: Offsets) -> float:
+def _character_f1(one: Offsets, other: Offsets) -> float:
     shared = min(one[1], other[1]) - max(one[0], other[0])
     return 2 * max(shared, 0) / max(one[1] - one[0] + other[1] - other[0], 1)
 
@@ -85,19 +85,18 @@ def _likeness(one: Offsets, other: Offsets) -> float:
 def question_clusters(
     questions: Sequence[str], language: Language | None, *, reach: int = 3
 ) -> list[str]:
-    """Name what each question asks for, by its question word.
+    """Name what each question asks for, by its first question word.
 
-    Inflected words and synonyms are one cluster; Hebrew prefixes are read off (באיזו, in which).
-    The first word or phrase that is a question word counts.
+    Inflected words and synonyms are one cluster; Hebrew prefixes are removed (באיזו, in which).
 
     Args:
         questions: N questions.
         language: of the questions; None, or one without a list of question words, gives `other`.
-        reach: among how many words from the beginning to look. 1 is the paper's definition; 3
-            also finds the word behind a preposition (על מה, about what; la ce; in which).
+        reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
+            finds the word behind a preposition (על מה, about what; la ce; in which).
 
     Returns:
-        N of `heron.languages.questions.CLUSTERS`, or `other`.
+        N of `CLUSTERS`, or `other`.
 
     Raises:
         ConfigError: a reach below 1.
@@ -124,18 +123,25 @@ def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:
     return OTHER
 
 
+def asks_yes_or_no(question: str, language: Language) -> bool:
+    """Tell whether a question asks for yes or no, by its first word.
+
+    Source: ParaShoot, section 2.3 (yes/no questions were discarded; it does not say how they were
+    found).
+    """
+    first = folded_words(question.replace("’", "'"))[:1]
+    return bool(first and language.questions and first[0] in language.questions.yes_or_no)
+
+
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
-    """Name each text's bucket by its length in words, as white space parts them.
+    """Name each text's bucket by its number of words (split at white space).
 
     Args:
         texts: N questions (`QUESTION_LENGTHS`) or answers (`ANSWER_LENGTHS`).
-        longest: for each bucket but the last the most words in it, ascending.
-
-    Returns:
-        N of `bucket_names`; a text without words is in the first.
+        longest: the most words of each bucket but the last, ascending.
 
     Raises:
-        ConfigError: no ascending numbers from 1.
+        ConfigError: as `bucket_names`.
     """
     names = bucket_names(longest)
     words_N = [len(text.split()) for text in texts]

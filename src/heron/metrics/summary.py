@@ -1,28 +1,92 @@
-"""Scores of a split's summaries: ROUGE, what they are like, and what copying sentences would reach.
+"""Scores of a split's summaries: ROUGE, statistics, and what copying sentences would reach.
+
+`lead3` (the article's first three sentences) is the baseline to beat for news. `oracle` (at most
+three sentences that a greedy search finds with the reference in hand) is not a system but nearly a
+ceiling for copying.
 
 Legend: N items.
 Source: Hasan et al. 2021 (XL-Sum) for `rouge1`, `rouge2`, `rougeL`, as HeSum reports them;
-`heron.metrics.rouge_tokens` for `rouge1_heron` and so on.
+`heron.metrics.rouge_tokens` for `rouge1_heron` and so on; Nallapati et al. 2017 (SummaRuNNer),
+section 3, for the greedy oracle.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from heron.languages.language import Language
-from heron.metrics.extractive import greedy_oracle, lead_text, split_sentences
 from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_name
-from heron.metrics.rouge import Floats, rouge
-from heron.metrics.summary_statistics import by_words, summary_statistics
+from heron.metrics.rouge import Floats, Ids, rouge, shared_counts
+from heron.metrics.rouge_tokens import vocabulary
+from heron.metrics.summary_statistics import SHARES, by_words, summary_statistics
 
 EXTRACTIVE_VERSION = 2  # of what `extractive_scores` computes
-_DESCRIBED = (
-    "summary_length",
-    "compression",
-    *(f"novel_{n}" for n in (1, 2, 3, 4)),
-    *(f"redundancy_{n}" for n in (1, 2)),
+LEAD = 3  # sentences
+
+# A sentence ends at . ! ? or an ellipsis and what closes after it, before a space; not after an
+# initial (א. ב. יהושע, I. L. Caragiale) or a number of a list. Lines and bullets end one as well.
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b[^\W\d_]\.)(?<!\b\d\.)(?<!\b\d\d\.)(?P<close>[\"'”’»)\]]*)\s+|\s*[\n•]\s*"
 )
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a text at sentence ends and line breaks; made for news, the same in every language."""
+    marked = _END.sub(lambda end: (end["close"] or "") + "\n", text)
+    return [sentence for line in marked.split("\n") if (sentence := line.strip())]
+
+
+def lead_text(sentences: Sequence[str]) -> str:
+    """Join the first three sentences: the summary `lead3`."""
+    return " ".join(sentences[:LEAD])
+
+
+def greedy_oracle(
+    sentences: Sequence[str], reference: str, language: Language, most: int = 3
+) -> list[int]:
+    """Add the sentence that raises ROUGE most, until none does or `most` are chosen.
+
+    ROUGE is the mean F of ROUGE-1, 2 and L (profile `xlsum`).
+
+    Returns:
+        Rising positions; empty where no sentence shares a word with the reference.
+    """
+    ids = vocabulary("xlsum", language).ids
+    wanted, known = ids(reference), [ids(sentence) for sentence in sentences]
+    chosen: list[int] = []
+    best = 0.0
+    while len(chosen) < most:
+        scores = {
+            place: _mean_f(_joined(known, [*chosen, place]), wanted)
+            for place in range(len(known))
+            if place not in chosen
+        }
+        place = max(scores, key=scores.__getitem__, default=-1)
+        if place < 0 or scores[place] <= best:
+            break
+        best = scores[place]
+        chosen.append(place)
+    return sorted(chosen)
+
+
+def _joined(known: Sequence[Ids], places: Sequence[int]) -> list[int]:
+    """Join the chosen sentences in the article's order."""
+    return [token for place in sorted(places) for token in known[place]]
+
+
+def _mean_f(predicted: Ids, wanted: Ids) -> float:
+    """Average F of ROUGE-1, 2 and L; F of counts is 2 shared / (predicted + wanted).
+
+    Rounded, so that of equal sentences the first one wins, not the rounding error.
+    """
+    unigrams, bigrams, subsequence = shared_counts(predicted, wanted)
+    if not unigrams:
+        return 0.0
+    total = len(predicted) + len(wanted)
+    fewer = max(len(predicted) - 1, 1) + max(len(wanted) - 1, 1)
+    return round(2 / 3 * ((unigrams + subsequence) / total + bigrams / fewer), 12)
 
 
 def item_rouge(
@@ -30,12 +94,7 @@ def item_rouge(
     references: Sequence[str] | Sequence[Sequence[str]],
     language: Language,
 ) -> dict[str, Floats]:
-    """Score every summary by itself.
-
-    Args:
-        predictions: N texts.
-        references: N texts, or N lists of texts; see `heron.metrics.rouge.rouge`.
-        language: of both.
+    """Score N summaries beside their references: one each, or several.
 
     Returns:
         float64 `[N]`, F as fractions: `rouge1`, `rouge2`, `rougeL` (xlsum), `rouge1_heron` and so
@@ -51,20 +110,16 @@ def item_rouge(
 def describe_summaries(
     articles: Sequence[str], predictions: Sequence[str], references: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Describe summaries beside their articles; see `heron.metrics.summary_statistics`.
-
-    Args:
-        articles: N texts.
-        predictions: N texts.
-        references: N texts, or None where there are none.
+    """Describe N summaries of N articles; see `heron.metrics.summary_statistics`.
 
     Returns:
         Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1` and `redundancy_2` (types,
         means over documents); lengths in words, `summary_length` and, with references,
-        `gold_length`. Means of nothing are left out.
+        `gold_length`. Undefined ones are left out.
     """
     found = summary_statistics(articles, predictions)
-    described = {name: found[name] for name in _DESCRIBED if not math.isnan(found[name])}
+    names = ("summary_length", "compression", *SHARES)
+    described = {name: found[name] for name in names if not math.isnan(found[name])}
     if references is not None:
         words = [len(tokens) for tokens in by_words(references)]
         described["gold_length"] = sum(words) / len(words)
@@ -77,7 +132,7 @@ def exchanged_scores(
     """Score summaries beside the references of other articles, half the rows away.
 
     A system that reads its article scores far higher beside its own reference. One that has only
-    learnt how summaries are worded scores the same beside any.
+    learnt the wording of summaries scores the same beside any.
 
     Returns:
         `exchanged_rouge1`, `exchanged_rouge2`, `exchanged_rougeL` (xlsum); none for a single row.
@@ -92,13 +147,7 @@ def exchanged_scores(
 def extractive_texts(
     articles: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, list[str]]:
-    """Make summaries of the articles' own sentences.
-
-    Returns:
-        N texts each: `lead3`, the article's first three sentences; `oracle`, the at most three
-        that a greedy search with the reference in hand finds (for ROUGE of `xlsum`), no system but
-        nearly a ceiling.
-    """
+    """Make the summaries `lead3` and `oracle` of N articles; N texts each."""
     texts: dict[str, list[str]] = {name: [] for name in COPIES}
     for article, reference in zip(articles, references, strict=True):
         sentences = split_sentences(article)
@@ -112,12 +161,7 @@ def extractive_texts(
 def extractive_scores(
     articles: Sequence[str], references: Sequence[str], language: Language
 ) -> dict[str, float]:
-    """Score what copying sentences reaches, as a measure for systems that write.
-
-    Returns:
-        Means over the split of `item_rouge` of both `extractive_texts`: `lead3_rouge1`,
-        `oracle_rouge1`, `lead3_rouge1_heron` and so on.
-    """
+    """Average `item_rouge` of both `extractive_texts`: `lead3_rouge1`, `oracle_rouge1`, ..."""
     scores: dict[str, float] = {}
     for name, texts in extractive_texts(articles, references, language).items():
         items = item_rouge(texts, references, language)

@@ -1,49 +1,197 @@
-"""What summaries are like, without a reference: new wording, length, repetition.
+"""Statistics of summaries without a reference: new wording, length, repetition.
 
-- `novel_n`: the share of a summary's n-grams that its article lacks. `count="type"` counts every
-  n-gram of a summary once, `"token"` as often as it stands there.
-- `compression` (CMP): 1 − |summary| / |article|, in tokens.
-- `redundancy_n` (RED): of a summary's n-grams, the share that repeats an earlier one:
-  Σ(f − 1) / Σf over its distinct n-grams with frequencies f.
+- `novel_n`: the share of a summary's n-grams that its article lacks. `count="type"` counts each
+  distinct n-gram once, `"token"` each occurrence.
+- `compression` (CMP): 1 - |summary| / |article|, in tokens.
+- `redundancy_n` (RED): the share of a summary's n-grams that repeat an earlier one:
+  sum(f - 1) / sum(f) over its distinct n-grams with frequencies f.
 
 `average="document"` is the mean over documents; `"corpus"` pools them first, which gives long
-documents more weight (for compression: 1 − mean |summary| / mean |article|). The two differ
-widely, so a figure without its kind of average means little. A document with nothing to count
-(a summary shorter than n, an empty article) is left out of that mean.
+documents more weight (for compression: 1 - mean |summary| / mean |article|). The two differ widely.
+A document with nothing to count (a summary shorter than n, an empty article) is left out.
 
-What a token is, is the caller's choice: `by_words`, `by_whitespace` as simple scripts do (more
-looks novel then, as a comma makes another word); lemmas and morphemes are in
+The caller chooses what a token is: `by_words`, or `by_whitespace` as simple scripts do (more looks
+novel then, as a comma makes another word); lemmas and morphemes are in
 `heron.tasks.summarization.profile`.
 
-Legend: N documents.
+Legend: N documents, G groups, R resamples, K columns.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.
 2021 (redundancy), as HeSum uses them (Tables 1, 2, 5 and 7). HeSum's text calls |S| / |A| the
-compression ratio but prints 1 − |S| / |A|; its 95.48 % is a mean over documents, the ratio of its
-mean lengths would be 97.67 %. It does not say whether types or tokens are counted,
-nor what a word is; what comes nearest, `heron analyze data=hesum` measures.
+compression ratio but prints 1 - |S| / |A|; its 95.48 % is a mean over documents, the ratio of its
+mean lengths would be 97.67 %. It does not define words, or say whether types or tokens are counted;
+`heron analyze data=hesum` measures which definition comes nearest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from heron.base.errors import DataError, Problem
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.languages.words import folded_words
-from heron.metrics.summary_counts import Tally, Tokens, average_share
+from heron.metrics.intervals import resample_groups
 
+Floats = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Tokens = Sequence[str]
 Segment = Callable[[Sequence[str]], Sequence[Tokens]]
 
+COUNTS = ("type", "token")
+AVERAGES = ("document", "corpus")
+_NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
+SHARES = (
+    *(f"novel_{n}" for n in _NOVEL),
+    "compression",
+    *(f"redundancy_{n}" for n in _REPEATED),
+)
 _AT_ONCE = 256  # documents
 
 
 def by_words(texts: Sequence[str]) -> list[Tokens]:
-    """Cut texts into words without capitals or punctuation."""
+    """Split texts into case-folded words without punctuation."""
     return [folded_words(text) for text in texts]
 
 
 def by_whitespace(texts: Sequence[str]) -> list[Tokens]:
-    """Cut texts at white space only: punctuation and capitals make other words."""
+    """Split texts at white space; punctuation and capitals stay."""
     return [text.split() for text in texts]
+
+
+def ngrams(tokens: Tokens, n: int) -> Iterator[tuple[str, ...]]:
+    """List the n-grams in order."""
+    return zip(*(tokens[start:] for start in range(n)), strict=False)
+
+
+class Tally:
+    """Counts of n-grams, document by document; only the vocabulary keeps tokens in memory."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[int]] = []
+        self._articles: set[str] = set()
+        self._summaries: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def vocabularies(self) -> tuple[int, int]:
+        """Number of distinct tokens of all articles, and of all summaries."""
+        return len(self._articles), len(self._summaries)
+
+    @classmethod
+    def merge(cls, tallies: Sequence[Tally]) -> Tally:
+        """Join the counts of different documents."""
+        merged = cls()
+        for tally in tallies:
+            merged._rows += tally._rows
+            merged._articles |= tally._articles
+            merged._summaries |= tally._summaries
+        return merged
+
+    def lengths(self) -> tuple[Floats, Floats]:
+        """Tokens of each article, and of each summary, float64 `[N]`."""
+        columns = np.array(self._rows, dtype=np.float64).reshape(len(self), -1)
+        return columns[:, 1] + 0, columns[:, 1] - columns[:, 0]
+
+    def add(self, article: Tokens, summary: Tokens) -> None:
+        """Count one article and its summary."""
+        self._articles.update(article)
+        self._summaries.update(summary)
+        row = [len(article) - len(summary), len(article)]
+        for n in _REPEATED:
+            found = list(ngrams(summary, n))
+            row += [len(found) - len(set(found)), len(found)]
+        for n in _NOVEL:
+            known, found = set(ngrams(article, n)), list(ngrams(summary, n))
+            for counted in (set(found), found):  # as in COUNTS
+                row += [sum(ngram not in known for ngram in counted), len(counted)]
+        self._rows.append(row)
+
+    def shares(self, count: str = "type") -> dict[str, Floats]:
+        """Give each share's parts and wholes.
+
+        Args:
+            count: how novel n-grams are counted, one of `COUNTS`.
+
+        Returns:
+            float64 `[2, N]` (parts, wholes) by name, see `SHARES`. The part of `compression` is
+            |article| - |summary|.
+
+        Raises:
+            ConfigError: an unknown count.
+        """
+        _require("count", count, COUNTS)
+        pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
+        first, step = 1 + len(_REPEATED) + COUNTS.index(count), len(COUNTS)
+        return {
+            **{f"novel_{n}": pairs[first + step * i] for i, n in enumerate(_NOVEL)},
+            "compression": pairs[0],
+            **{f"redundancy_{n}": pairs[1 + i] for i, n in enumerate(_REPEATED)},
+        }
+
+
+def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
+    """Average `parts / wholes` over documents; those with a whole of 0 are left out.
+
+    Args:
+        parts, wholes: float64 `[N]`.
+        average: `document`, the mean of the shares; `corpus`, the share of the sums.
+
+    Returns:
+        A fraction; NaN where no document has anything to count.
+
+    Raises:
+        ConfigError: an unknown `average`.
+    """
+    over, under = _fractions(parts, wholes, average)
+    total = under.sum()
+    return float(over.sum() / total) if total else float("nan")
+
+
+def draw_shares(
+    shares: Mapping[str, Floats],
+    group_N: Ids,
+    average: str = "document",
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Floats]:
+    """Draw documents with replacement and average their shares each time.
+
+    All shares see the same draws, and so do two systems on the same documents and seed.
+
+    Args:
+        shares: as `Tally.shares` gives them.
+        group_N: the number of each document's group, from 0; groups are drawn whole.
+        average: `document` or `corpus`.
+        resamples: number of draws, R.
+        seed: of the draws.
+
+    Returns:
+        float64 `[R]` for each share; NaN where a draw has nothing to count.
+    """
+    columns = [c for pair in shares.values() for c in _fractions(pair[0], pair[1], average)]
+    sums_GK = np.stack([np.bincount(group_N, column) for column in columns], axis=1)
+    sums_RK = resample_groups(sums_GK, resamples, seed)
+    over_RK, under_RK = sums_RK[:, ::2], sums_RK[:, 1::2]
+    nothing = np.full_like(over_RK, np.nan)
+    drawn_RK = np.divide(over_RK, under_RK, out=nothing, where=under_RK > 0)
+    return {name: drawn_RK[:, place] for place, name in enumerate(shares)}
+
+
+def _fractions(parts: Floats, wholes: Floats, average: str) -> tuple[Floats, Floats]:
+    """Give each document a numerator and a denominator, whose sums make the average."""
+    _require("average", average, AVERAGES)
+    if average == "corpus":
+        return parts * (wholes > 0), wholes
+    counted = wholes > 0
+    return np.divide(parts, wholes, out=np.zeros_like(parts), where=counted), counted.astype(float)
+
+
+def _require(name: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"{name}={value}: unknown.{nearest(value, allowed)}")
 
 
 def summary_statistics(
@@ -53,19 +201,18 @@ def summary_statistics(
     count: str = "type",
     average: str = "document",
 ) -> dict[str, float]:
-    """Describe pairs of an article and its summary; references and systems' outputs alike.
+    """Describe N pairs of an article and its summary.
 
     Args:
-        articles: N texts.
-        summaries: N texts.
-        segment: cuts texts into tokens.
+        articles, summaries: N texts each.
+        segment: splits texts into tokens.
         count: `type` or `token`, for novel n-grams.
         average: `document` or `corpus`, for all shares.
 
     Returns:
-        Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1`, `redundancy_2` (nan where
+        Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1`, `redundancy_2` (NaN where
         no text is long enough); mean lengths in tokens, `article_length` and `summary_length`;
-        distinct tokens of the whole collection, `article_vocabulary` and `summary_vocabulary`.
+        distinct tokens, `article_vocabulary` and `summary_vocabulary`.
 
     Raises:
         ConfigError: an unknown `count` or `average`.
@@ -74,25 +221,18 @@ def summary_statistics(
     if not articles or len(articles) != len(summaries):
         what = f"{len(articles)} articles and {len(summaries)} summaries"
         raise DataError(Problem("summary statistics", what, "expected one summary per article"))
-    tally = Tally((count,))
-    # Long articles are cut and forgotten part by part: only their vocabulary grows.
+    tally = Tally()
+    # Part by part, so that tokens of long articles do not stay in memory.
     for start in range(0, len(articles), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
             tally.add(article, summary)
-    return describe(tally, count, average)
-
-
-def describe(tally: Tally, count: str = "type", average: str = "document") -> dict[str, float]:
-    """Average what was counted; see `summary_statistics`."""
     shares = tally.shares(count)
     found = {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
-    article_N, summary_N = tally.lengths()
-    in_articles, in_summaries = tally.vocabularies
-    return {
-        **found,
-        "article_length": float(article_N.mean()),
-        "summary_length": float(summary_N.mean()),
-        "article_vocabulary": float(in_articles),
-        "summary_vocabulary": float(in_summaries),
-    }
+    lengths, vocabularies = tally.lengths(), tally.vocabularies
+    for side, length_N, vocabulary in zip(
+        ("article", "summary"), lengths, vocabularies, strict=True
+    ):
+        found[f"{side}_length"] = float(length_N.mean())
+        found[f"{side}_vocabulary"] = float(vocabulary)
+    return found

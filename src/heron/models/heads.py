@@ -1,12 +1,16 @@
-"""Heads: a pooling times a classifier, from encoder states to class logits.
+"""Poolings (encoder states to vectors, without weights) and heads: a pooling and a classifier.
 
-Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X where rows and
-sequences both may stand.
+Poolings of texts give one vector per sequence, those of events one per row; see
+`heron.config.registries.Pooling`.
+
+Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +18,75 @@ from torch import Tensor, nn
 from heron.config.registries import CLASSIFIERS, HEADS, POOLINGS
 from heron.config.schema import HeadConfig
 from heron.data.collate import Batch
+
+
+def cls(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the state of the first token. Returns pooled_BD. Source: TRC section 4, SEQ-CLS."""
+    return states_BLD[:, 0]
+
+
+def last_token(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the state of the last token that is not padding. Returns pooled_BD.
+
+    Source: RoNLI section 4, RoGPT2: the state of the end-of-sequence token.
+    """
+    last_B = batch.mask_BL.sum(dim=1) - 1
+    return states_BLD[torch.arange(len(last_B), device=last_B.device), last_B]
+
+
+def mean(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the mean state of the tokens that are not padding. Returns pooled_BD."""
+    mask_BL1 = batch.mask_BL[..., None].to(states_BLD.dtype)
+    return (states_BLD * mask_BL1).sum(dim=1) / mask_BL1.sum(dim=1)
+
+
+def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take the states of both opening markers.
+
+    Returns:
+        pooled_RP with P = 2 D: event 1, then event 2.
+
+    Source: TRC section 4, Event Start State (ESS).
+    """
+    return _at(states_BLD, batch.sequences_R, batch.markers_R2).flatten(1)
+
+
+def mention_pool(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take, for each event, the maximum over its word pieces, markers excluded.
+
+    Returns:
+        pooled_RP with P = 2 D: event 1, then event 2.
+
+    Source: TRC section 4, Event Mention Pooling (EMP).
+    """
+    positions_L = torch.arange(states_BLD.shape[1], device=states_BLD.device)
+    states_RLD = states_BLD[batch.sequences_R]
+    pooled = []
+    for first, last in ((0, 1), (2, 3)):
+        inside_RL = (positions_L >= batch.spans_R4[:, first, None]) & (
+            positions_L <= batch.spans_R4[:, last, None]
+        )
+        outside = torch.finfo(states_RLD.dtype).min
+        pooled.append(states_RLD.masked_fill(~inside_RL[..., None], outside).amax(dim=1))
+    return torch.cat(pooled, dim=1)
+
+
+def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
+    """Take, for each event, its first and last word piece, and compare the two events.
+
+    Returns:
+        pooled_RP with P = 8 D: a, b, a * b, a - b, where a and b are the joined states of the
+        first and last piece of events 1 and 2.
+    """
+    ends_R4D = _at(states_BLD, batch.sequences_R, batch.spans_R4)
+    a_R, b_R = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
+    return torch.cat([a_R, b_R, a_R * b_R, a_R - b_R], dim=1)
+
+
+def _at(states_BLD: Tensor, sequences_R: Tensor, positions_RK: Tensor) -> Tensor:
+    """Gather states at K positions of each row's sequence; returns [R, K, D]."""
+    return states_BLD[sequences_R[:, None], positions_RK]
+
 
 # Token distances fall into these half-open buckets: 1, 2, 3-4, 5-8, ... tokens apart; the same
 # again for pairs that are read from the later event to the earlier one.
@@ -213,3 +286,23 @@ def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
         if depth < dropped:
             layers.append(nn.Dropout(config.dropout))
     return nn.Sequential(*layers, nn.Linear(config.hidden[-1], classes))
+
+
+@dataclass(frozen=True, slots=True)
+class HeadWeights:
+    """A head's weights under the names of a class of transformers.
+
+    Args:
+        auto: the class that opens encoder and head, such as `AutoModelForQuestionAnswering`.
+        labels: what its outputs are called.
+        layers: the head's weights.
+    """
+
+    auto: Any
+    labels: list[str]
+    layers: dict[str, Tensor]
+
+
+def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    """List a layer's weights under another name."""
+    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}

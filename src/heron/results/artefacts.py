@@ -23,7 +23,7 @@ from heron.base.run_folder import RunFolder
 from heron.dynamics.cartography import statistics
 from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
-from heron.metrics.confusion import confusion_matrix
+from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import Prediction, Predictions, read_predictions
 from heron.tasks.scores import TextScores, text_scores

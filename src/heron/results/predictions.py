@@ -16,7 +16,7 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.data.predictions import Prediction
+from heron.data.examples import Prediction
 
 _GOLDS = "golds"
 

@@ -11,13 +11,16 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import TASKS, Columns, DataConfig
-from heron.data.formats import SIDE
-from heron.data.labels import LabelError, LabelReader
-from heron.data.rows import Joined, read_labels, require_columns
+from heron.data.rows import SIDE, Joined, LabelError, LabelReader, read_labels, require_columns
 from heron.metrics.calibration import calibration_scores, rounding_tolerance
-from heron.metrics.classification import bootstrap_intervals, headline, score_matrix
-from heron.metrics.confusion import Counts, confusion_matrix
-from heron.metrics.further import further_scores
+from heron.metrics.classification import (
+    Counts,
+    bootstrap_intervals,
+    confusion_matrix,
+    headline,
+    score_matrix,
+)
+from heron.metrics.names import further_scores
 from heron.results.score_rows import (
     GUIDS,
     ScoreOptions,
@@ -250,8 +253,7 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     if config.join is None or config.join.key not in gold.columns:
         return None
     from heron.base.folders import default_cache_dir, default_data_dir
-    from heron.data.formats import JOIN
-    from heron.data.rows import read_join
+    from heron.data.rows import JOIN, read_join
     from heron.data.sources import State, inspect
 
     alone = dataclasses.replace(config, files={})

@@ -13,7 +13,7 @@ from heron.base.files import parse_json
 from heron.base.folders import data_set_file
 from heron.base.tables import Table, cell_text, read_bytes, read_table
 from heron.config.data import DataConfig, read_config
-from heron.data.formats import Rows
+from heron.data.rows import Rows
 from heron.tasks.qa.squad import is_squad
 
 GUIDS = ("guid", "id")

@@ -12,7 +12,7 @@ from heron.config.bertscore import BertScoreOptions
 from heron.config.data import Columns, DataConfig
 from heron.config.overrides import TAKES, advising, override
 from heron.data.examples import Example
-from heron.data.formats import Rows
+from heron.data.rows import Rows
 from heron.languages import get_language
 from heron.results.score_rows import (
     GUIDS,
@@ -73,8 +73,8 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     config = override(_data_set(options, kind, words), words)
-    from heron.metrics.further import further_scores
     from heron.metrics.intervals import score_intervals
+    from heron.metrics.names import further_scores
     from heron.metrics.span import mean_scores
 
     with advising(_TAKES):

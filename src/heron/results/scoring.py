@@ -18,16 +18,15 @@ from heron.config.registries import METRICS
 from heron.config.tasks import TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
-from heron.metrics.confusion import Counts
-from heron.metrics.further import row_values
-from heron.metrics.paired_units import (
+from heron.metrics.classification import Counts, Score, score_function
+from heron.metrics.names import row_values
+from heron.metrics.paired import (
     PairedUnits,
-    Score,
     mean_value,
     paired_counts,
     paired_values,
 )
-from heron.metrics.significance import Booleans, score_function
+from heron.metrics.significance import Booleans
 from heron.results.finding import System
 from heron.results.predictions import Prediction, Predictions
 from heron.tasks.scores import CLASSES, ClassScores, TextScores, scores_of, text_scores
@@ -42,7 +41,7 @@ class Settings:
     Args:
         metric: the score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
         task: `classification`, or a task's name.
-        relaxed: what `relaxed_*` stands for; see `heron.metrics.relation`.
+        relaxed: what `relaxed_*` stands for; see `heron.metrics.classification`.
         draws: of the bootstrap and of the randomisation.
         seed: of both.
         alpha: how large a corrected p may be; the intervals hold 1 - alpha of the draws.

@@ -12,8 +12,8 @@ from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.config.data import SPLITS, DataConfig, HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
-from heron.data.formats import JOIN
 from heron.data.readers import load_with_report
+from heron.data.rows import JOIN
 from heron.data.sources import Source, State, inspect, locate
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
         ConfigError: the data set is no longer there, or has other classes.
     """
     from heron.config.checks import resolve_stages
-    from heron.data.other_sets import data_set
+    from heron.data.readers import data_set
 
     name, _, inner = split.rpartition(".")
     stages = resolve_stages(config)

@@ -19,8 +19,7 @@ from heron.base.errors import ConfigError
 from heron.base.registry import Registry
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import DataConfig
-from heron.data.examples import Example
-from heron.data.predictions import Prediction
+from heron.data.examples import Example, Prediction
 from heron.tasks.slices import (
     Parts,
     Rows,

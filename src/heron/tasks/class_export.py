@@ -10,8 +10,7 @@ from transformers import AutoModelForSequenceClassification
 
 from heron.config.schema import Config
 from heron.models.encoder import Encoder
-from heron.models.heads import Head, Pooler
-from heron.models.in_transformers import HeadWeights, named
+from heron.models.heads import Head, HeadWeights, Pooler, named
 
 # Sequence classification in transformers: dense, tanh and a linear layer over the first token's
 # state. The names of dense and linear layer, by the encoder's model type.

@@ -100,7 +100,7 @@ class ClassificationModule(TaskModule):
         loss = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
             # Columns in the order of the inverted labels: the same label is right both ways.
-            turned_RC = self.head(states_BLD, batch.turned())[:, self.inverse_C]
+            turned_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
             turned_loss = self._loss(turned_RC, batch)
             loss = None if loss is None or turned_loss is None else (loss + turned_loss) / 2
             logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2

@@ -8,7 +8,7 @@ from heron.base.registry import Registry
 from heron.config.data import DataConfig
 from heron.config.schema import Config
 from heron.config.tasks import second_text_problems
-from heron.data.formats import Format
+from heron.data.rows import Format
 from heron.metrics.classification import score_task
 
 CLASS_FORMATS: Registry[Format] = Registry(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:  # a command that scores nothing loads none of these
 
     from heron.config.data import DataConfig
     from heron.data.examples import Example
-    from heron.data.formats import Rows
+    from heron.data.rows import Rows
     from heron.languages.language import Language
-    from heron.metrics.paired_units import Floats
+    from heron.metrics.paired import Floats
     from heron.tasks.task import Task
 
     ItemScores = Callable[

@@ -16,7 +16,7 @@ from heron.base.registry import Registry, on_demand
 from heron.config.data import DataConfig
 from heron.config.schema import Config, HeadConfig
 from heron.config.tasks import TASKS, TaskRules
-from heron.data.formats import Format
+from heron.data.rows import Format
 from heron.metrics.names import LOSS
 from heron.tasks.scores import ClassScores, TextScores
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.data.examples import Example
     from heron.data.features import FeatureOptions, Features
     from heron.models.encoder import Encoder
-    from heron.models.in_transformers import HeadWeights
+    from heron.models.heads import HeadWeights
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
     from heron.tasks.base import Baseline, TaskModule
 
@@ -71,7 +71,7 @@ class Task(TaskRules):
     """One task, beside what it asks of a configuration (`TaskRules`).
 
     Args:
-        formats: what a data set's files may be, see `heron.data.formats`.
+        formats: what a data set's files may be, see `heron.data.rows`.
         has_classes: whether an example has one of several classes; otherwise `data.label_order`
             only says what kinds of examples there are.
         averages: whether the logits of several runs can be averaged.

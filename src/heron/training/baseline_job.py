@@ -13,8 +13,8 @@ from heron.base.tables import write_table
 from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
 from heron.config.schema import Config
-from heron.data.other_sets import load_run_data, of_split
-from heron.metrics.further import further_scores
+from heron.data.readers import load_run_data, of_split
+from heron.metrics.names import further_scores
 from heron.tasks.base import Baseline
 from heron.tasks.task import task_of
 from heron.training.describe import describe

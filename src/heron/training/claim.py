@@ -19,8 +19,7 @@ from heron.config.data import DataConfig
 from heron.config.run_names import check_paths, config_key, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
 from heron.data.hub import identity
-from heron.data.other_sets import data_set
-from heron.data.readers import load_with_report
+from heron.data.readers import data_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
 

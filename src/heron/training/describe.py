@@ -15,9 +15,9 @@ from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.data.duplicates import text_key
 from heron.data.examples import Example, count_mended
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
+from heron.data.splits import text_key
 from heron.training.hooks import FINDINGS
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01

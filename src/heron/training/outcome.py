@@ -14,9 +14,8 @@ from heron.base.tables import read_table, write_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.data.other_sets import of_split
-from heron.metrics.further import further_scores
-from heron.metrics.names import LOSS
+from heron.data.readers import of_split
+from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.models.feature_cache import StoredEncoder
 from heron.tasks.base import Predictions, TaskModule

@@ -24,7 +24,7 @@ from heron.base.run_folder import RunFolder
 from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.keys import set_keys
 from heron.config.schema import Config, HeadConfig, StageConfig
-from heron.data.other_sets import data_set
+from heron.data.readers import data_set
 from heron.data.sources import locate
 from heron.training.export import trained_encoder
 

@@ -18,8 +18,7 @@ from heron.config.checks import from_yaml, to_yaml
 from heron.config.data import GeneratorConfig
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
-from heron.metrics.extractive import split_sentences
-from heron.metrics.summary import extractive_scores, item_rouge
+from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
 from heron.tasks.summarization import slices

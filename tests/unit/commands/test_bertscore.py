@@ -10,7 +10,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.schema import BertScoreConfig
-from heron.data.predictions import Prediction
+from heron.data.examples import Prediction
 from heron.judging.measuring import sign_measures
 from heron.judging.study import read_key
 from heron.metrics.bertscore import bertscore, sign

@@ -15,8 +15,7 @@ from heron.commands import compare
 from heron.config.tasks import TASKS
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm, mcnemar
-from heron.metrics.span import item_scores
-from heron.metrics.span_profiles import language_profile
+from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.scores import text_scores
 from heron.tasks.qa.task import TASK
 

@@ -11,7 +11,7 @@ from heron.base.tables import write_table
 from heron.cli import main
 from heron.config.data import Columns, DataConfig
 from heron.config.schema import Config
-from heron.data.readers import read_rows
+from heron.data.user_files import read_rows
 from heron.tasks.summarization.predictions import SummaryPredictions
 
 CONTEXT = 'ראש הממשלה נאם בצה"ל ביום שני.'

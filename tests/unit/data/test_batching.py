@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.epoch import padding_efficiency
 from heron.config.schema import BUDGET, BatchingConfig
 from heron.data.batching import (
     copies,
     fill_batches,
     fit_budget,
     interleave,
-    padding_efficiency,
     plan_epoch,
     plan_evaluation,
     plan_pass,

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.data.duplicates import apply_duplicates, text_key
 from heron.data.examples import Example, Span
+from heron.data.splits import apply_duplicates, text_key
 
 
 def pair(guid: str, text: str, text_pair: str = "h") -> Example:

@@ -4,14 +4,14 @@ import multiprocessing
 import os
 import signal
 import time
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from heron.base import array_store
 from heron.base.errors import Problem
-from heron.data.feature_store import ARRAYS, load_or_build
-from heron.data.features import Features
+from heron.data.features import Features, load_features
 
 KEY = "a" * 64
 FORK = multiprocessing.get_context("fork")
@@ -32,6 +32,11 @@ def made_up_features():
     )
 
 
+ARRAYS = [
+    each for each, value in asdict(made_up_features()).items() if isinstance(value, np.ndarray)
+]
+
+
 def must_not_build():
     raise AssertionError("built again")
 
@@ -47,22 +52,22 @@ def assert_is_made_up(features):
 
 
 def test_what_is_stored_is_what_was_built(tmp_path):
-    assert_is_made_up(load_or_build(tmp_path, KEY, made_up_features))
+    assert_is_made_up(load_features(tmp_path, KEY, made_up_features))
 
 
 def test_the_second_call_does_not_build(tmp_path):
-    load_or_build(tmp_path, KEY, made_up_features)
-    assert_is_made_up(load_or_build(tmp_path, KEY, must_not_build))
+    load_features(tmp_path, KEY, made_up_features)
+    assert_is_made_up(load_features(tmp_path, KEY, must_not_build))
 
 
 def test_another_key_is_another_entry(tmp_path):
-    load_or_build(tmp_path, KEY, made_up_features)
+    load_features(tmp_path, KEY, made_up_features)
     with pytest.raises(AssertionError, match="built again"):
-        load_or_build(tmp_path, "b" * 64, must_not_build)
+        load_features(tmp_path, "b" * 64, must_not_build)
 
 
 def test_arrays_are_memory_mapped_and_read_only(tmp_path):
-    features = load_or_build(tmp_path, KEY, made_up_features)
+    features = load_features(tmp_path, KEY, made_up_features)
     assert isinstance(features.tokens_T, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
         features.tokens_T[0] = 1
@@ -83,11 +88,11 @@ def _flip_a_byte(path):
     "name", [*(f"{array}.npy" for array in ARRAYS), "meta.json", "checksums.json"]
 )
 def test_a_damaged_entry_is_built_again(tmp_path, name, damage):
-    load_or_build(tmp_path, KEY, made_up_features)
+    load_features(tmp_path, KEY, made_up_features)
     (folder,) = (path for path in (tmp_path / "features").iterdir() if path.is_dir())
     damage(folder / name)
-    assert_is_made_up(load_or_build(tmp_path, KEY, made_up_features))
-    assert_is_made_up(load_or_build(tmp_path, KEY, must_not_build))
+    assert_is_made_up(load_features(tmp_path, KEY, made_up_features))
+    assert_is_made_up(load_features(tmp_path, KEY, must_not_build))
 
 
 def _load_counting(cache, gate, count):
@@ -98,7 +103,7 @@ def _load_counting(cache, gate, count):
         return made_up_features()
 
     gate.wait()
-    assert_is_made_up(load_or_build(cache, KEY, build))
+    assert_is_made_up(load_features(cache, KEY, build))
 
 
 def test_processes_that_need_the_same_features_at_once_build_them_once(tmp_path):
@@ -122,7 +127,7 @@ def _be_killed_while_storing(cache):
         os.kill(os.getpid(), signal.SIGKILL)
 
     array_store.np.save = save_one_and_die
-    load_or_build(cache, KEY, made_up_features)
+    load_features(cache, KEY, made_up_features)
 
 
 def test_a_killed_builder_leaves_nothing_that_counts_and_the_next_one_tidies_up(tmp_path):
@@ -132,7 +137,7 @@ def test_a_killed_builder_leaves_nothing_that_counts_and_the_next_one_tidies_up(
     assert process.exitcode == -signal.SIGKILL
     entry = tmp_path / "features" / KEY[:32]
     assert not entry.exists()
-    assert_is_made_up(load_or_build(tmp_path, KEY, made_up_features))
+    assert_is_made_up(load_features(tmp_path, KEY, made_up_features))
     assert [path for path in entry.parent.iterdir() if path.is_dir()] == [entry]
 
 
@@ -141,6 +146,6 @@ def test_a_builder_that_fails_leaves_nothing(tmp_path):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        load_or_build(tmp_path, KEY, fail)
+        load_features(tmp_path, KEY, fail)
     assert not [path for path in (tmp_path / "features").iterdir() if path.is_dir()]
-    assert_is_made_up(load_or_build(tmp_path, KEY, made_up_features))
+    assert_is_made_up(load_features(tmp_path, KEY, made_up_features))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.config.data import DataConfig
-from heron.data.labels import LabelError, LabelReader
+from heron.data.rows import LabelError, LabelReader
 
 CLASSES = ["contrastive", "entailment", "reasoning", "neutral"]
 ALIASES = {"0": "contrastive", "1": "entailment", "2": "reasoning", "3": "neutral", "n": "neutral"}

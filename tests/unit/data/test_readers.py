@@ -15,7 +15,8 @@ from heron.config.data import (
     SampleConfig,
     read_config,
 )
-from heron.data.readers import load, read_rows
+from heron.data.readers import load
+from heron.data.user_files import read_rows
 
 A = "it [E1] began [/E1] before it [E2] ended [/E2]"
 B = "he [E1] slept [/E1] while she [E2] read [/E2]"
@@ -162,7 +163,7 @@ def test_text_that_is_a_number_is_refused(tmp_path, read, config):
     config.files = {"train": FileConfig("train.jsonl")}
     (tmp_path / "train.jsonl").write_text('{"text": 5, "label": "AFTER"}')
     (problem,) = problems(read)
-    assert "is no text: 5" in problem
+    assert "is not text: 5" in problem
 
 
 def test_marker_problems_quote_the_text_and_show_the_markers(write, read):

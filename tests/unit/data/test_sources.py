@@ -17,7 +17,7 @@ from heron.config.data import (
     PhrasesConfig,
 )
 from heron.data.download import DownloadError, download
-from heron.data.formats import JOIN, PHRASES
+from heron.data.rows import JOIN, PHRASES
 from heron.data.sources import State, inspect, locate, locate_phrases
 
 CONTENT = bytes(range(256)) * 1000  # longer than one block

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.languages.hebrew import HEBREW
-from heron.languages.morphology import load_morphology
-from heron.languages.prefixes import splits
+from heron.languages.morphology import load_morphology, splits
 from heron.languages.romanian import ROMANIAN
 from heron.languages.words import folded_words
 

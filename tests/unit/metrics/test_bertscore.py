@@ -270,7 +270,7 @@ def test_with_idf_the_signature_names_the_references_in_any_order(config, tmp_pa
     assert sign(idf, golds[::-1]) == sign(idf, [f" {gold}\n" for gold in golds]) == signature
     others = [golds[:5], [*golds[:5], "the end"], [*golds, golds[0]]]
     assert len({signature, *(sign(idf, other) for other in others)}) == 4
-    with pytest.raises(ConfigError, match="none to name"):
+    with pytest.raises(ConfigError, match="idf=true counts tokens"):
         sign(idf)
 
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics.classification import score_matrix, score_task
-from heron.metrics.confusion import confusion_matrix
+from heron.metrics.classification import confusion_matrix, score_matrix, score_task
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.metrics.greedy_matching import even_weights, idf_weights, match_tokens
+from heron.metrics.bertscore import even_weights, idf_weights, match_tokens
 
 
 def unit_vectors(count, seed):

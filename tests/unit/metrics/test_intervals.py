@@ -5,8 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from heron.metrics.classification import bootstrap_intervals, score_task
-from heron.metrics.confusion import accuracy, confusion_matrix, macro_f1
+from heron.metrics.classification import (
+    accuracy,
+    bootstrap_intervals,
+    confusion_matrix,
+    macro_f1,
+    score_task,
+)
 from heron.metrics.intervals import percentile_intervals, resample_groups, resample_rows
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]

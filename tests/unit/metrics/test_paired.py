@@ -10,9 +10,8 @@ from sklearn.metrics import f1_score
 
 from benchmarks import significance
 from heron.base.errors import ConfigError, DataError
-from heron.metrics.confusion import accuracy, macro_f1
-from heron.metrics.paired import approximate_randomization, paired_bootstrap
-from heron.metrics.paired_units import paired_counts
+from heron.metrics.classification import accuracy, macro_f1
+from heron.metrics.paired import approximate_randomization, paired_bootstrap, paired_counts
 
 
 def system(gold_N, right, seed):

@@ -9,9 +9,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heron.base.errors import DataError
-from heron.metrics.confusion import accuracy
-from heron.metrics.paired import approximate_randomization, paired_bootstrap
-from heron.metrics.paired_units import mean_value, paired_counts, paired_values
+from heron.metrics.classification import accuracy
+from heron.metrics.paired import (
+    approximate_randomization,
+    mean_value,
+    paired_bootstrap,
+    paired_counts,
+    paired_values,
+)
 
 F1 = [0.0, 0.4, 0.5, 2 / 3, 0.8, 1.0]  # what token F1 of short answers looks like
 TESTS = [paired_bootstrap, approximate_randomization]
@@ -161,7 +166,7 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(DataError, match="3 and 2 values"):
         paired_values([0.1, 0.2, 0.3], [0.1, 0.2])
     for wrong in (np.nan, np.inf):
-        with pytest.raises(DataError, match="1 values are no finite numbers"):
+        with pytest.raises(DataError, match="1 values are not finite"):
             paired_values([0.1, wrong], [0.1, 0.2])
     for test in TESTS:
         with pytest.raises(DataError, match="no rows"):

@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics.classification import score_task
-from heron.metrics.confusion import confusion_matrix
-from heron.metrics.significance import (
-    cochran_q,
-    holm,
-    mann_whitney,
-    mcnemar,
-    score_function,
-)
+from heron.metrics.classification import confusion_matrix, score_function, score_task
+from heron.metrics.significance import cochran_q, holm, mann_whitney, mcnemar
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
 

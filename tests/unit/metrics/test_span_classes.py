@@ -14,11 +14,12 @@ from heron.data.examples import Span
 from heron.languages import LANGUAGES, Language
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
-from heron.languages.questions import CLUSTERS, OTHER
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.span_classes import (
     ANSWER_LENGTHS,
+    CLUSTERS,
     MISSED,
+    OTHER,
     OVERLAPS,
     QUESTION_LENGTHS,
     UNANSWERABLE,

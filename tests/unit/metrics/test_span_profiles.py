@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from heron.config.compose import compose
-from heron.data.other_sets import of_split
+from heron.data.readers import of_split
 from heron.languages import LANGUAGES
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
-from heron.metrics.span_profiles import SQUAD, language_profile
+from heron.metrics.span import SQUAD, language_profile
 from heron.tasks.task import task_of
 
 HE, RO, ANY = language_profile(HEBREW), language_profile(ROMANIAN), language_profile(None)

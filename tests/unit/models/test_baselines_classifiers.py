@@ -16,7 +16,7 @@ from sklearn.svm import SVC, LinearSVC
 
 from heron.base.errors import ConfigError
 from heron.config.schema import BaselineConfig
-from heron.models.baselines.classifiers import (
+from heron.models.baselines.shallow import (
     LinearClassifier,
     Scaling,
     fit_majority,
@@ -78,7 +78,7 @@ def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(
     features_RF, labels_R = blobs(3)
     classifier, _ = fit_svm(features_RF, labels_R, 3, replace(SETTINGS, kernel="rbf"), seed=0)
     whole = classifier.scores(features_RF)
-    monkeypatch.setattr("heron.models.baselines.classifiers._CHUNK", 7)
+    monkeypatch.setattr("heron.models.baselines.shallow._CHUNK", 7)
     np.testing.assert_allclose(classifier.scores(features_RF), whole, atol=1e-12)
 
 

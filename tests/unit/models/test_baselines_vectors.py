@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError
 from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
-from heron.models.baselines.cbow import CbowFeatures
-from heron.models.baselines.vector_sources import VectorFile, kept_vectors, vector_source
-from heron.models.baselines.word_vectors import WordVectors, mean_vectors
+from heron.models.baselines.word_vectors import (
+    CbowFeatures,
+    VectorFile,
+    WordVectors,
+    kept_vectors,
+    mean_vectors,
+    vector_source,
+)
 
 SENTENCES = [
     ["pisica", "doarme", "pe", "scaun"],
@@ -101,7 +106,7 @@ def test_trained_vectors_are_made_once_and_kept_with_the_run(
 ) -> None:
     source = vector_source(settings(), TEXTS, 0, tmp_path / "cache")
     first = source.open()
-    monkeypatch.setattr("heron.models.baselines.vector_sources._train", None)  # would fail
+    monkeypatch.setattr("heron.models.baselines.word_vectors._train", None)  # would fail
     description = source.keep(tmp_path / "model")
     kept = kept_vectors(tmp_path / "model", description)
     assert kept.key == source.key, "what is cached for one is for the other"
@@ -167,7 +172,7 @@ def test_features_are_computed_once_per_content(
     source = vector_source(settings(), TEXTS, 0, tmp_path)
     features = CbowFeatures(settings(), source, tmp_path)
     first = features([pair("pisica"), pair("câinele")])
-    monkeypatch.setattr("heron.models.baselines.cbow.mean_vectors", None)  # would fail
+    monkeypatch.setattr("heron.models.baselines.word_vectors.mean_vectors", None)  # would fail
     np.testing.assert_array_equal(features([pair("pisica"), pair("câinele")]), first)
     with pytest.raises(TypeError):
         features([pair("altceva")])

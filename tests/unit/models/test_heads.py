@@ -147,7 +147,7 @@ def test_distances_fall_into_doubling_buckets(bucket, distances, make_batch):
     batch = dataclasses.replace(make_batch(), spans_R4=torch.tensor(spans))
     assert set(distance_bucket(batch).tolist()) == {bucket}
     backwards = {bucket + 9 if apart else bucket for apart in distances}
-    assert set(distance_bucket(batch.turned()).tolist()) == backwards
+    assert set(distance_bucket(batch.with_events_swapped()).tolist()) == backwards
 
 
 def test_every_distance_bucket_has_an_embedding():

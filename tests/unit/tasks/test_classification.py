@@ -44,14 +44,14 @@ def test_a_batch_without_labels_has_logits_and_no_loss(built):
 def test_read_both_ways_a_turned_pair_has_the_inverted_probabilities(built):
     module, batch = built("head=window", "head.both_ways=true")
     straight_RC = module.step(batch).logits_RC.softmax(dim=1)
-    turned_RC = module.step(batch.turned()).logits_RC.softmax(dim=1)
+    turned_RC = module.step(batch.with_events_swapped()).logits_RC.softmax(dim=1)
     torch.testing.assert_close(turned_RC[:, INVERSE], straight_RC)
 
 
 def test_read_one_way_a_turned_pair_is_just_another_pair(built):
     module, batch = built("head=window")
     straight_RC = module.step(batch).logits_RC.softmax(dim=1)
-    turned_RC = module.step(batch.turned()).logits_RC.softmax(dim=1)
+    turned_RC = module.step(batch.with_events_swapped()).logits_RC.softmax(dim=1)
     assert not torch.allclose(turned_RC[:, INVERSE], straight_RC, atol=1e-3)
 
 
@@ -60,7 +60,7 @@ def test_both_readings_are_trained(built):
     states_BLD = module.encoder(batch)
     straight = F.cross_entropy(module.head(states_BLD, batch), batch.labels_R)
     inverted_R = torch.tensor(INVERSE)[batch.labels_R]
-    turned = F.cross_entropy(module.head(states_BLD, batch.turned()), inverted_R)
+    turned = F.cross_entropy(module.head(states_BLD, batch.with_events_swapped()), inverted_R)
     torch.testing.assert_close(module.step(batch).loss, (straight + turned) / 2)
 
 

@@ -1,36 +1,288 @@
-"""A feature extractor, a scaling and a classifier: `majority`, `cbow_svm`, `cbow_softmax`.
+"""Shallow baselines: `majority`, `cbow_svm`, `cbow_softmax`.
 
-Shape suffixes: R rows, F features, C classes.
+Classifiers are fitted by scikit-learn, then stored and applied as plain arrays: scikit-learn's own
+files are pickles, which run code when they are opened and fit one version only. A test holds that
+both give the same decisions.
+
+Shape suffixes: R rows, F features, C classes, K classes that occur in training, S support vectors,
+P pairs of those classes.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from heron.base.errors import DataError, Problem
-from heron.base.files import read_json, write_json
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import atomic_open, read_json, write_json
 from heron.config.baseline import other_vectors
-from heron.config.schema import Config
+from heron.config.schema import BaselineConfig, Config
 from heron.data.batching import copies
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
-from heron.models.baselines.cbow import CbowFeatures
-from heron.models.baselines.classifiers import (
-    Classifier,
-    Scaling,
-    fit_majority,
-    fit_softmax,
-    fit_svm,
-    load_classifier,
-    save_classifier,
+from heron.models.baselines.word_vectors import (
+    CbowFeatures,
+    VectorSource,
+    kept_vectors,
+    vector_source,
 )
-from heron.models.baselines.vector_sources import VectorSource, kept_vectors, vector_source
+
+_CHUNK = 2048  # rows per kernel matrix, so that it stays small
+
+
+@dataclass(frozen=True, slots=True)
+class LinearClassifier:
+    """One weight vector per class.
+
+    Args:
+        weights_CF: float64.
+        bias_C: float64; minus infinity for a class that training has not shown.
+    """
+
+    weights_CF: np.ndarray
+    bias_C: np.ndarray
+
+    def scores(self, features_RF: np.ndarray) -> np.ndarray:
+        """Return scores_RC: decision values of support vectors, or logits."""
+        scores_RC: np.ndarray = features_RF @ self.weights_CF.T + self.bias_C
+        return scores_RC
+
+
+@dataclass(frozen=True, slots=True)
+class KernelClassifier:
+    """Support vectors under a radial kernel, one machine per pair of classes.
+
+    Args:
+        supports_SF: the support vectors, float64.
+        weights_PS: their coefficients in each machine, positive for the pair's first class.
+        bias_P: float64.
+        gamma: of the kernel, exp(-gamma |x - s|^2); an array of one number.
+        classes_K: the class ids that occur in training, rising.
+        total: number of classes C; an array of one number.
+    """
+
+    supports_SF: np.ndarray
+    weights_PS: np.ndarray
+    bias_P: np.ndarray
+    gamma: np.ndarray
+    classes_K: np.ndarray
+    total: np.ndarray
+
+    def scores(self, features_RF: np.ndarray) -> np.ndarray:
+        """Return scores_RC: votes of the machines, ties broken by their summed decision values."""
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        scores_RC = np.full((len(features_RF), int(self.total[0])), -np.inf)
+        for start in range(0, len(features_RF), _CHUNK):
+            chunk_RF = np.asarray(features_RF[start : start + _CHUNK], dtype=np.float64)
+            kernel_RS = rbf_kernel(chunk_RF, self.supports_SF, gamma=float(self.gamma[0]))
+            decisions_RP = kernel_RS @ self.weights_PS.T + self.bias_P
+            scores_RC[start : start + _CHUNK, self.classes_K] = self._vote(decisions_RP)
+        return scores_RC
+
+    def _vote(self, decisions_RP: np.ndarray) -> np.ndarray:
+        """Count votes as scikit-learn's `decision_function_shape="ovr"` does."""
+        votes_RK = np.zeros((len(decisions_RP), len(self.classes_K)))
+        sums_RK = np.zeros_like(votes_RK)
+        for pair, (first, second) in enumerate(combinations(range(len(self.classes_K)), 2)):
+            decision_R = decisions_RP[:, pair]
+            votes_RK[:, first] += decision_R >= 0
+            votes_RK[:, second] += decision_R < 0
+            sums_RK[:, first] += decision_R
+            sums_RK[:, second] -= decision_R
+        # Less than a third either way: breaks ties and never turns a vote.
+        return votes_RK + sums_RK / (3 * (np.abs(sums_RK) + 1))
+
+
+Classifier = LinearClassifier | KernelClassifier
+_KINDS: dict[str, type[Any]] = {"linear": LinearClassifier, "kernel": KernelClassifier}
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """What is done to each feature before it is classified.
+
+    Args:
+        shift_F: is subtracted.
+        factor_F: then multiplies.
+    """
+
+    shift_F: np.ndarray
+    factor_F: np.ndarray
+
+    @classmethod
+    def fit(cls, features_RF: np.ndarray, how: str) -> Scaling:
+        """Measure the train split; a feature that never changes is only shifted."""
+        features_RF = np.asarray(features_RF, dtype=np.float64)
+        width = features_RF.shape[1]
+        if how == "none":
+            return cls(np.zeros(width), np.ones(width))
+        if how == "standard":
+            shift_F, range_F = features_RF.mean(axis=0), features_RF.std(axis=0)
+        else:
+            shift_F, range_F = features_RF.min(axis=0), np.ptp(features_RF, axis=0)
+        return cls(shift_F, 1 / np.where(range_F == 0, 1, range_F))
+
+    def __call__(self, features_RF: np.ndarray) -> np.ndarray:
+        """Scale rows; returns float64."""
+        return (features_RF - self.shift_F) * self.factor_F
+
+
+def fit_svm(
+    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: BaselineConfig, seed: int
+) -> tuple[Classifier, list[str]]:
+    """Fit linear (one machine per class, squared hinge) or radial support vectors.
+
+    Args:
+        features_RF: already scaled.
+        labels_R: class ids; at least two different ones.
+        classes: number of classes C.
+        settings: kernel, C, tolerance, iterations, class weights.
+        seed: of the order in which the linear solver visits rows.
+
+    Returns:
+        The classifier, and what scikit-learn warned of, one line each.
+
+    Source: RoNLI appendix B; scikit-learn's `LinearSVC`, as in the repository, and `SVC`.
+    """
+    from sklearn.svm import SVC, LinearSVC
+
+    shared: Any = {
+        "C": settings.C,
+        "tol": settings.tol,
+        "max_iter": settings.max_iter,
+        "class_weight": _class_weight(settings),
+        "random_state": seed,
+    }
+    if settings.kernel == "linear":
+        machine = LinearSVC(**shared)
+        said = _fit(machine, features_RF, labels_R)
+        return _linear(machine, classes, signs=(-1, 1)), said
+    machine = SVC(kernel="rbf", cache_size=500, **shared)
+    said = _fit(machine, features_RF, labels_R)
+    return _kernel(machine, classes), said
+
+
+def fit_softmax(
+    features_RF: np.ndarray, labels_R: np.ndarray, classes: int, settings: BaselineConfig, seed: int
+) -> tuple[Classifier, list[str]]:
+    """Fit multinomial logistic regression with an l2 penalty; see `fit_svm`.
+
+    Source: RoNLI appendix B.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    machine = LogisticRegression(
+        C=settings.C,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        class_weight=_class_weight(settings),
+        random_state=seed,
+    )
+    said = _fit(machine, features_RF, labels_R)
+    return _linear(machine, classes, signs=(0, 1)), said
+
+
+def fit_majority(labels_R: np.ndarray, classes: int) -> LinearClassifier:
+    """Make a classifier that reads no features: its scores are the log shares of the classes."""
+    with np.errstate(divide="ignore"):
+        bias_C = np.log(np.bincount(labels_R, minlength=classes) / len(labels_R))
+    return LinearClassifier(np.zeros((classes, 0)), bias_C)
+
+
+def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> None:
+    """Write the arrays of both as safetensors, under their names."""
+    from safetensors.numpy import save
+
+    arrays = {name: np.ascontiguousarray(a) for name, a in asdict(classifier).items()}
+    arrays |= {f"scaling.{name}": np.ascontiguousarray(a) for name, a in asdict(scaling).items()}
+    kind = next(name for name, cls in _KINDS.items() if isinstance(classifier, cls))
+    with atomic_open(path, "wb") as file:
+        file.write(save(arrays, metadata={"kind": kind}))
+
+
+def load_classifier(path: Path) -> tuple[Classifier, Scaling]:
+    """Read what `save_classifier` wrote.
+
+    Raises:
+        ConfigError: it holds something else.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            kind = _KINDS[file.metadata()["kind"]]
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        scaling = {name.partition(".")[2]: a for name, a in arrays.items() if "." in name}
+        classifier = kind(**{name: a for name, a in arrays.items() if "." not in name})
+        return classifier, Scaling(**scaling)
+    except (OSError, SafetensorError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path}: holds no classifier of this version of heron") from error
+
+
+def _class_weight(settings: BaselineConfig) -> str | None:
+    return None if settings.class_weight == "none" else settings.class_weight
+
+
+def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[str]:
+    """Fit; returns one line where the optimizer was stopped before it was done."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        machine.fit(features_RF, labels_R)
+    if any(issubclass(warning.category, ConvergenceWarning) for warning in caught):
+        return [
+            f"{type(machine).__name__} was stopped after {machine.max_iter} iterations, before it "
+            "converged: raise baseline.max_iter or baseline.tol, or set baseline.scale=standard"
+        ]
+    return []
+
+
+def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassifier:
+    """Take the weights out of a linear model; with two classes it has one vector for both."""
+    weights_KF, bias_K = machine.coef_, machine.intercept_
+    if len(machine.classes_) == 2:
+        weights_KF = np.outer(signs, weights_KF[0])
+        bias_K = np.asarray(signs) * bias_K[0]
+    weights_CF = np.zeros((classes, weights_KF.shape[1]))
+    bias_C = np.full(classes, -np.inf)
+    weights_CF[machine.classes_], bias_C[machine.classes_] = weights_KF, bias_K
+    return LinearClassifier(weights_CF, bias_C)
+
+
+def _kernel(machine: Any, classes: int) -> KernelClassifier:
+    """Lay libsvm's coefficients out per pair of classes.
+
+    A support vector of class i has K - 1 coefficients, one for each other class: in row j - 1 of
+    `dual_coef_` against a later class j, in row j against an earlier one.
+    """
+    present = range(len(machine.classes_))
+    ends = np.cumsum(machine.n_support_)
+    owner_S = np.searchsorted(ends, np.arange(ends[-1]), side="right")
+    rows = []
+    for first, second in combinations(present, 2):
+        of_first_S = np.where(owner_S == first, machine.dual_coef_[second - 1], 0)
+        of_second_S = np.where(owner_S == second, machine.dual_coef_[first], 0)
+        rows.append(of_first_S + of_second_S)
+    # With two classes scikit-learn turns the signs, so that positive means the second class.
+    sign = -1 if len(present) == 2 else 1
+    return KernelClassifier(
+        supports_SF=machine.support_vectors_,
+        weights_PS=sign * np.stack(rows),
+        bias_P=sign * machine.intercept_,
+        gamma=np.asarray([machine._gamma]),
+        classes_K=np.asarray(machine.classes_, dtype=np.int64),
+        total=np.asarray([classes]),
+    )
+
 
 WEIGHTS = "classifier.safetensors"
 VECTORS = "vectors.json"

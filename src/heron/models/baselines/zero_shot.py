@@ -22,7 +22,7 @@ from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
 from heron.data.hub import origin
-from heron.models.baselines.cbow import read_side
+from heron.models.baselines.word_vectors import read_side
 
 _Pair = tuple[str, str]
 

@@ -8,7 +8,7 @@ from heron.base.registry import Registry, on_demand
 from heron.config.baseline import CBOW
 from heron.config.data import DataConfig
 from heron.config.tasks import LABEL_KEYS, second_text_problems
-from heron.data.formats import Format
+from heron.data.rows import Format
 from heron.tasks.classes import class_score_names
 from heron.tasks.task import Task
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heron.config.data import DataConfig
-from heron.data.formats import PHRASES, Format, Reader
-from heron.data.rows import RowReader, Texts, open_table
+from heron.data.rows import PHRASES, Format, Reader, RowReader, Texts, open_table
 from heron.tasks.nli.phrases import Phrases, read_phrases
 
 

@@ -18,7 +18,7 @@ from transformers import AutoModelForQuestionAnswering
 from heron.config.schema import Config, HeadConfig
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
-from heron.models.in_transformers import HeadWeights, named
+from heron.models.heads import HeadWeights, named
 
 NEVER = -1e4  # a score that no span can win with; finite, so that sums and gradients stay so
 # Question answering in transformers: a linear layer `qa_outputs` over every token's state.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from heron.base.pages import cards_page, clean_text
-from heron.languages.questions import CLUSTERS, OTHER
+from heron.metrics.span_classes import CLUSTERS, OTHER
 from heron.tasks.qa.slices import CLASSES, AnswerAnalysis, Answered
 
 _SHOWN = ("exact_match", "f1")

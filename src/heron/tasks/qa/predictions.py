@@ -19,8 +19,7 @@ from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
 from heron.languages.unicode import normalise
-from heron.metrics.span import item_scores, mean_scores
-from heron.metrics.span_profiles import language_profile
+from heron.metrics.span import item_scores, language_profile, mean_scores
 from heron.tasks.base import intervals_of_means
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER

@@ -15,11 +15,11 @@ from heron.base.errors import Fix, Problem, nearest
 from heron.base.tables import Table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import MENDED, Example, Span
-from heron.data.formats import SIDE, Format, Labels, Reader, Rows
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows
 from heron.languages import get_language
-from heron.languages.questions import asks_yes_or_no
 from heron.languages.unicode import normalise
 from heron.languages.words import words
+from heron.metrics.span_classes import asks_yes_or_no
 from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
 from heron.tasks.qa.options import ANSWER, NO_ANSWER
 from heron.tasks.qa.squad import RawQuestion, is_squad, place_of, read_squad

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from heron.config.data import DataConfig
 from heron.data.examples import Example, count_mended
-from heron.data.formats import Rows
+from heron.data.rows import Rows
 from heron.languages.language import Language
-from heron.metrics.paired_units import Floats
-from heron.metrics.span import item_scores
-from heron.metrics.span_profiles import language_profile
+from heron.metrics.paired import Floats
+from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.options import ANSWER, NO_ANSWER
 from heron.tasks.qa.reader import REPAIRED, read_questions
 from heron.tasks.scores import TextScores

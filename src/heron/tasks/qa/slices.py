@@ -18,16 +18,16 @@ from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
-from heron.data.examples import Example, Span
-from heron.data.predictions import Prediction
+from heron.data.examples import Example, Prediction, Span
 from heron.languages import get_language
 from heron.languages.language import Language
-from heron.languages.questions import CLUSTERS, OTHER
 from heron.metrics.rates import RESAMPLES, group_ids, group_means, share
-from heron.metrics.span import item_scores
+from heron.metrics.span import item_scores, language_profile
 from heron.metrics.span_classes import (
     ANSWER_LENGTHS,
+    CLUSTERS,
     MISSED,
+    OTHER,
     OVERLAPS,
     QUESTION_LENGTHS,
     UNANSWERABLE,
@@ -36,7 +36,6 @@ from heron.metrics.span_classes import (
     overlap_classes,
     question_clusters,
 )
-from heron.metrics.span_profiles import language_profile
 from heron.tasks.analysis import Drawn, Outcome, RunAnalysis
 from heron.tasks.qa.statistics import NOT_FOR_QUESTIONS
 from heron.tasks.slices import Rows, class_slices

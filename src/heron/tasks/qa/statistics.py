@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 from heron.base.cells import Cell, Table, with_synthetic
 from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.questions import CLUSTERS, OTHER
-from heron.metrics.span_classes import question_clusters
+from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
 from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
 
 ALL = "all"

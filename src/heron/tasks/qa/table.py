@@ -9,8 +9,7 @@ from typing import Any
 from heron.base.errors import Problem
 from heron.base.tables import Table, as_table, cell_text, is_blank, is_missing
 from heron.config.data import DataConfig
-from heron.data.formats import SIDE, Labels
-from heron.data.rows import require_columns
+from heron.data.rows import SIDE, Labels, require_columns
 from heron.tasks.qa.options import NO_ANSWER
 from heron.tasks.qa.squad import AnswersError, RawQuestion, read_answers
 

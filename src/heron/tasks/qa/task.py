@@ -8,8 +8,7 @@ from heron.base.registry import Registry, on_demand
 from heron.config.schema import Config
 from heron.data.features import FeatureOptions
 from heron.languages import get_language
-from heron.metrics.span import item_scores
-from heron.metrics.span_profiles import language_profile
+from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.options import CLASSIFIERS, data_problems, problems, reading
 from heron.tasks.task import Task
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from heron.config.data import DataConfig
-from heron.data.formats import Format, Reader
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
-from heron.data.rows import RowReader, Texts, open_table
+from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 
 
 def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:

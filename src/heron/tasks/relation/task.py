@@ -8,7 +8,7 @@ from heron.base.registry import on_demand
 from heron.config.schema import Config
 from heron.config.tasks import LABEL_KEYS
 from heron.data.markers import event_markers
-from heron.metrics.relation import RELATIONS
+from heron.metrics.classification import RELATIONS
 from heron.tasks.classes import CLASS_FORMATS, class_data_problems, class_score_names
 from heron.tasks.scores import ClassScores
 from heron.tasks.task import Task

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
-from heron.metrics.summary_counts import Floats
+from heron.metrics.summary_statistics import Floats
 from heron.tasks.summarization.profile import WHITESPACE, Profile
 
 _TAIL = 0.99  # share of documents that is drawn at its place; the rest share the last bin

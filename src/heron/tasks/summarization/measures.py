@@ -13,7 +13,7 @@ import numpy as np
 
 from heron.base.cells import Interval
 from heron.metrics.rates import RESAMPLES, Ids
-from heron.metrics.summary_counts import (
+from heron.metrics.summary_statistics import (
     AVERAGES,
     COUNTS,
     SHARES,

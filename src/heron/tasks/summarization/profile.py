@@ -16,8 +16,7 @@ from heron.base.errors import DataError, Problem
 from heron.languages.analysis import Analysis, with_marks
 from heron.languages.morphology import Morphology
 from heron.metrics.rates import Ids, group_ids
-from heron.metrics.summary_counts import Tally, Tokens
-from heron.metrics.summary_statistics import by_whitespace, by_words
+from heron.metrics.summary_statistics import Tally, Tokens, by_whitespace, by_words
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
 # The same with punctuation marks as tokens among them.

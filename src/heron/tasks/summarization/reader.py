@@ -12,8 +12,7 @@ from heron.base.errors import Fix, Problem
 from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.formats import SIDE, Format, Labels, Reader, Rows
-from heron.data.rows import require_columns
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, require_columns
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words

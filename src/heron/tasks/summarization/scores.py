@@ -8,11 +8,11 @@ from pathlib import Path
 from heron.base.errors import ConfigError
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.formats import Rows
+from heron.data.rows import Rows
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import speller
-from heron.metrics.paired_units import Floats
+from heron.metrics.paired import Floats
 from heron.metrics.summary import (
     describe_summaries,
     exchanged_scores,

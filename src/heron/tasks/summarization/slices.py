@@ -24,11 +24,10 @@ from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
-from heron.metrics.paired_units import Floats
+from heron.metrics.paired import Floats
 from heron.metrics.rates import RESAMPLES, group_means
 from heron.metrics.summary import extractive_texts, item_rouge
-from heron.metrics.summary_counts import Tally
-from heron.metrics.summary_statistics import by_whitespace, by_words
+from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
 from heron.tasks.analysis import Drawn, Outcome, RunAnalysis, Split
 from heron.tasks.slices import Parts, Rows, find_tokenizer, quantile_bins, require_column
 from heron.tasks.summarization.profile import Pair
@@ -226,7 +225,7 @@ class SummaryAnalysis(RunAnalysis):
 
     @cached_property
     def _tally(self) -> Tally:
-        found = Tally(("type",))
+        found = Tally()
         for pair in zip(self.articles, self.gold_texts, strict=True):
             found.add(*SEGMENTS[self.options.words](pair))
         return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from heron.base.cells import Cell, Formatted, Interval, Table
 from heron.languages.morphology import Morphology
-from heron.metrics.summary_counts import SHARES
+from heron.metrics.summary_statistics import SHARES
 from heron.tasks.summarization.measures import (
     Comparison,
     Definition,

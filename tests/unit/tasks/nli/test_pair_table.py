@@ -15,7 +15,8 @@ from heron.config.data import (
     PhrasesConfig,
     read_config,
 )
-from heron.data.readers import load, load_with_report, read_rows
+from heron.data.readers import load, load_with_report
+from heron.data.user_files import read_rows
 
 PREMISE, HYPOTHESIS = "The strike ended on Monday.", "The strike is over."
 
@@ -92,7 +93,7 @@ def test_both_texts_are_normalised_and_trimmed(write, read, config):
 @pytest.mark.parametrize("column", ["premise", "hypothesis"])
 @pytest.mark.parametrize(
     ("value", "what"),
-    [("", "is empty"), (None, "is empty"), (5, "is no text: 5"), ("\u200f", "invisible")],
+    [("", "is empty"), (None, "is empty"), (5, "is not text: 5"), ("\u200f", "invisible")],
 )
 def test_a_text_that_is_none_is_reported_by_line(write, read, column, value, what):
     write({"label": "e"}, {"label": "e", column: value})

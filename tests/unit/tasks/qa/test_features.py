@@ -11,8 +11,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
-from heron.data.feature_store import load_or_build
-from heron.data.features import FITS, UNLABELLED, FeatureOptions
+from heron.data.features import FITS, UNLABELLED, FeatureOptions, load_or_build
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.qa.features import char_span, qa_features, token_chars, token_span

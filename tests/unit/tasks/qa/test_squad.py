@@ -7,7 +7,8 @@ import pytest
 from heron.base.errors import ConfigError, DataError
 from heron.config.constraints import check
 from heron.config.data import Columns, DataConfig, FileConfig, QaConfig
-from heron.data.readers import load_with_report, read_rows
+from heron.data.readers import load_with_report
+from heron.data.user_files import read_rows
 
 CONTEXT = "The strike ended on Monday. On Monday the port opened."
 END, OPEN = 20, 31  # of the two Mondays

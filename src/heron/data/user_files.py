@@ -1,0 +1,115 @@
+"""Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`.
+
+Every row is checked; problems are reported together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from heron.base.errors import DataError, Problem
+from heron.base.folders import default_cache_dir, default_data_dir
+from heron.base.tables import read_chunks
+from heron.config.data import DataConfig
+from heron.data.rows import PHRASES, Labels, Reader, Rows, find_format
+from heron.data.sources import locate_phrases
+
+
+def read_rows(
+    path: Path,
+    config: DataConfig,
+    labels: Labels = "optional",
+    bad_rows: Literal["raise", "report"] = "raise",
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
+) -> Rows:
+    """Read a file in the form of the data set `config`.
+
+    Only the text columns are required; guid, label and group are read where they exist.
+
+    Args:
+        path: .csv, .tsv, .jsonl, .json or .parquet, or a format of the task.
+        config: column names, markers, classes and Unicode options.
+        labels: `required` (see `data.unlabelled`), `optional` (an empty cell is an unlabelled row)
+            or `ignored`.
+        bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
+        data_dir, cache_dir: folders of the list of linking phrases, if some are removed.
+
+    Raises:
+        DataError: nothing in the file can be used, or with `raise` anything cannot.
+    """
+    read = _own_reader(config, data_dir, cache_dir)
+    rows = read(path, labels, config.columns.label, _own_columns(config, labels))
+    if rows.problems and (bad_rows == "raise" or not rows.examples):
+        raise DataError(rows.problems)
+    return rows
+
+
+def read_parts(
+    path: Path,
+    config: DataConfig,
+    size: int,
+    data_dir: Path | None = None,
+    cache_dir: Path | None = None,
+) -> Iterator[Rows]:
+    """Read texts without labels, some rows at a time, like `read_rows(..., "ignored", "report")`.
+
+    Of earlier rows only the file's own ids stay in memory, to find repeated ones.
+
+    Args:
+        path, config, data_dir, cache_dir: as for `read_rows`. JSON is in memory as a whole.
+        size: rows at most in each part.
+
+    Yields:
+        At least one part; some may have no examples.
+
+    Raises:
+        DataError: the file cannot be read or lacks a column, before the first part; or, after the
+            last one, no row can be used.
+    """
+    read = _own_reader(config, data_dir, cache_dir)
+    problems: list[Problem] = []
+    usable = False
+    for rows in _read_parts(path, config, size, read):
+        problems += rows.problems
+        usable = usable or bool(rows.examples)
+        yield rows
+    if problems and not usable:
+        raise DataError(problems)
+
+
+def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iterator[Rows]:
+    label, keys = config.columns.label, _own_columns(config, "ignored")
+    if find_format(config).is_whole(path):
+        rows = read(path, "ignored", label, keys)
+        yield replace(rows, examples=rows.examples[:size])
+        for start in range(size, len(rows.examples), size):
+            yield Rows(rows.examples[start : start + size], [])
+        return
+    for table in read_chunks(path, size):
+        if config.columns.guid not in table.columns and table.ids is not None:
+            table.ids.clear()  # lines name the rows: none repeats
+        if len(table):
+            yield read(table, "ignored", label, keys)
+        else:
+            yield Rows([], table.problems)
+
+
+def _own_columns(config: DataConfig, labels: Labels) -> dict[str, str]:
+    """Name the required columns, and the key that names each."""
+    columns = config.columns
+    keys = {columns.text: "data.columns.text"}
+    if columns.text_pair:
+        keys[columns.text_pair] = "data.columns.text_pair"
+    if labels == "required":
+        keys[columns.label] = "data.columns.label"
+    return keys
+
+
+def _own_reader(config: DataConfig, data_dir: Path | None, cache_dir: Path | None) -> Reader:
+    places = data_dir or default_data_dir(), cache_dir or default_cache_dir()
+    phrases = locate_phrases(config, *places)
+    return find_format(config).open(config, {PHRASES: phrases} if phrases else {})
