@@ -20,6 +20,7 @@ os.environ.update(
 import pytest
 from hypothesis import settings
 
+import cached_hydra
 from browser import Browser, browser, find_browser
 from heron.config.schema import Config, EncoderConfig, PathsConfig
 from heron.languages.english import ENGLISH
@@ -31,6 +32,7 @@ from heron.languages.romanian import ROMANIAN
 settings.register_profile("heron", deadline=None, max_examples=40, derandomize=True)
 settings.register_profile("fuzz", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("heron")
+cached_hydra.install()
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.
 ALPHABETS = [language.alphabet for language in (HEBREW, ROMANIAN, ENGLISH)]

@@ -513,7 +513,8 @@ class _Folders(SearchPathPlugin):
 def _hydra(name: str, folders: Sequence[Path] = ()) -> Iterator[Any]:
     """Set Hydra up to compose; there is one in a process."""
     GlobalHydra.instance().clear()
-    ConfigStore.instance().store(name="schema", node=Config)
+    if "schema.yaml" not in ConfigStore.instance().repo:
+        ConfigStore.instance().store(name="schema", node=Config)
     Plugins.instance().register(_Folders)
     _Folders.added = conf_dirs(folders)[1:]
     try:

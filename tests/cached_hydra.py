@@ -1,0 +1,68 @@
+"""Hydra that composes each choice of groups once in a process: half of what the tests took.
+
+Hydra reads and merges the same YAML for every composition. Here the merged configuration of a
+choice of groups is kept, and the plain keys of a command are set in a copy of it, by Hydra itself.
+Folders that a test writes are read anew each time.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from hydra._internal import config_loader_impl as hydra_loader
+from hydra._internal.defaults_list import DefaultsList
+from omegaconf import DictConfig
+
+from heron.base.folders import conf_dirs
+
+_KEPT = {f"file://{folder}" for folder in conf_dirs()} | {"pkg://hydra.conf", "structured://"}
+_create_defaults_list = hydra_loader.create_defaults_list
+_merge = hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list
+_defaults: dict[Any, DefaultsList] = {}
+_merged: dict[Any, DictConfig] = {}
+
+
+def _sources(repo: Any) -> tuple[str, ...]:
+    return tuple(f"{source.scheme()}://{source.path}" for source in repo.get_sources())
+
+
+@cache
+def _is_group(key: str) -> bool:
+    return any((folder / key).is_dir() for folder in conf_dirs()) or key.startswith("hydra/")
+
+
+def create_defaults_list(
+    repo: Any, config_name: str, overrides_list: list[Any], prepend_hydra: bool, skip_missing: bool
+) -> DefaultsList:
+    """List the files of a choice of groups; the plain keys are those of this command."""
+    sources = _sources(repo)
+    if not _KEPT.issuperset(sources):
+        return _create_defaults_list(repo, config_name, overrides_list, prepend_hydra, skip_missing)
+    groups = [each for each in overrides_list if _is_group(each.key_or_group)]
+    key = (sources, config_name, prepend_hydra, skip_missing, *(str(g.input_line) for g in groups))
+    if key not in _defaults:
+        _defaults[key] = _create_defaults_list(
+            repo, config_name, groups, prepend_hydra, skip_missing
+        )
+    plain = [each for each in overrides_list if each not in groups]
+    return replace(_defaults[key], config_overrides=plain)
+
+
+def merge(self: Any, defaults: list[Any], repo: Any) -> DictConfig:
+    """Merge the files of a choice of groups, or copy what they were merged to before."""
+    sources = _sources(repo)
+    if not _KEPT.issuperset(sources):
+        return _merge(self, defaults, repo)
+    key = (sources, *map(repr, defaults))
+    if key not in _merged:
+        _merged[key] = _merge(self, defaults, repo)
+    return copy.deepcopy(_merged[key])
+
+
+def install() -> None:
+    """Replace what Hydra does in this process."""
+    hydra_loader.create_defaults_list = create_defaults_list
+    hydra_loader.ConfigLoaderImpl._compose_config_from_defaults_list = merge
