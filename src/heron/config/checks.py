@@ -63,9 +63,9 @@ def resolve(config: DictConfig) -> Config:
     """
     refuse_unknown(config, Config, "")
     try:
-        if OmegaConf.get_type(config) is not Config:  # a stored one; Hydra's has its types
-            config = OmegaConf.merge(OmegaConf.structured(Config), config)
-        resolved = OmegaConf.to_object(config)
+        typed = OmegaConf.get_type(config) is Config  # as Hydra composes it
+        whole = config if typed else OmegaConf.merge(OmegaConf.structured(Config), config)
+        resolved = OmegaConf.to_object(whole)
     except OmegaConfBaseException as error:
         message = str(error).splitlines()[0]
         raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
