@@ -32,7 +32,7 @@ from heron.config.checks import read_own
 from heron.data.markers import event_markers, mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics
-from heron.sweeps.isolation import _no_main, print_to
+from heron.sweeps.isolation import _without_main, print_to
 from small_runs import TINY, in_folder
 from small_sweeps import alive
 
@@ -122,7 +122,7 @@ def run(words: tuple[str, ...], folder: Path, kill: Kill | None = None) -> Ended
     folder.mkdir(parents=True, exist_ok=True)
     _context.set_forkserver_preload(["heron.sweeps.preload", "optuna", __name__])
     process = _context.Process(target=_be_the_command, args=(words, folder, kill))
-    with _no_main():
+    with _without_main():
         process.start()
     started = time.monotonic()
     if kill is not None and kill.write is None:

@@ -83,7 +83,7 @@ def add_forks(confs: Sequence[Path]) -> None:
             os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
 
 
-def take_over(named: str) -> None:
+def set_named_forks(named: str) -> None:
     """Look for the forks of another process, where its environment is not inherited.
 
     Args:

@@ -35,7 +35,7 @@ def said() -> set[str]:
     return set(_said)
 
 
-def take_over(what: Iterable[str]) -> None:
+def mark_said(what: Iterable[str]) -> None:
     """Count as said what another process of this command has said."""
     _said.update(what)
 

@@ -44,19 +44,19 @@ def terminable() -> Iterator[None]:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def hold_sigterm() -> Iterator[None]:
     """Let SIGTERM wait until the block is over.
 
-    Processes that are started in it wait, too, until they call `take`.
+    Processes that are started in it wait, too, until they call `let_sigterm_through`.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
     finally:
-        take()
+        let_sigterm_through()
 
 
-def take() -> None:
+def let_sigterm_through() -> None:
     """Let SIGTERM through again, one that has come meanwhile included."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 

@@ -13,16 +13,16 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
+from heron.commands.train import FLAG
 from heron.config.checks import as_dict, read_stored, resolve
 from heron.config.keys import all_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
-from heron.sweeps.isolation import Job
-from heron.sweeps.queue import JobList
+from heron.sweeps.ledger import JobList
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
+from heron.training.process import Job
 
-FLAG = "run.from="
 # What of `status.json` may explain a difference: its key, and the words for it.
 _CAUSES = {
     "git": "commits",
@@ -63,10 +63,7 @@ def run(arguments: Sequence[str]) -> int:
 def _train(job: Job) -> Mapping[str, Any]:
     """Train in this process, or in those that its devices need; returns the scores."""
     if count_ranks(job.config) == 1:
-        # Lightning and transformers take seconds to import; a mistake should not wait for them.
-        from heron.training.job import run_job
-
-        return run_job(job.config, job.folder, job.overrides)
+        return job.train()
     (outcome,) = Sweep(JobList([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")

@@ -1,8 +1,10 @@
-"""A job on several devices: as many processes, started by torch's launcher, seen as one.
+"""A job on several devices: one process per device, started by torch's launcher, seen as one.
 
-The launcher (`torch.distributed.run`) ends all processes when one ends badly. Each says in a
-scratch folder how it ended; what went wrong first is the job's error. The processes end with this
-one: it holds a lock that they wait for.
+heron starts its ranks through `torch.distributed.run` itself because Lightning's own launcher runs
+the command line again, which in a sweep's worker is not the job.
+
+The launcher ends all processes when one ends badly. Each writes to a scratch folder how it ended;
+the first error is the job's. The processes end with this one: it holds a lock that they wait for.
 """
 
 from __future__ import annotations
@@ -24,55 +26,53 @@ from heron.base.files import locked, read_json
 from heron.base.signals import INTERRUPTED
 from heron.config.checks import to_yaml
 from heron.config.schema import Config
-from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, JobProcess
+from heron.sweeps.isolation import JobProcess
 from heron.training.claim import count_ranks
+from heron.training.process import BUSY, DONE, FAILED, Job
 from heron.training.status import killed, try_update
 
-JOB = "HERON_RANKS_JOB"  # the environment variable: a command line is everybody's to read
-ALIVE, SAID = "alive.lock", "launcher.txt"  # in the scratch folder
-_KILLED = {"state": "failed", "retry": True}
-_ENDED = "Terminated: by SIGTERM"
-_SECONDS = 5.0  # for processes that are told to end at once
-# What a process says whose neighbour is gone: seldom the cause of anything.
-_LEFT_ALONE = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
+JOB = "HERON_RANKS_JOB"  # an environment variable, because any user can read a command line
+ALIVE, PRINTED = "alive.lock", "launcher.txt"  # in the scratch folder
+_SECONDS = 5.0  # to wait for a run's lock when its processes have ended
+# Errors of a process that has lost another one, and seldom the cause of anything.
+_LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
 
 def start_job(job: Job, n_jobs: int = 1) -> JobProcess:
-    """Start a job of a sweep in a process of its own, or in several; see `JobProcess`."""
-    if count_ranks(job.config) == 1:
-        return JobProcess(job, n_jobs)
-    return RanksProcess(job, n_jobs)
+    """Start a job of a sweep in a process of its own, or in several."""
+    return (JobProcess if count_ranks(job.config) == 1 else RanksProcess)(job, n_jobs)
 
 
 def check_start(config: Config, isolate: bool) -> None:
     """Make sure that this command can start what a run needs.
 
     Raises:
-        ConfigError: the run needs several processes, but is to share this one, or it needs several
-            machines, or more devices than this one has; or several runs are to share it side by
-            side.
+        ConfigError: the run needs several processes but is to share this one, several machines, or
+            more devices than this machine has; or several runs are to share this process.
     """
     settings = config.trainer
     if config.run.n_jobs > 1 and not isolate:
         raise ConfigError("run.n_jobs above 1 needs processes: set run.isolate=true or null")
-    if count_ranks(config) > 1 and not isolate:
+    if count_ranks(config) == 1:
+        return
+    if not isolate:
         raise ConfigError(
             f"trainer.devices={settings.devices} needs processes of its own: leave run.isolate=null"
         )
-    if settings.num_nodes > 1 and count_ranks(config) > 1:
+    if settings.num_nodes > 1:
         raise ConfigError(
             f"trainer.num_nodes={settings.num_nodes}: start the run on every machine with "
             f"`torchrun --nnodes={settings.num_nodes} --nproc-per-node={settings.devices} "
             "--rdzv-backend=c10d --rdzv-endpoint=HOST:29500 -m heron train ...`"
         )
     # Workers of a cluster run on other machines than this one.
-    if count_ranks(config) > 1 and config.launcher.name in ("local", "joblib"):
+    if config.launcher.name in ("local", "joblib"):
         _check_devices(config)
 
 
 def _check_devices(config: Config) -> None:
     """Refuse more devices than this machine has."""
-    import torch  # a second; only runs on several devices need to know
+    import torch  # start-up time: only runs on several devices need it here
 
     wanted = config.trainer.devices
     on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
@@ -96,7 +96,7 @@ class RanksProcess(JobProcess):
     """
 
     def __init__(self, job: Job, n_jobs: int = 1):
-        self._begin(job)
+        self._follow_log(job)
         self._open = ExitStack()
         scratch = self._open.enter_context(tempfile.TemporaryDirectory(prefix="heron-"))
         self._scratch = Path(scratch)
@@ -115,15 +115,15 @@ class RanksProcess(JobProcess):
         command += ["-m", "heron.sweeps.rank"]
         self._sentinel, theirs = os.pipe()
         self._open.callback(os.close, self._sentinel)
-        with open(self._scratch / SAID, "wb") as said:
+        with open(self._scratch / PRINTED, "wb") as printed:
             self._launcher = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=printed,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 pass_fds=[theirs],  # it ends when the launcher does
-                start_new_session=True,  # Ctrl+C is this process's to pass on
+                start_new_session=True,  # this process alone decides what Ctrl+C does
             )
         os.close(theirs)
 
@@ -150,7 +150,7 @@ class RanksProcess(JobProcess):
         return BUSY if any(each["code"] == BUSY for each in self._ends()) else FAILED
 
     def receive(self) -> None:
-        """Do nothing: processes that were not forked have learnt nothing that is worth telling."""
+        """Do nothing: these processes are no forks, and send nothing back."""
 
     def interrupt(self) -> None:
         """Ask the job to end; a training saves first."""
@@ -158,7 +158,7 @@ class RanksProcess(JobProcess):
         super().interrupt()
 
     def end(self, seconds: float) -> None:
-        """Wait for the job's end; make it end after `seconds`."""
+        """Wait for the job's end; kill it after `seconds`."""
         try:
             self._launcher.wait(max(0.0, seconds))
         except subprocess.TimeoutExpired:
@@ -166,7 +166,7 @@ class RanksProcess(JobProcess):
         self.close()
 
     def close(self) -> None:
-        """Leave no process behind, and write down what the job itself could not."""
+        """End all processes, and write to `status.json` what the job itself could not."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -179,22 +179,22 @@ class RanksProcess(JobProcess):
         self._open.close()
 
     def _ends(self) -> list[dict[str, Any]]:
-        """Read how the processes have ended that could say so, first things first."""
+        """Read how the processes have ended, the earliest first."""
         try:
             found = [read_json(path) for path in self._scratch.glob("rank=*.json")]
         except OSError:
             return []
         return sorted(found, key=lambda end: float(end["time"]))
 
-    def _said(self) -> str:
+    def _printed(self) -> str:
         """Read what the launcher has printed."""
-        return (self._scratch / SAID).read_text("utf-8", errors="replace")
+        return (self._scratch / PRINTED).read_text("utf-8", errors="replace")
 
     def _was_interrupted(self) -> bool:
-        """Tell whether somebody has asked the job, its launcher or a process of it to end."""
+        """Tell whether the job, its launcher or a process of it was asked to end."""
         if self._asked_to_end or any(each["code"] == INTERRUPTED for each in self._ends()):
             return True
-        return "got signal: 15" in self._said()  # SignalException
+        return "got signal: 15" in self._printed()  # SignalException
 
     def _note(self, cause: dict[str, Any]) -> None:
         folder, until = self.job.folder, time.monotonic() + _SECONDS
@@ -212,30 +212,35 @@ class RanksProcess(JobProcess):
     def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job."""
         ends = self._ends()
-        told: dict[str, Any] = ends[0]["failure"] if ends else {}
+        first: dict[str, Any] = ends[0]["failure"] if ends else {}
         if self._was_interrupted():
-            return {**told, "state": "interrupted", "error": _ENDED, "retry": True}
-        if told and not was_left_alone(told["error"]):
-            return told
-        said = self._said()
-        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", said)]
+            by_sigterm = "Terminated: by SIGTERM"
+            return {**first, "state": "interrupted", "error": by_sigterm, "retry": True}
+        if first and not is_lost_connection(first["error"]):
+            return first
+        printed = self._printed()
+        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", printed)]
         codes.append(self._launcher.returncode)
-        # By the launcher itself where one has failed: SIGTERM.
+        # The launcher itself sends SIGTERM to the others where one has failed.
         signals = [code for code in codes if code < 0 and code != -signal.SIGTERM]
-        if told and not signals:
-            return told
+        if first and not signals:
+            return first
         how = killed((signals or codes)[0])
-        error = f"{how} (one of {self.job.config.trainer.devices} processes)"
-        return {**_KILLED, "error": error, "traceback": said.splitlines()[-20:]}
+        return {
+            "state": "failed",
+            "retry": True,
+            "error": f"{how} (one of {self.job.config.trainer.devices} processes)",
+            "traceback": printed.splitlines()[-20:],
+        }
 
 
-def was_left_alone(error: str) -> bool:
+def is_lost_connection(error: str) -> bool:
     """Tell from an error's text whether it may only say that another process has ended."""
-    return bool(_LEFT_ALONE.search(error))
+    return bool(_LOST.search(error))
 
 
 def describe(job: Job, scratch: Path) -> str:
-    """Write down a job for the processes that run it; `read_job` reads it."""
+    """Write down a job for the processes that run it, as JSON; see `heron.sweeps.rank.read_job`."""
     return json.dumps(
         {
             "config": to_yaml(job.config),

@@ -1,71 +1,49 @@
 """A process of its own for every job of a sweep, at the price of a fork.
 
 A server process imports torch, transformers, Lightning and heron once and touches no device; each
-job is forked from it. A kill, a leak or a setting of one job does not reach another. What a job
-prints goes to its `log.txt`, from which the parent shows it.
+job is forked from it. A kill, a leak or a setting of one job does not reach another. A job prints
+to its `log.txt`, from which the parent shows it.
 """
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import io
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-import traceback
 import types
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from heron.base import notices
-from heron.base.errors import HeronError
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.forks import named_forks, take_over
-from heron.base.run_folder import RunFolder
+from heron.base.forks import named_forks, set_named_forks
 from heron.base.secrets import redact
-from heron.base.signals import INTERRUPTED, held_back, raise_at_sigterm, take
-from heron.config.schema import Config
+from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.claim import BusyError
+from heron.training.process import FAILED, Job, caught, job_exit_code, print_error
 from heron.training.status import Clock, note_failure
-
-# Exit codes of a job's process.
-DONE, FAILED, BUSY = 0, 1, 75  # and INTERRUPTED, whatever has interrupted it
 
 _context = multiprocessing.get_context("forkserver")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One job of a sweep.
-
-    Args:
-        config: resolved.
-        folder: its run folder.
-        overrides: what the user typed, a sweep's values filled in.
-    """
-
-    config: Config
-    folder: RunFolder
-    overrides: list[str]
-
-
-def start_server(further: Sequence[str] = ()) -> None:
+def start_server(preload: Sequence[str] = ()) -> None:
     """Start the server, which begins to import; returns at once.
 
     Args:
-        further: modules that the jobs need besides their own.
+        preload: modules that the jobs need besides `heron.sweeps.preload`.
     """
-    _context.set_forkserver_preload(["heron.sweeps.preload", *further])
+    _context.set_forkserver_preload(["heron.sweeps.preload", *preload])
     resource_tracker.ensure_running()  # it lets SIGTERM through
-    # A SIGTERM to a whole group is for jobs to hear: without the server nobody learns how they end.
-    with _no_main(), held_back():
+    # SIGTERM to a whole process group must not end the server: only it learns how jobs end.
+    with _without_main(), hold_sigterm():
         forkserver.ensure_running()
 
 
@@ -76,11 +54,11 @@ class JobProcess:
         job: what to run; its folder exists.
         n_jobs: how many run side by side and share the cores.
 
-    `clock` counts from the fork: the server's own start is no job's time.
+    `clock` counts from the fork, so that the server's start counts for no job.
     """
 
     def __init__(self, job: Job, n_jobs: int = 1):
-        self._begin(job)
+        self._follow_log(job)
         self._replies, theirs = _context.Pipe(duplex=False)
         known = known_hashes(), notices.said()
         self._process = _context.Process(
@@ -88,12 +66,12 @@ class JobProcess:
             args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs),
             name=job.folder.path.name,
         )
-        with _no_main():
+        with _without_main():
             self._process.start()  # waits until the server has imported what it needs
         self.clock = Clock()
         theirs.close()
 
-    def _begin(self, job: Job) -> None:
+    def _follow_log(self, job: Job) -> None:
         self.job = job
         self.clock = Clock()
         self._offset = job.folder.log.stat().st_size if job.folder.log.is_file() else 0
@@ -129,8 +107,10 @@ class JobProcess:
         return text.decode("utf-8", errors="replace").splitlines()
 
     def receive(self) -> None:
-        """Take over what the job has learnt for the jobs after it, once it has sent that."""
-        # Before the job has ended: it waits while the pipe is full.
+        """Keep the file hashes and warnings that the job has sent, for the jobs after it.
+
+        To be called before the job has ended: it waits while the pipe is full.
+        """
         if self._replies.closed or not self._replies.poll():
             return
         try:
@@ -139,10 +119,10 @@ class JobProcess:
             self._replies.close()
             return
         remember_hashes(hashes)
-        notices.take_over(said)
+        notices.mark_said(said)
 
     def close(self) -> None:
-        """Leave nothing open of an ended job."""
+        """Release what an ended job has held open."""
         self._process.join()
         self.receive()
         self._replies.close()
@@ -153,7 +133,7 @@ class JobProcess:
             os.kill(self.pid, signal.SIGTERM)
 
     def end(self, seconds: float) -> None:
-        """Wait for the job's end; make it end after `seconds`."""
+        """Wait for the job's end; kill it after `seconds`."""
         self._process.join(max(0.0, seconds))
         if self.exit_code is None:
             self._process.kill()
@@ -161,15 +141,15 @@ class JobProcess:
 
 
 def wait_for_any(processes: list[JobProcess], seconds: float) -> None:
-    """Wait until one of the jobs ends, at most `seconds`; hear what they have learnt."""
+    """Wait until one of the jobs ends, at most `seconds`, and keep what they have sent."""
     connection.wait([each.sentinel for each in processes], seconds)
     for process in processes:
         process.receive()
 
 
 @contextmanager
-def _no_main() -> Iterator[None]:
-    """Keep the job's process from importing the program that was started, as it otherwise would.
+def _without_main() -> Iterator[None]:
+    """Keep a new process from importing the program that was started, as it otherwise would.
 
     It takes time, and a script that trains when it is imported would start itself again.
     """
@@ -188,16 +168,23 @@ def _work(
     known: tuple[dict[Any, str], set[str]],
     replies: Connection,
 ) -> None:
-    """Run one job; in its own process."""
-    # Ctrl+C in a terminal reaches a whole group of processes: the parent alone decides.
+    """Run one job; in its own process.
+
+    Args:
+        job, n_jobs: as for `JobProcess`.
+        place: the command's working folder and its `HERON_FORKS`.
+        known: file hashes, and warnings that were printed already.
+        replies: takes what is added to these.
+    """
+    # Ctrl+C in a terminal reaches a whole process group: the parent alone decides.
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     raise_at_sigterm()
     os.chdir(place[0])
-    take_over(place[1])  # the server may have been started before the command named its forks
+    set_named_forks(place[1])  # the server may have been started before the command named its forks
     print_to(job.folder.log)
     remember_hashes(known[0])
-    notices.take_over(known[1])
+    notices.mark_said(known[1])
     code = _run(job, n_jobs)
     learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
     replies.send((learnt, notices.said()))
@@ -205,37 +192,34 @@ def _work(
 
 
 def _run(job: Job, n_jobs: int) -> int:
-    import torch
-
-    from heron.training.job import run_job
+    import torch  # start-up time: the parent, which imports this module, does without
 
     if n_jobs > 1:
         torch.set_num_threads(max(1, torch.get_num_threads() // n_jobs))
-    config = copy.deepcopy(job.config)
-    config.run.resume = True  # the parent has cleared the folder where that was asked for
     print(f"heron train: {job.folder.path}", flush=True)
-    clock = Clock()
-    try:
-        take()  # SIGTERM: the server holds it back
+    clock, resumed = Clock(), resuming(job)
+
+    def train() -> None:
+        let_sigterm_through()  # the server holds it back
         _end_with_parent()
-        run_job(config, job.folder, job.overrides)
-    except BusyError:
-        return BUSY
-    except KeyboardInterrupt as error:
+        resumed.train()
+
+    error = caught(train)
+    if error is not None and not isinstance(error, BusyError):
+        if isinstance(error, Exception):
+            print_error(error, job)
         note_failure(job.folder, error, clock)
-        return INTERRUPTED
-    except Exception as error:
-        if isinstance(error, HeronError | OSError):
-            print(f"heron train: {error}", flush=True)
-        else:
-            traceback.print_exc()
-        note_failure(job.folder, error, clock)
-        return FAILED
-    return DONE
+    return job_exit_code(error)
+
+
+def resuming(job: Job) -> Job:
+    """Copy a job for a process of its own: the parent has cleared the folder where asked to."""
+    config = dataclasses.replace(job.config, run=dataclasses.replace(job.config.run, resume=True))
+    return dataclasses.replace(job, config=config)
 
 
 def print_to(log: Path) -> None:
-    """Send everything that this process prints, C libraries included, to the end of a file."""
+    """Append everything that this process prints, C libraries included, to a file."""
     sys.stdout.flush()
     sys.stderr.flush()
     # In somebody else's run folder, a link could lead to any file.
@@ -249,7 +233,7 @@ def print_to(log: Path) -> None:
 
 
 class Redacting(io.TextIOWrapper):
-    """Masks secrets in what is written to a file descriptor; lines are written at once.
+    """Masks secrets in what is written to a file descriptor, line by line.
 
     Args:
         number: the file descriptor, which stays open.
@@ -260,12 +244,12 @@ class Redacting(io.TextIOWrapper):
         super().__init__(raw, encoding="utf-8", line_buffering=True)
 
     def write(self, text: str) -> int:
-        """Write what is left of `text`."""
+        """Write `text` with its secrets masked."""
         return super().write(redact(text))
 
 
 def _end_with_parent() -> None:
-    """End when the parent is gone: nobody would count this job any more; it can be resumed."""
+    """End this process when its parent is gone; the job can be resumed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -1,7 +1,7 @@
-"""A study's journal: one JSON object a line, in a file that any number of processes append to.
+"""A study's journal: one JSON object a line, in a file that several processes append to.
 
-Optuna's own file has two weaknesses that a full disk or a kill in mid-write brings out: the next
-line is written behind half of one, and a line that cannot be read ends every later command.
+Optuna's own backend does not survive a full disk or a kill while it writes: the next line is
+appended to half of one, and every later command stops at the line that cannot be read.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ from heron.base.files import locked
 
 
 class Journal(BaseJournalBackend):
-    """The lines of a file; those that are no log are passed over.
-
-    What is searched is in it: nobody else may read it.
+    """The lines of a file that only its owner can read; lines that are no logs are skipped.
 
     Args:
-        path: the file; made where there is none.
+        path: the file; created if absent.
     """
 
     def __init__(self, path: Path):
         self.path = path
-        self._starts = [0]  # where the n-th log begins, in bytes, as far as they have been read
+        self._starts = [0]  # in bytes, where each log begins, as far as they were read
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
-        """Read all logs from the n-th on; half a line at the end is none yet."""
+        """Read all logs from the n-th on; half a line at the end does not count."""
         with open(self.path, "rb") as file:
             number = min(log_number_from, len(self._starts) - 1)
             end = self._starts[number]
@@ -82,7 +80,7 @@ def _log(line: bytes) -> dict[str, Any] | None:
 
 
 def _cut_half_line(file: IO[bytes]) -> int:
-    """Remove what a writer that was killed has left; returns the file's size. The lock is held."""
+    """Remove half a line that a killed writer has left; returns the size. The lock is held."""
     size = file.seek(0, os.SEEK_END)
     if size:
         file.seek(size - 1)

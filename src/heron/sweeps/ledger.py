@@ -1,21 +1,26 @@
-"""A sweep's folder as its ledger: what jobs' folders say, and how the jobs of a command ended."""
+"""The jobs of a sweep: where they come from, how they end, and the best of them.
+
+The sweep's folder is the ledger: the jobs' folders say how they ended.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from heron.base.errors import ConfigError
 from heron.base.files import is_locked
 from heron.base.notices import say
 from heron.base.run_folder import RunFolder
 from heron.metrics.names import signed
-from heron.sweeps.isolation import Job
+from heron.training.process import Job
 from heron.training.status import is_elsewhere
 
-JOURNAL = "study.journal"  # in a sweep's folder: what a search has asked for and been told
-LAUNCHER = ".launcher"  # there, too: what workers print, and what a library keeps for them
+JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
+LAUNCHER = ".launcher"  # in a sweep's folder: workers' logs, and files of the library behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +29,11 @@ class Outcome:
 
     Args:
         job: the job.
-        state: `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (asked to
-            end by somebody else than the command).
+        state: `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody
+            else than the command).
         error: first line of what went wrong; empty when nothing did.
         seconds: spent on it in this command.
-        kept: nothing was run: the state is an earlier command's or another one's.
+        kept: nothing was run: the state was left by an earlier command or another one.
     """
 
     job: Job
@@ -38,14 +43,84 @@ class Outcome:
     kept: bool = False
 
 
+class Queue(Protocol):
+    """Where jobs come from; several processes may each have one on the same sweep.
+
+    `JobList` knows all jobs from the start; `heron.sweeps.search.Search` makes them as it goes.
+    """
+
+    preload: tuple[str, ...]  # modules that the jobs' server imports besides its own
+    searches: bool  # whether the jobs are points of one space, the best of which is wanted
+
+    @property
+    def total(self) -> int:
+        """How many jobs there are to be."""
+
+    def known(self) -> list[Job]:
+        """List the jobs that there are so far."""
+
+    def take(self) -> Job | None:
+        """Take a job to run; None when there is none left for now."""
+
+    def put_back(self, jobs: Iterable[Job]) -> None:
+        """Add jobs, to be taken before all others."""
+
+    def take_back(self, job: Job) -> bool:
+        """Put back a job that was cut, if it has to be done before the jobs after it."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """Record how a job ended; calling it twice does no harm."""
+
+    def refused(self) -> list[tuple[str, str]]:
+        """List jobs that cannot be run: their overrides and why."""
+
+
+class JobList:
+    """Jobs that are known from the start; none can be taken until `put_back` has added some.
+
+    Args:
+        jobs: all of them; their folders differ.
+        searches: whether they are points of one space.
+    """
+
+    preload: tuple[str, ...] = ()
+
+    def __init__(self, jobs: Sequence[Job], searches: bool = False):
+        self._jobs, self.searches = list(jobs), searches
+        self._waiting = deque[Job]()
+
+    @property
+    def total(self) -> int:
+        """How many jobs there are."""
+        return len(self._jobs)
+
+    def known(self) -> list[Job]:
+        """List all jobs."""
+        return list(self._jobs)
+
+    def take(self) -> Job | None:
+        """Take the next job."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def put_back(self, jobs: Iterable[Job]) -> None:
+        """Add jobs to be taken."""
+        self._waiting.extend(jobs)
+
+    def take_back(self, job: Job) -> bool:
+        """Refuse: no job depends on another one, and the next command goes on with it."""
+        return False
+
+    def ended(self, outcome: Outcome) -> None:
+        """Do nothing: the jobs' folders say how they ended."""
+
+    def refused(self) -> list[tuple[str, str]]:
+        """List nothing: jobs that cannot be run are not on the list."""
+        return []
+
+
 def is_busy(folder: RunFolder) -> bool:
     """Tell whether a process, here or on another machine, works on a run."""
-    return is_held(folder) or is_elsewhere(folder.read_status())
-
-
-def is_held(folder: RunFolder) -> bool:
-    """Tell whether a process on this machine works on a run."""
-    return is_locked(folder.lock)
+    return is_locked(folder.lock) or is_elsewhere(folder.read_status())
 
 
 class Best:
@@ -57,8 +132,8 @@ class Best:
         self._common: set[str] | None = None
         self._monitors: set[str] = set()
 
-    def see(self, job: Job) -> None:
-        """Look at one more finished job."""
+    def add(self, job: Job) -> None:
+        """Compare one more finished job."""
         words = set(job.overrides)
         self._common = words if self._common is None else self._common & words
         score, monitor = validation_score(job), job.config.trainer.monitor

@@ -9,19 +9,19 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from pathlib import Path
 
 from heron.base import ranks
-from heron.base.errors import ConfigError, HeronError
+from heron.base.errors import ConfigError
 from heron.base.files import locked, write_json
 from heron.base.run_folder import RunFolder
-from heron.base.secrets import redact, redacted
-from heron.base.signals import INTERRUPTED, exit_code, raise_at_sigterm
+from heron.base.secrets import redacted
+from heron.base.signals import exit_code, raise_at_sigterm
 from heron.config.checks import from_yaml
-from heron.sweeps.devices import ALIVE, JOB, was_left_alone
-from heron.sweeps.isolation import BUSY, DONE, FAILED, Job, print_to
+from heron.sweeps.devices import ALIVE, JOB, is_lost_connection
+from heron.sweeps.isolation import print_to, resuming
 from heron.training.claim import BusyError, count_ranks
+from heron.training.process import DONE, FAILED, Job, caught, job_exit_code, print_error
 from heron.training.status import Clock, failure
 
 
@@ -32,11 +32,11 @@ def main() -> int:
     job, scratch = read_job(os.environ.pop(JOB))
     _end_with_parent(scratch)
     print_to(job.folder.log)
-    job.config.run.resume = True  # the parent has cleared the folder where that was asked for
     number, clock = int(os.environ["RANK"]), Clock()
     if number:
         _mute()
-    code, error = run_part(job)
+    error = run_part(resuming(job))
+    code = job_exit_code(error)
     if error is not None:
         end = {"code": code, "time": time.time(), "failure": failure(error, clock.seconds())}
         write_json(scratch / f"rank={number}.json", redacted(end))
@@ -61,45 +61,39 @@ def run_by_hand(job: Job) -> int:
         )
     if int(os.environ["RANK"]):
         _mute()
-    code, error = run_part(job)
+    error = run_part(job)
     if isinstance(error, KeyboardInterrupt):
         print("heron train: interrupted; the same command goes on from here", flush=True)
         return exit_code(error)
-    return 0 if code == DONE else 2
+    return 0 if job_exit_code(error) == DONE else 2
 
 
-def run_part(job: Job) -> tuple[int, BaseException | None]:
-    """Meet the other processes, train with them; returns the exit code and what went wrong."""
-    try:
-        print(f"heron train: {job.folder.path}", flush=True)
+def run_part(job: Job) -> BaseException | None:
+    """Meet the other processes and train with them; returns the error, which is printed."""
+    print(f"heron train: {job.folder.path}", flush=True)
+
+    def train() -> None:
         ranks.join(job.config.trainer.accelerator)
-        from heron.training.job import run_job
-
-        run_job(job.config, job.folder, job.overrides)
+        job.train()
         ranks.leave()
-    except BusyError as error:
-        return BUSY, error
-    except KeyboardInterrupt as error:
-        return INTERRUPTED, error
-    except Exception as error:
-        if was_left_alone(str(error)):
+
+    error = caught(train)
+    if isinstance(error, Exception) and not isinstance(error, BusyError):
+        if is_lost_connection(str(error)):
             print(f"heron train: process {ranks.rank()} lost the others", file=sys.stderr)
-        elif isinstance(error, HeronError | OSError):
-            print(redact(f"heron train: {error}"), file=sys.stderr, flush=True)
         else:
-            print(redact(traceback.format_exc()), file=sys.stderr, flush=True)
-        return FAILED, error
-    return DONE, None
+            print_error(error, job)
+    return error
 
 
 def read_job(text: str) -> tuple[Job, Path]:
-    """Read what `launch.describe` wrote: the job, and the scratch folder."""
+    """Read what `describe` of `heron.sweeps.devices` wrote: the job, and the scratch folder."""
     value = json.loads(text)
     folder = RunFolder(Path(value["folder"]))
     return Job(from_yaml(value["config"]), folder, value["overrides"]), Path(value["scratch"])
 
 
-def leave_at_once(code: int) -> None:
+def end_at_once(code: int) -> None:
     """End this process without waiting for others, who may be gone."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -107,7 +101,7 @@ def leave_at_once(code: int) -> None:
 
 
 def _mute() -> None:
-    """Print nothing to standard output: the first process says it all."""
+    """Print nothing to standard output: the first process prints for all."""
     sys.stdout.flush()
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -115,7 +109,7 @@ def _mute() -> None:
 
 
 def _end_with_parent(scratch: Path) -> None:
-    """End when the process that has started all this lets go of its lock, or is gone."""
+    """End when the parent releases its lock, or is gone."""
 
     def watch() -> None:
         with locked(scratch / ALIVE):
@@ -126,4 +120,4 @@ def _end_with_parent(scratch: Path) -> None:
 
 
 if __name__ == "__main__":
-    leave_at_once(main())
+    end_at_once(main())

@@ -1,8 +1,8 @@
 """A search with Optuna as a queue of jobs: each next one is chosen by how the earlier ones scored.
 
-Several processes may search together, each with a `Search` of its own on the same folder: they meet
-in the study's journal, under a lock. What a job has come to is in its folder, as for any sweep; the
-study is told of it by whoever looks first. A trial that was cut goes on when its turn comes.
+Several processes may search together, each with a `Search` of its own on the same folder: they
+share the study's journal, under a lock. A job's result is in its folder, as for any sweep; whoever
+sees it first tells the study. A trial that was cut goes on when its turn comes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
@@ -23,15 +26,20 @@ from heron.config.compose import Composer, own_words
 from heron.config.run_names import run_path
 from heron.config.schema import Config
 from heron.config.space import Dimension, Point, draws, size
-from heron.sweeps.isolation import Job
 from heron.sweeps.ledger import Outcome, validation_score
-
-if TYPE_CHECKING:
-    import optuna
-    from optuna.trial import FrozenTrial
+from heron.sweeps.study import (
+    distributions,
+    forget_study,
+    open_study,
+    parameters,
+    point,
+    seed_sampler,
+    trial_of,
+)
+from heron.training.process import Job
 
 _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
-_MOST_REPEATS = 100  # trials in a row that turn out to be jobs that there are already
+_MOST_REPEATS = 100  # trials in a row whose job exists already
 
 
 class Search:
@@ -60,7 +68,7 @@ class Search:
         self.folder = run_path(first, overrides).parent
         self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
         self.name = _study_name(composer, first)
-        # What the jobs' server imports besides its own; a training that nothing ends needs none.
+        # Without a pruner, no training asks the study anything.
         self.preload: tuple[str, ...] = ("optuna",) if self.settings.pruner != "none" else ()
         self._resumes = first.run.resume
         self._waiting = deque[Job]()
@@ -70,15 +78,13 @@ class Search:
 
     def start(self) -> None:
         """Make the folder; forget the study where the search is to start over."""
-        from heron.sweeps.study import forget_study
-
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._resumes:
             forget_study(self.folder, self.name)
 
     @property
     def total(self) -> int:
-        """How many jobs there are to be; a small space has fewer than were asked for."""
+        """How many jobs there are to be: `sweeper.trials`, or fewer in a small space."""
         return int(min(self.settings.trials, size(self.composer.space))) - len(self.refused())
 
     def known(self) -> list[Job]:
@@ -86,16 +92,17 @@ class Search:
         return [self._job_of(trial) for trial in self._trials() if "job" in trial.user_attrs]
 
     def put_back(self, jobs: Iterable[Job]) -> None:
-        """Let jobs be taken again, before new ones."""
+        """Add jobs, to be taken before new ones."""
         self._waiting.extend(jobs)
 
     def refused(self) -> list[tuple[str, str]]:
         """List the points that are no valid configuration, and why."""
-        trials = [trial for trial in self._trials() if "refused" in trial.user_attrs]
+        attributes = [trial.user_attrs for trial in self._trials()]
         words = self.composer.words
         return [
-            (", ".join(words(tuple(each.user_attrs["point"]))), each.user_attrs["refused"])
-            for each in trials
+            (", ".join(words(tuple(each["point"]))), each["refused"])
+            for each in attributes
+            if "refused" in each
         ]
 
     def take(self) -> Job | None:
@@ -103,7 +110,7 @@ class Search:
         if self._waiting:
             return self._waiting.popleft()
         with self._lock():
-            self._drop_half_asked()
+            self._drop_unfinished()
             for _ in range(_MOST_REPEATS):
                 if self._exhausted or len(self._trials()) >= self.settings.trials:
                     return None
@@ -113,9 +120,9 @@ class Search:
         return None
 
     def take_back(self, job: Job) -> bool:
-        """Put a job back that was cut: the points after it depend on its score.
+        """Put back a job that was cut: the points after it depend on its score.
 
-        One that is cut three times (its memory does not suffice) is left to the next command.
+        A job that is cut three times (such as for lack of memory) is left to the next command.
         """
         self._cuts[job.folder.path.name] += 1
         if self._cuts[job.folder.path.name] >= _MOST_CUTS:
@@ -124,9 +131,7 @@ class Search:
         return True
 
     def ended(self, outcome: Outcome) -> None:
-        """Tell the study how a job ended; what the same command would try again stays open."""
-        from optuna.trial import TrialState
-
+        """Tell the study how a job ended; a job that the same command tries again stays open."""
         name = outcome.job.folder.path.name
         with self._lock():
             mine = [trial for trial in self._all() if trial.user_attrs.get("job") == name]
@@ -151,8 +156,6 @@ class Search:
 
     def _ask(self) -> Job | None:
         """Ask for one point; None where it makes no new job. The lock is held."""
-        from heron.sweeps.study import distributions, point, seed_sampler
-
         seed_sampler(self._study, self.settings)
         trial = self._study.ask(distributions(self.composer.space))
         values = point(self.composer.space, trial.params)
@@ -177,38 +180,26 @@ class Search:
         self._jobs[trial.number] = job
         return job
 
-    def _drop_half_asked(self) -> None:
-        """Drop trials that a killed process had no time to make a job of. The lock is held."""
-        from optuna.trial import TrialState
-
-        from heron.sweeps.study import trial_of
-
+    def _drop_unfinished(self) -> None:
+        """Drop trials for which a killed process has not made a job yet. The lock is held."""
         for trial in self._trials():
             if trial.state == TrialState.RUNNING and "job" not in trial.user_attrs:
                 trial_of(self._study, trial.number).set_user_attr("repeats", trial.number)
                 self._study.tell(trial.number, state=TrialState.FAIL)
 
     def _refuse(self, number: int, error: str) -> None:
-        from optuna.trial import TrialState
-
-        from heron.sweeps.study import trial_of
-
         error = redact(error)
         print(f"heron train: {error}", flush=True)
         trial_of(self._study, number).set_user_attr("refused", error)
         self._study.tell(number, state=TrialState.FAIL)
 
     def _repeat(self, number: int, before: int) -> None:
-        """Drop a point that there is already, and draw one that has not been tried."""
-        from optuna.trial import TrialState
-
-        from heron.sweeps.study import parameters, trial_of
-
+        """Drop a point that was tried before, and draw one that was not."""
         trial_of(self._study, number).set_user_attr("repeats", before)
         self._study.tell(number, state=TrialState.FAIL)
         tried = [tuple(trial.user_attrs.get("point", ())) for trial in self._all()]
         seed = random.Random(f"{self.settings.seed}/{number}").randrange(2**31)
-        new = next(_untried(self, tried, seed), None)
+        new = next(draws(self.composer.space, len(tried) + 1, seed, tried), None)
         if new is None:
             print("heron train: the space has no more points to try", flush=True)
             self._exhausted = True
@@ -216,9 +207,7 @@ class Search:
             self._study.enqueue_trial(parameters(self.composer.space, new))
 
     def _add_again(self, ended: FrozenTrial, value: float) -> None:
-        """Enter what a job came to whose trial counts as failed or pruned: Optuna reopens none."""
-        from optuna.trial import create_trial
-
+        """Add the score of a job whose trial has failed or was pruned: Optuna reopens no trial."""
         self._study.add_trial(
             create_trial(
                 params=ended.params,
@@ -238,7 +227,7 @@ class Search:
         composition = self.composer.compose(values)
         config = composition.resolved()
         config.sweeper = replace(self.settings, study=self.name, trial=number)
-        # One that another process works on must not be cleared.
+        # The folder of a job that another process works on must not be cleared.
         config.run.resume = self._resumes or not new
         name = run_path(config, composition.overrides).name
         return Job(config, RunFolder(self.folder / name), own_words(composition.overrides))
@@ -248,15 +237,11 @@ class Search:
         return [trial for trial in self._all() if "repeats" not in trial.user_attrs]
 
     def _all(self) -> list[FrozenTrial]:
-        from optuna.trial import TrialState
-
         trials = self._study.get_trials(deepcopy=False)
         return [trial for trial in trials if trial.state != TrialState.WAITING]
 
     @cached_property
     def _study(self) -> optuna.Study:
-        from heron.sweeps.study import open_study
-
         return open_study(self.folder, self.name, self.settings, self.epochs, self.monitor)
 
     def _lock(self) -> Any:
@@ -267,12 +252,8 @@ class Search:
         return {key: value for key, value in self.__dict__.items() if key != "_study"}
 
 
-def _untried(search: Search, tried: list[Point], seed: int) -> Any:
-    return draws(search.composer.space, len(tried) + 1, seed, tried)
-
-
 def _check_for_secrets(space: Sequence[Dimension]) -> None:
-    """Refuse to write secrets into the journal, where the points that are tried are told apart."""
+    """Refuse to write secrets into the journal, which holds the values of every point."""
     for each in space:
         secret = next((word for word in each.values if redact(word) != word), None)
         if secret is not None:
@@ -283,7 +264,7 @@ def _check_for_secrets(space: Sequence[Dimension]) -> None:
 
 
 def _study_name(composer: Composer, first: Config) -> str:
-    """Name a search by all that makes its scores comparable: what is fixed, and the space."""
+    """Name a search by the fixed settings and the space: only then are its scores comparable."""
     keys = {each.key.lstrip("+") for each in composer.space}
     fixed = {key: value for key, value in decisive(first).items() if key not in keys}
     return f"search-{fingerprint(fixed, [each.describe() for each in composer.space])[:8]}"

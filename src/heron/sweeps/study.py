@@ -1,4 +1,4 @@
-"""The Optuna study of a search: a journal in the sweep's folder that any number of processes write.
+"""The Optuna study of a search: a journal in the sweep's folder, written by several processes.
 
 `study.journal` holds one JSON object a line, no pickle; `optuna-dashboard` reads it, too. A search
 with another space or other settings is another study in the same file.
@@ -39,8 +39,8 @@ def open_study(
         folder: the sweep's.
         name: of the study in the journal.
         settings: sampler and pruner.
-        epochs: that a training takes if nothing ends it.
-        monitor: what the trials are compared by.
+        epochs: of a training that is not ended early.
+        monitor: the score by which trials are compared.
     """
     return optuna.create_study(
         storage=_storage(folder),
@@ -60,7 +60,7 @@ def forget_study(folder: Path, name: str) -> None:
 
 
 def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
-    """Make the next point depend on the seed and the trials so far, not on who asks and when."""
+    """Seed the sampler by `sweeper.seed` and the number of trials, whichever process asks."""
     seed = (settings.seed * 100_003 + len(study.get_trials(deepcopy=False))) % 2**32
     startup = settings.startup_trials
     sampler: BaseSampler = RandomSampler(seed=seed)
@@ -72,7 +72,7 @@ def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
 
 
 def trial_of(study: optuna.Study, number: int) -> Trial:
-    """Take up a trial that another process has asked for."""
+    """Open a trial that another process has asked for."""
     return Trial(study, _frozen(study, number)._trial_id)
 
 
@@ -87,17 +87,17 @@ def _frozen(study: optuna.Study, number: int) -> FrozenTrial:
 
 
 def distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
-    """Say in Optuna's words what each key may be."""
+    """Give the Optuna distribution of each key."""
     return {each.key: _distribution(each) for each in space}
 
 
 def point(space: Sequence[Dimension], parameters: dict[str, Any]) -> Point:
-    """Read a trial's parameters as words of the command line."""
+    """Convert a trial's parameters to words of the command line."""
     return tuple(_word(each, parameters[each.key]) for each in space)
 
 
 def parameters(space: Sequence[Dimension], point: Point) -> dict[str, Any]:
-    """Write words of the command line as a trial's parameters."""
+    """Convert words of the command line to a trial's parameters."""
     return {
         each.key: _number(word) if each.ordered or not each.values else word
         for each, word in zip(space, point, strict=True)

@@ -1,7 +1,7 @@
 """The jobs of a sweep: planned, run, passed over and taken up again, by one or several commands.
 
-The sweep's folder is the ledger. Every job has a `status.json` before anything trains; who works on
-a job holds its lock; a job whose lock is free and that still says `running` was cut.
+Every job has a `status.json` before anything trains. A process that works on a job holds its lock;
+a job whose lock is free and that still says `running` was cut.
 """
 
 from __future__ import annotations
@@ -16,19 +16,10 @@ from heron.base.errors import HeronError, first_line
 from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
-from heron.sweeps.here import run_here
-from heron.sweeps.isolation import (
-    BUSY,
-    DONE,
-    FAILED,
-    Job,
-    JobProcess,
-    start_server,
-    wait_for_any,
-)
-from heron.sweeps.ledger import Best, Outcome, is_busy, progress_line
-from heron.sweeps.queue import Queue
+from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
+from heron.sweeps.ledger import Best, Outcome, Queue, is_busy, progress_line
 from heron.training.claim import check_sources, claim, count_ranks, source_hashes
+from heron.training.process import BUSY, DONE, FAILED, Job, run_here
 from heron.training.status import STALE, is_settled, killed, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
@@ -37,14 +28,14 @@ _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 
 
 class Sweep:
-    """Runs jobs and keeps count.
+    """Runs jobs and counts how they end.
 
     Args:
         queue: where jobs come from.
         isolate: each in a process of its own.
         n_jobs: how many side by side.
-        retry: `cut`, or `failed` to try again whatever failed, too.
-        stopped: asked now and then; once it says so, jobs are interrupted as by Ctrl+C.
+        retry: `cut`, or `failed` to try whatever failed again, too.
+        stopped: asked now and then; once it returns true, jobs are interrupted as by Ctrl+C.
     """
 
     def __init__(
@@ -61,7 +52,6 @@ class Sweep:
         self.stopped, self._at_once = stopped, n_jobs
         self.outcomes: list[Outcome] = []
         self._planned = set[Path]()
-        self._busy = list[Job]()
         self._best = Best()
 
     def run(self) -> list[Outcome]:
@@ -72,13 +62,17 @@ class Sweep:
         self.plan()
         while True:
             self.work()
-            busy = self._waited_for()
+            busy, free = self._open_jobs(), list[Job]()
             if not busy:
                 return self.outcomes
-            self.queue.put_back(self._wait(busy))
+            _print_waiting(len(busy))
+            while busy and not free:
+                time.sleep(_LOOK)
+                busy, free = self._look()
+            self.queue.put_back([*free, *busy])
 
     def take_part(self, worker: int = 0, of: int = 1) -> None:
-        """Run jobs that another process has planned, until none is left that is free.
+        """Run jobs that another process has planned, until none is free.
 
         Jobs that others hold are waited for as long as it takes to know whether they still live: a
         worker that is started again takes up the job that it was cut in.
@@ -90,76 +84,92 @@ class Sweep:
         self._planned |= {job.folder.path for job in self.queue.known()}
         ended, until = -1, 0.0
         while True:
-            free = [job for job in self._waited_for() if not is_busy(job.folder)]
+            _, free = self._look()
             if free or ended < 0:
                 begin = worker * len(free) // of
                 self.queue.put_back([*free[begin:], *free[:begin]])
                 self.work()
             if len(self.outcomes) > ended:
                 ended, until = len(self.outcomes), time.monotonic() + STALE + _LOOK
-            if not self._waited_for() or time.monotonic() > until:
+            if not self._open_jobs() or time.monotonic() > until:
                 return
             if self.stopped():
                 raise KeyboardInterrupt
             time.sleep(_LOOK)
 
     def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
-        """Show how jobs end that others run; takes none up.
+        """Show how jobs end that others run; runs none.
 
         Args:
-            works: whether any of the workers still does; not asked again once it says no.
+            works: whether any of the workers still does; not asked again once it returns false.
             at_once: how many jobs they run side by side.
         """
         self._at_once = at_once
         while works():
-            self._see_who_has_ended()
+            self._look(kept=False)
             time.sleep(_LOOK)
-        if busy := self._see_who_has_ended():  # who has ended by now has written all
-            _say_who_waits(busy)
-        while self._see_who_has_ended():
+        busy, free = self._look(kept=False)  # workers that have ended have written all
+        if busy:
+            _print_waiting(len(busy))
+        while busy:
             time.sleep(_LOOK)
-        for job in self._waited_for():
+            busy, free = self._look(kept=False)
+        for job in free:
             # The queue is not told: nothing has ended, the next command goes on with it.
-            left = job.folder.state()
-            error = f"no worker has ended it (it is {left})"
-            was_asked = left == "interrupted"
-            self.outcomes.append(Outcome(job, left if was_asked else "failed", error))
+            state = job.folder.state()
+            error = f"no worker has ended it (it is {state})"
+            was_asked = state == "interrupted"
+            self.outcomes.append(Outcome(job, state if was_asked else "failed", error))
         return self.outcomes
-
-    def _see_who_has_ended(self) -> int:
-        """Count in the jobs that others have ended; returns on how many others still work."""
-        busy = 0
-        for job in self._waited_for():
-            if is_busy(job.folder):
-                busy += 1
-                continue
-            status = job.folder.read_status()
-            if is_settled(job.config, status):
-                error = first_line(str(status.get("error") or ""))
-                seconds = float(status.get("seconds") or 0.0)
-                self._add(Outcome(job, str(status["state"]), error, seconds))
-                print(self._line(), flush=True)
-        return busy
 
     def plan(self) -> list[Job]:
         """Claim the folders of all jobs that there are so far; returns those to be run."""
-        todo = [job for job in self.queue.known() if self._is_left(job)]
-        self._say_what_is_kept()
+        todo = [job for job in self.queue.known() if self._must_run(job)]
+        self._print_kept()
         self.queue.put_back(todo)
         return todo
 
     def work(self) -> None:
-        """Run the jobs that the queue has; those that others work on are noted."""
+        """Run the jobs that the queue has and that nobody works on."""
         if self.isolate:
             start_server(self.queue.preload)
-        self._busy = []
         with closing(self._side_by_side() if self.isolate else self._here()) as ended:
             for job, code, seconds in ended:
-                if code == BUSY or not self._record(job, code, seconds):
-                    self._busy.append(job)
+                if code != BUSY:
+                    self._record(job, code, seconds)
 
-    def _is_left(self, job: Job) -> bool:
-        """Claim a job's folder; tell whether the job has to be run, and record it if not."""
+    def _open_jobs(self) -> list[Job]:
+        """List the jobs that are not counted as ended."""
+        counted = {each.job.folder.path for each in self.outcomes}
+        return [job for job in self.queue.known() if job.folder.path not in counted]
+
+    def _look(self, kept: bool = True) -> tuple[list[Job], list[Job]]:
+        """Count in the jobs that others have ended; returns those they work on, and the rest."""
+        found: dict[str, list[Job]] = {"busy": [], "free": [], "ended": []}
+        for job in self._open_jobs():
+            found[self._state(job, kept)].append(job)
+        return found["busy"], found["free"]
+
+    def _state(self, job: Job, kept: bool = True) -> str:
+        """Tell whether others work on a job (`busy`), have `ended` it, or neither (`free`).
+
+        Args:
+            job: one that they have ended is counted.
+            kept: whether it then counts as not run by this command.
+        """
+        if is_busy(job.folder):
+            return "busy"
+        status = job.folder.read_status()
+        if not is_settled(job.config, status):
+            return "free"
+        error = first_line(str(status.get("error") or ""))
+        seconds = 0.0 if kept else float(status.get("seconds") or 0.0)
+        self._add(Outcome(job, str(status["state"]), error, seconds, kept))
+        print(self._line(), flush=True)
+        return "ended"
+
+    def _must_run(self, job: Job) -> bool:
+        """Claim a job's folder; tell whether the job has to be run, and count it if not."""
         self._planned.add(job.folder.path)
         job.folder.path.mkdir(parents=True, exist_ok=True)
         try:
@@ -186,7 +196,7 @@ class Sweep:
         return True
 
     def _tries_again(self, status: dict[str, object]) -> bool:
-        # A run of before this was noted is tried again.
+        # Statuses of earlier versions have no `retry`: those runs are tried again.
         return self.retry == "failed" or bool(status.get("retry", True))
 
     def _keep(self, job: Job, state: str, error: str = "") -> bool:
@@ -197,9 +207,9 @@ class Sweep:
         self.outcomes.append(outcome)
         self.queue.ended(outcome)
         if self.queue.searches and outcome.state == "done":
-            self._best.see(outcome.job)
+            self._best.add(outcome.job)
 
-    def _say_what_is_kept(self) -> None:
+    def _print_kept(self) -> None:
         states = [each.state for each in self.outcomes]
         done, pruned = states.count("done"), states.count("pruned")
         if done or pruned:
@@ -213,14 +223,9 @@ class Sweep:
     def _next(self) -> Job | None:
         """Take the next job that nobody works on and nobody has ended in the meantime."""
         while (job := self.queue.take()) is not None:
-            if job.folder.path not in self._planned and not self._is_left(job):
+            if job.folder.path not in self._planned and not self._must_run(job):
                 print(self._line(), flush=True)
-            elif is_busy(job.folder):
-                self._busy.append(job)
-            elif is_settled(job.config, status := job.folder.read_status()):
-                self._keep(job, str(status["state"]), str(status.get("error") or ""))
-                print(self._line(), flush=True)
-            else:
+            elif self._state(job) == "free":
                 return job
         return None
 
@@ -263,14 +268,14 @@ class Sweep:
         for line in process.lines():
             print(name + line, flush=True)
 
-    def _record(self, job: Job, code: int, seconds: float) -> bool:
-        """Note how a job ended; False if another command has taken it up in the meantime."""
+    def _record(self, job: Job, code: int, seconds: float) -> None:
+        """Count how a job ended, unless another command has taken it up in the meantime."""
         if code < 0 or code not in (DONE, FAILED, INTERRUPTED):
             try:
                 with locked(job.folder.lock, wait=False):
                     _mark_killed(job, code)
             except BlockingIOError:
-                return False
+                return
         status = job.folder.read_status()
         state, error = "failed", first_line(str(status.get("error") or f"exit code {code}"))
         if code == DONE:
@@ -281,46 +286,21 @@ class Sweep:
         if was_cut and self.queue.take_back(job):
             print(f"heron train: {job.folder.path.name}: {error or state}; it goes on", flush=True)
             self._planned.discard(job.folder.path)
-            return True
+            return
         self._add(Outcome(job, state, error, seconds))
         if self.isolate or self.queue.searches:
             print(self._line(), flush=True)
-        return True
 
     def _line(self) -> str:
         return progress_line(self.outcomes, self.queue.total, self._at_once, self._best)
 
-    def _waited_for(self) -> list[Job]:
-        """List the jobs that are neither ended nor this command's to run now."""
-        counted = {each.job.folder.path for each in self.outcomes}
-        busy = {job.folder.path: job for job in (*self._busy, *self.queue.known())}
-        return [job for path, job in busy.items() if path not in counted]
 
-    def _wait(self, busy: Sequence[Job]) -> list[Job]:
-        """Wait for jobs of other commands; returns those that were left undone, to be run here."""
-        _say_who_waits(len(busy))
-        left, waiting = list[Job](), list(busy)
-        while waiting and not left:
-            time.sleep(_LOOK)
-            for job in list(waiting):
-                if is_busy(job.folder):
-                    continue
-                waiting.remove(job)
-                status = job.folder.read_status()
-                if not is_settled(job.config, status):
-                    left.append(job)
-                    continue
-                self._keep(job, str(status["state"]), str(status.get("error") or ""))
-                print(self._line(), flush=True)
-        return left + waiting
-
-
-def _say_who_waits(jobs: int) -> None:
+def _print_waiting(jobs: int) -> None:
     print(f"heron train: waiting for {jobs} jobs of another command", flush=True)
 
 
 def _check_done(job: Job) -> None:
-    """Make sure that a finished job's data is still what it was, where it is still there."""
+    """Make sure that a finished job's data is unchanged, where it is still there."""
     try:
         sources = source_hashes(job.config)
     except HeronError:
@@ -329,13 +309,13 @@ def _check_done(job: Job) -> None:
 
 
 def _mark_killed(job: Job, code: int) -> None:
-    """Write down what a killed process could not."""
+    """Write to `status.json` what a killed process could not."""
     if job.folder.state() not in ("done", "pruned"):
         try_update(job.folder, state="failed", error=killed(code), traceback=None, retry=True)
 
 
 def _stop(working: Sequence[JobProcess]) -> None:
-    """Let jobs write down that they were interrupted; all at once, then wait for each."""
+    """Interrupt all jobs at once, then wait for each to end."""
     until = time.monotonic() + _GRACE
     for process in working:
         process.interrupt()

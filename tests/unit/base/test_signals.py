@@ -14,13 +14,14 @@ import torch
 from heron.base import signals
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.base.signals import Deferred, Terminated, held_back, terminable
+from heron.base.signals import Deferred, Terminated, hold_sigterm, terminable
 from heron.cli import main
 from heron.config.schema import Config
-from heron.sweeps.isolation import Job
-from heron.sweeps.queue import JobList
+from heron.sweeps.ledger import JobList
+from heron.sweeps.start import run_sweep
 from heron.sweeps.sweep import Sweep
 from heron.tasks.class_module import ClassificationModule
+from heron.training.process import Job
 from small_runs import TINY, heron, in_folder
 
 WORDS = ("run.job=tiny", "trainer.progress=false")
@@ -142,7 +143,7 @@ def test_sigterm_that_is_held_back_comes_afterwards() -> None:
     seen = []
 
     def work() -> None:
-        with held_back():
+        with hold_sigterm():
             terminate()
             seen.append("whole")
 
@@ -170,17 +171,14 @@ def job(tmp_path: Path, chronicle_config: Callable[..., Config]) -> Job:
 def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_with_143(
     job: Job, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from heron.commands import train as command
-
     def run_here(job: Job, in_sweep: bool = False) -> int:
         job.folder.update_status(state="interrupted", error="Terminated: by SIGTERM", retry=True)
         return signals.INTERRUPTED
 
     reports: list[Any] = []
     monkeypatch.setattr("heron.sweeps.sweep.run_here", run_here)
-    monkeypatch.setattr(command, "_report", reports.append)
     queue = JobList([job])
-    code = command._run_sweep(queue, job.config, job.folder.path.parent, False, [])
+    code = run_sweep(queue, job.config, job.folder.path.parent, False, [], reports.append)
     assert code == 143
     assert reports == []
     printed = capsys.readouterr()

@@ -16,10 +16,10 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
-from heron.sweeps.devices import RanksProcess, check_start, count_ranks, threads, was_left_alone
-from heron.sweeps.isolation import Job
-from heron.sweeps.queue import JobList
+from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection, threads
+from heron.sweeps.ledger import JobList
 from heron.sweeps.sweep import Sweep
+from heron.training.process import Job
 from small_runs import TINY, compose, in_folder
 from small_sweeps import alive, wait_until
 from two_processes import files, furthest, weights
@@ -291,4 +291,4 @@ def test_no_secret_is_on_a_command_line(
     ],
 )
 def test_what_a_lost_neighbour_causes_is_told_from_errors(error: str, expected: bool) -> None:
-    assert was_left_alone(error) == expected
+    assert is_lost_connection(error) == expected

@@ -102,7 +102,7 @@ def launch(
 ) -> int:
     """Run a sweep with workers inside this process."""
     monkeypatch.setattr("heron.sweeps.launchers.STARTERS", {"slurm": engine.start})
-    monkeypatch.setattr("heron.sweeps.launchers.check_launcher", lambda settings: None)
+    monkeypatch.setattr("heron.sweeps.start.check_launcher", lambda settings: None)
     settings = ("launcher=slurm", "launcher.workers=2", "run.isolate=false")
     return sweep(folder, *settings, *words, n=n)
 
@@ -337,7 +337,7 @@ def test_joblib_is_another_name_for_jobs_side_by_side(
         asked.append((isolate, n_jobs))
         return SimpleNamespace(run=list)
 
-    monkeypatch.setattr("heron.commands.train.Sweep", note)
+    monkeypatch.setattr("heron.sweeps.start.Sweep", note)
     words = ("launcher=joblib", "launcher.workers=3", "run.n_jobs=2")
     assert sweep(tmp_path, *words, "run.isolate=null") == 0
     assert asked == [(True, 6)]

@@ -19,16 +19,15 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.commands.train import _run_search
 from heron.config.checks import resolve
 from heron.config.compose import Composition, compose_and_run
-from heron.sweeps.isolation import Job
 from heron.sweeps.journal import Journal
-from heron.sweeps.ledger import JOURNAL
-from heron.sweeps.queue import JobList
+from heron.sweeps.ledger import JOURNAL, JobList
 from heron.sweeps.search import Search
+from heron.sweeps.start import run_search
 from heron.sweeps.study import _storage
 from heron.sweeps.sweep import Sweep
+from heron.training.process import Job
 from small_runs import TINY, heron
 from small_sweeps import jobs_of, kill_one, meanwhile, states, sweep
 
@@ -65,7 +64,7 @@ def again(*words: str, **settings: object) -> int:
     """Run the command; returns the exit code, 130 where it was interrupted."""
     startup = {"sweeper__startup_trials": 3, "sweeper__sampler": "tpe"}
     try:
-        return _run_search(first(*words, **{**startup, **settings}))
+        return run_search(first(*words, **{**startup, **settings}), lambda folder: None)
     except KeyboardInterrupt:
         return 130
 
@@ -326,7 +325,7 @@ def test_a_point_that_is_refused_fails_alone(
 def test_starting_over_forgets_the_study(ran: Trainings) -> None:
     assert again(LR, sweeper__trials=2) == 0
     composition = first(LR, sweeper__trials=2, sweeper__startup_trials=3, run__resume=False)
-    assert _run_search(composition) == 0
+    assert run_search(composition, lambda folder: None) == 0
     assert ran.lrs[2:] == ran.lrs[:2]
     assert len(trials()) == 2
 

@@ -17,11 +17,10 @@ from heron.base.errors import ConfigError
 from heron.base.registry import Registry
 from heron.base.secrets import redact
 from heron.config.schema import Config, LauncherConfig
-from heron.sweeps.isolation import Job
 from heron.sweeps.launchers.worker import Worker, remove_pickles
-from heron.sweeps.ledger import LAUNCHER, Outcome
-from heron.sweeps.queue import JobList, Queue
+from heron.sweeps.ledger import LAUNCHER, JobList, Outcome, Queue
 from heron.sweeps.sweep import Sweep
+from heron.training.process import Job
 
 WORKERS = "workers"  # a file with their number
 _GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heron.base.forks import named_forks, take_over
+from heron.base.forks import named_forks, set_named_forks
 from heron.base.signals import TERMINATED, Terminated, terminable
 from heron.sweeps.isolation import Redacting, start_server
-from heron.sweeps.queue import Queue
+from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 
 OVER = ".over"  # ends the names of files that workers leave when they are over
@@ -53,7 +53,7 @@ class Worker:
     def __call__(self, number: int) -> int:
         """Work; returns how many jobs this worker has ended."""
         os.chdir(self.folder)
-        take_over(self.forks)
+        set_named_forks(self.forks)
         # Each job is one task, whatever the cluster has given the worker: Lightning must not ask
         # SLURM for the number of its processes. "bash" is its word for that.
         os.environ["SLURM_JOB_NAME"] = "bash"

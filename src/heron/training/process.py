@@ -1,0 +1,95 @@
+"""One job in this process: what it prints, how it fails, and its exit code.
+
+Light to import: Lightning and transformers are loaded when a job begins, so that a mistake in a
+command line is answered at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from heron.base.errors import HeronError, os_error_text
+from heron.base.registry import on_demand
+from heron.base.run_folder import RunFolder
+from heron.base.secrets import redact
+from heron.base.signals import INTERRUPTED
+from heron.config.run_names import path_words
+from heron.config.schema import Config
+from heron.training.claim import BusyError
+from heron.training.status import Clock, note_failure
+
+DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
+
+run_job = on_demand("heron.training.job:run_job")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run that a command asks for.
+
+    Args:
+        config: resolved.
+        folder: its run folder.
+        overrides: what the user typed; in a sweep, with this job's values.
+    """
+
+    config: Config
+    folder: RunFolder
+    overrides: list[str]
+
+    def train(self) -> dict[str, dict[str, float]]:
+        """Run the job in this process; returns its scores."""
+        scores: dict[str, dict[str, float]] = run_job(self.config, self.folder, self.overrides)
+        return scores
+
+
+def caught(action: Callable[[], Any]) -> BaseException | None:
+    """Call `action`; returns the error that ended it, Ctrl+C and SIGTERM included."""
+    try:
+        action()
+    except (Exception, KeyboardInterrupt) as error:
+        return error
+    return None
+
+
+def job_exit_code(error: BaseException | None) -> int:
+    """Choose the exit code of a job's process from what `caught` returned."""
+    if error is None:
+        return DONE
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    return BUSY if isinstance(error, BusyError) else FAILED
+
+
+def print_error(error: BaseException, job: Job) -> None:
+    """Print a job's error on standard error; a traceback if it is not the user's to mend."""
+    if not isinstance(error, HeronError | OSError):
+        text = "".join(traceback.format_exception(error))
+        print(redact(text.rstrip("\n")), file=sys.stderr, flush=True)
+    message = str(error)
+    if isinstance(error, OSError):
+        message = os_error_text(error, path_words(job.config))
+    print(redact(f"heron train: {message}"), file=sys.stderr, flush=True)
+
+
+def run_here(job: Job, in_sweep: bool = False) -> int:
+    """Run a job in this process; returns `DONE`, `FAILED` or, in a sweep, `BUSY`."""
+    clock = Clock()
+    done = job.config.run.resume and job.folder.state() == "done"
+    note = ": done already; run.resume=false starts over" if done else ""
+    print(f"heron train: {job.folder.path}{note}", flush=True)
+    error = caught(job.train)
+    if error is None:
+        return DONE
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if in_sweep and isinstance(error, BusyError):
+        return BUSY
+    print_error(error, job)
+    if in_sweep:
+        note_failure(job.folder, error, clock)
+    return FAILED
