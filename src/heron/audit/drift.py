@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from heron.audit.findings import Finding, Measure, Severity
+from heron.audit.findings import Finding, Measure
 from heron.audit.texts import Splits, fields, words
 
 _CHANCE = 0.001
@@ -23,9 +23,11 @@ def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
         `rows` with the class counts of each split; of several splits also `label_drift`,
         `length_drift` and `vocabulary_drift`.
     """
-    findings = [_counts(splits, labels)]
+    counts = {split: Counter(e.label for e in examples) for split, examples in splits.items()}
+    findings = [_counts(counts, labels)]
     if len(splits) > 1:
-        findings += [_labels(splits, labels), _lengths(splits), _vocabulary(splits)]
+        by_label = {split: [found[label] for label in labels] for split, found in counts.items()}
+        findings += [_labels(by_label), _lengths(splits), _vocabulary(splits)]
     return findings
 
 
@@ -38,51 +40,51 @@ def total_variation(one: Sequence[float], other: Sequence[float]) -> float:
     return float(np.abs(first - second).sum() / 2)
 
 
-def _counts(splits: Splits, labels: Sequence[str]) -> Finding:
+def _counts(counts: dict[str, Counter[str | None]], labels: Sequence[str]) -> Finding:
     measures: list[Measure] = []
-    for split, examples in splits.items():
-        found = Counter(e.label for e in examples)
+    for split, found in counts.items():
         known = {label: found[label] for label in labels}
-        measures.append({"split": split, "rows": len(examples), **known, "unlabelled": found[None]})
-    sizes = ", ".join(f"{split} {len(examples):,}" for split, examples in splits.items())
+        measures.append({"split": split, "rows": found.total(), **known, "unlabelled": found[None]})
+    sizes = ", ".join(f"{split} {found.total():,}" for split, found in counts.items())
     return Finding("rows", "info", f"rows as shipped: {sizes}", measures)
 
 
-def _labels(splits: Splits, labels: Sequence[str]) -> Finding:
+def _labels(counts: dict[str, list[int]]) -> Finding:
     from scipy.stats import chi2_contingency
 
     measures: list[Measure] = []
     drifted = False
-    for one, other in combinations(splits, 2):
-        counts = [
-            [Counter(e.label for e in splits[s])[label] for label in labels] for s in (one, other)
-        ]
-        present = np.array(counts)[:, np.sum(counts, 0) > 0]
+    for one, other in combinations(counts, 2):
+        both = [counts[one], counts[other]]
+        present = np.array(both)[:, np.sum(both, 0) > 0]
         comparable = min(present.shape) > 1 and present.sum(1).all()
         p = float(chi2_contingency(present).pvalue) if comparable else None
-        distance = total_variation(*counts)
+        distance = total_variation(*both)
         drifted |= p is not None and p < _CHANCE and distance >= _LABEL_SHIFT
         measures.append(
             {"splits": f"{one}, {other}", "total variation": distance, "chi-squared p": p}
         )
-    said = "the splits differ in their class shares" if drifted else "the class shares agree"
-    advice = (
-        "a majority class or a prior learned on one split misleads on another" if drifted else ""
-    )
-    severity: Severity = "warning" if drifted else "info"
-    return Finding("label_drift", severity, said, measures, advice=advice)
+    if not drifted:
+        return Finding("label_drift", "info", "the class shares agree", measures)
+    title = "the splits differ in their class shares"
+    advice = "a majority class or a prior learned on one split misleads on another"
+    return Finding("label_drift", "warning", title, measures, advice=advice)
 
 
 def _lengths(splits: Splits) -> Finding:
     from scipy.stats import ks_2samp
 
-    lengths = {split: _word_counts(splits, split) for split in splits}
+    lengths: dict[str, dict[str, list[int]]] = {split: {} for split in splits}
+    for split, examples in splits.items():
+        for example in examples:
+            for field, text in fields(example).items():
+                lengths[split].setdefault(field, []).append(len(text.split()))
     measures: list[Measure] = []
     drifted = []
     for one, other in combinations(splits, 2):
-        for field in lengths[one]:
-            first, second = lengths[one][field], lengths[other].get(field, [])
-            if not first or not second:
+        for field, first in lengths[one].items():
+            second = lengths[other].get(field)
+            if not second:
                 continue
             test = ks_2samp(first, second)
             if test.pvalue < _CHANCE and test.statistic >= _LENGTH_SHIFT:
@@ -98,26 +100,23 @@ def _lengths(splits: Splits) -> Finding:
                 }
             )
     title = "lengths differ between splits: " + ", ".join(drifted) if drifted else "lengths agree"
-    severity: Severity = "warning" if drifted else "info"
-    return Finding("length_drift", severity, title, measures, meaning="Lengths in words.")
-
-
-def _word_counts(splits: Splits, split: str) -> dict[str, list[int]]:
-    counts: dict[str, list[int]] = {}
-    for example in splits[split]:
-        for field, text in fields(example).items():
-            counts.setdefault(field, []).append(len(text.split()))
-    return counts
+    meaning = "Lengths in words."
+    return Finding(
+        "length_drift", "warning" if drifted else "info", title, measures, meaning=meaning
+    )
 
 
 def _vocabulary(splits: Splits) -> Finding:
     """Count the words of later splits that the first split never has."""
     first, *others = splits
-    known = {word for e in splits[first] for word in _words(e.text, e.text_pair)}
+    counts = {
+        split: Counter(word for e in examples for word in words(e.text) + words(e.text_pair or ""))
+        for split, examples in splits.items()
+    }
     measures: list[Measure] = []
     for split in others:
-        found = Counter(word for e in splits[split] for word in _words(e.text, e.text_pair))
-        unseen = [word for word in found if word not in known]
+        found = counts[split]
+        unseen = found.keys() - counts[first].keys()
         tokens = sum(found[word] for word in unseen)
         measures.append(
             {
@@ -130,7 +129,3 @@ def _vocabulary(splits: Splits) -> Finding:
     shares = ", ".join(f"{m['split']} {m[f'words not in {first}']:.1%}" for m in measures)
     title = f"words that {first} never has: {shares}"
     return Finding("vocabulary_drift", "info", title, measures, meaning="Shares are fractions.")
-
-
-def _words(text: str, text_pair: str | None) -> list[str]:
-    return words(text) + words(text_pair or "")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,12 @@ _MARKDOWN_TEXT, _HTML_TEXT = 160, 1_200  # characters
 _TINY = 0.0005  # would be shown as 0.000
 
 
-@dataclass(frozen=True, slots=True)
+class _ShownRow(NamedTuple):
+    row: Row
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """The findings on a data set, serious ones first, and the words that named and changed it."""
 
@@ -43,7 +48,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Name it for a heading."""
+        """The heading."""
         return f"Audit of {self.shipped.config.title or self.shipped.config.name}"
 
     @property
@@ -52,39 +57,67 @@ class Report:
         found = Counter(finding.severity for finding in self.findings)
         return ", ".join(f"{found[severity]} {severity}" for severity in SEVERITIES)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of a row's texts."""
+        if is_pair(self.shipped.splits):
+            return PREMISE, HYPOTHESIS
+        return (ARTICLE, SUMMARY) if has_summaries(self.shipped.splits) else ("text",)
 
-class ShownRow(NamedTuple):
-    """A row of a finding, with its texts."""
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Where the data comes from, by name."""
+        shipped = self.shipped
+        facts = [
+            ("asked for", " ".join(self.overrides)),
+            ("language", get_language(shipped.config.language).name),
+            *((f"{split}, sha256", value) for split, value in shipped.sha256.items()),
+            *((f"{split}, missing", str(path)) for split, path in shipped.missing.items()),
+            ("heron", __version__),
+        ]
+        return [(name, value) for name, value in facts if value]
 
-    row: Row
-    texts: tuple[str, ...]
+    @cached_property
+    def examples(self) -> Mapping[tuple[str, str], Example]:
+        """The examples by split and guid."""
+        return {(s, e.guid): e for s, rows in self.shipped.splits.items() for e in rows}
+
+    def rows(self, finding: Finding, limit: int) -> list[_ShownRow]:
+        """List the first rows of a finding, with their texts; events have their markers."""
+        markers = event_markers(self.shipped.config)
+        shown = []
+        for row in finding.rows[:limit]:
+            example = self.examples[row.split, row.guid]
+            texts: tuple[str, ...] = (example.text,)
+            if (second := second_of(example)) is not None:
+                texts = example.text, second
+            elif example.spans:
+                texts = (mark(example.text, example.spans, markers).text,)
+            shown.append(_ShownRow(row, texts))
+        return shown
+
+    def as_json(self) -> dict[str, Any]:
+        """Turn the report into plain dictionaries, with all rows of each finding."""
+        config = self.shipped.config
+        return {
+            "heron": __version__,
+            "data": config.name,
+            "overrides": list(self.overrides),
+            "sha256": self.shipped.sha256,
+            "missing": list(self.shipped.missing),
+            "options": text_options(config),
+            "rows": {split: len(rows) for split, rows in self.shipped.splits.items()},
+            "findings": [finding.as_json() for finding in self.findings],
+        }
 
 
 def write(report: Report, folder: Path) -> list[Path]:
     """Write the three files into `folder`; returns their paths."""
-    from heron.base.pages import render
-
-    examples = {(s, e.guid): e for s, rows in report.shipped.splits.items() for e in rows}
     findings = folder / "findings.json"
-    page = write_file(folder / "audit.html", render("audit.html.j2", **_page(report, examples)))
-    text = write_file(folder / "audit.md", "\n".join(_markdown(report, examples)))
-    write_json(findings, as_json(report))
+    page = write_file(folder / "audit.html", _page(report))
+    text = write_file(folder / "audit.md", "\n".join(_markdown(report)))
+    write_json(findings, report.as_json())
     return [page, text, findings]
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """Turn the report into plain dictionaries, with all rows of each finding."""
-    config = report.shipped.config
-    return {
-        "heron": __version__,
-        "data": config.name,
-        "overrides": list(report.overrides),
-        "sha256": report.shipped.sha256,
-        "missing": list(report.shipped.missing),
-        "options": text_options(config),
-        "rows": {split: len(rows) for split, rows in report.shipped.splits.items()},
-        "findings": [finding.as_json() for finding in report.findings],
-    }
 
 
 def print_summary(report: Report) -> None:
@@ -113,74 +146,39 @@ def measure_table(finding: Finding) -> Table | None:
 
 
 def _cell(value: str | int | float | None) -> Cell:
-    tiny = isinstance(value, float) and 0 < abs(value) < _TINY
-    return Formatted(value, ".1e") if tiny else value  # type: ignore[arg-type]
-
-
-def _shown(
-    finding: Finding, examples: dict[tuple[str, str], Example], limit: int, config: Any
-) -> Iterator[ShownRow]:
-    for row in islice(finding.rows, limit):
-        yield ShownRow(row, _texts(examples[row.split, row.guid], config))
-
-
-def _texts(example: Example, config: Any) -> tuple[str, ...]:
-    """List the texts of an example, with event markers."""
-    if (second := second_of(example)) is not None:
-        return example.text, second
-    if example.spans:
-        return (mark(example.text, example.spans, event_markers(config)).text,)
-    return (example.text,)
-
-
-def _columns(report: Report) -> tuple[str, ...]:
-    if is_pair(report.shipped.splits):
-        return PREMISE, HYPOTHESIS
-    return (ARTICLE, SUMMARY) if has_summaries(report.shipped.splits) else ("text",)
+    is_tiny = isinstance(value, float) and 0 < abs(value) < _TINY
+    return Formatted(value, ".1e") if is_tiny else value  # type: ignore[arg-type]
 
 
 def _shorten(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _facts(report: Report) -> list[tuple[str, str]]:
-    shipped = report.shipped
-    facts = [
-        ("asked for", " ".join(report.overrides)),
-        ("language", get_language(shipped.config.language).name),
-        *((f"{split}, sha256", value) for split, value in shipped.sha256.items()),
-        *((f"{split}, missing", str(path)) for split, path in shipped.missing.items()),
-        ("heron", __version__),
-    ]
-    return [(name, value) for name, value in facts if value]
+def _page(report: Report) -> str:
+    from heron.base.pages import render  # start-up time: jinja2
 
-
-def _page(report: Report, examples: dict[tuple[str, str], Example]) -> dict[str, Any]:
     config = report.shipped.config
     language = get_language(config.language)
-    shown = [
-        (finding, measure_table(finding), list(_shown(finding, examples, _HTML_ROWS, config)))
-        for finding in report.findings
-    ]
-    return {
-        "title": report.title,
-        "synthetic": "Synthetic data: not a research result." if config.synthetic else "",
-        "counts": report.counts,
-        "facts": _facts(report),
-        "findings": shown,
-        "columns": _columns(report),
-        "language": language.code,
-        "direction": language.direction,
-        "markers": tuple(event_markers(config)),
-        "width": _HTML_TEXT,
-        "shorten": _shorten,
-    }
+    return render(
+        "audit.html.j2",
+        title=report.title,
+        synthetic="Synthetic data: not a research result." if config.synthetic else "",
+        counts=report.counts,
+        facts=report.facts,
+        findings=[(f, measure_table(f), report.rows(f, _HTML_ROWS)) for f in report.findings],
+        columns=report.columns,
+        language=language.code,
+        direction=language.direction,
+        markers=tuple(event_markers(config)),
+        width=_HTML_TEXT,
+        shorten=_shorten,
+    )
 
 
-def _markdown(report: Report, examples: dict[tuple[str, str], Example]) -> Iterator[str]:
+def _markdown(report: Report) -> Iterator[str]:
     yield f"# {html.escape(report.title, quote=False)}\n"
     yield f"{report.counts}.\n"
-    yield from (f"- {name}: `{value}`" for name, value in _facts(report))
+    yield from (f"- {name}: `{value}`" for name, value in report.facts)
     yield ""
     for finding in report.findings:
         yield f"## {finding.severity}: {finding.id}\n"
@@ -190,23 +188,15 @@ def _markdown(report: Report, examples: dict[tuple[str, str], Example]) -> Itera
         if table := measure_table(finding):
             yield to_markdown(table)
         if finding.rows:
-            yield to_markdown(_rows_table(report, finding, examples))
+            yield to_markdown(_rows_table(report, finding))
 
 
-def _rows_table(
-    report: Report, finding: Finding, examples: dict[tuple[str, str], Example]
-) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            shown.row.group,
-            shown.row.split,
-            shown.row.guid,
-            shown.row.label or "",
-            *(_shorten(text, _MARKDOWN_TEXT) for text in shown.texts),
-        )
-        for shown in _shown(finding, examples, _MARKDOWN_ROWS, report.shipped.config)
-    ]
-    columns = ("group", "split", "guid", "label", *_columns(report))
+def _rows_table(report: Report, finding: Finding) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for row, texts in report.rows(finding, _MARKDOWN_ROWS):
+        shown = (_shorten(text, _MARKDOWN_TEXT) for text in texts)
+        rows.append((row.group, row.split, row.guid, row.label or "", *shown))
     more = len(finding.rows) - len(rows)
     note = f"{more:,} more in findings.json." if more else ""
+    columns = ("group", "split", "guid", "label", *report.columns)
     return Table("Rows", columns, tuple(rows), note)

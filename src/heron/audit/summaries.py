@@ -123,16 +123,11 @@ def _short(split: str, rows: Sequence[Example]) -> list[Finding]:
     short = [example for example in rows if len(folded_words(str(example.target))) < SHORT]
     if not short:
         return []
+    short.sort(key=lambda example: len(str(example.target)))
+    severity = _severity(len(short) / len(rows), _SHORT_WARNING)
     title = f"{split}: {len(short):,} of {len(rows):,} summaries have fewer than {SHORT} words"
-    return [
-        Finding(
-            f"short.{split}",
-            _severity(len(short) / len(rows), _SHORT_WARNING),
-            title,
-            rows=_rows(split, sorted(short, key=lambda example: len(str(example.target)))),
-            advice=f"data.summaries.min_summary_tokens={SHORT} leaves them out",
-        )
-    ]
+    advice = f"data.summaries.min_summary_tokens={SHORT} leaves them out"
+    return [Finding(f"short.{split}", severity, title, rows=_rows(split, short), advice=advice)]
 
 
 def _long(split: str, rows: Sequence[Example]) -> list[Finding]:
