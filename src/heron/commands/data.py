@@ -14,8 +14,9 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import parse_options
+from heron.data.download import fetch
 from heron.data.examples import Example, count_mended
-from heron.data.sources import Source, State, fetch, inspect
+from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
 

@@ -1,7 +1,6 @@
-"""Which units form a batch, and in what order: pure functions of lengths, seed and epoch.
+"""Plans of batches: pure functions of lengths, seed and epoch.
 
-A unit's sequences and rows come into a batch together (`heron.data.features.Units`).
-Shape suffixes: U units, P units of a pass (repeats included), C classes.
+Shape suffixes: U units (`heron.data.features.Units`), P units of a pass with repeats, C classes.
 """
 
 from __future__ import annotations
@@ -14,18 +13,16 @@ import numpy as np
 from heron.config.schema import BUDGET, BatchingConfig
 from heron.data.features import UNLABELLED, Units
 
-BATCHES = 20  # that an epoch is to have at least where `batching.tokens` is null
+BATCHES = 20  # at least in an epoch where `batching.tokens` is null
 
 
 def budget(batching: BatchingConfig) -> int:
-    """Read how many padded tokens a batch may have, where no data makes it fewer."""
+    """Get the most padded tokens of a batch, before `fit_budget`."""
     return BUDGET if batching.tokens is None else batching.tokens
 
 
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
-    """Let the budget follow the data where `batching.tokens` is null.
-
-    An epoch gets about `BATCHES` batches at least; where it has them anyway, `BUDGET` is left.
+    """Where `batching.tokens` is null, lower the budget so that an epoch has `BATCHES` batches.
 
     Args:
         batching: the run's.
@@ -54,7 +51,7 @@ def plan_epoch(
         copies_U: how often each unit is seen in an epoch; None for once.
 
     Returns:
-        Batches of unit indices, int64 each; the same for the same arguments, on any machine.
+        Batches of unit indices, int64; the same arguments give the same plan on any machine.
     """
     drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
@@ -72,19 +69,19 @@ def plan_pass(
     Args:
         drawn_P: the units to see, repeats included.
         units: the train split's.
-        batching: `shuffle` (random batches of `size`) or `bucket` (like lengths together, up to
+        batching: `shuffle` (random batches of `size`) or `bucket` (similar lengths together, up to
             `tokens` padded tokens, batches in random order).
-        random: where the order comes from.
-        classes_U: class id of each unit, to give every batch the classes in the shares that they
-            have in the pass; None leaves it to chance.
+        random: generator of the order.
+        classes_U: class id of each unit, to give every batch the pass's shares of the classes; None
+            leaves them to chance.
     """
     order_P = random.permutation(drawn_P)
     if batching.plan == "shuffle":
         if classes_U is not None:
             order_P = interleave(order_P, classes_U)
         return [order_P[i : i + batching.size] for i in range(0, len(order_P), batching.size)]
-    # Stable on a random order: units of equal length meet other neighbours every epoch. The first
-    # batch is cut short at random, so the other batches' borders move as well.
+    # A stable sort of a random order: units of equal length have other neighbours every epoch. The
+    # first batch is shortened at random, so the other batches' borders move as well.
     order_P = order_P[np.argsort(units.longest_U[order_P], kind="stable")]
     if classes_U is not None:
         order_P = interleave(order_P, classes_U)
@@ -95,9 +92,8 @@ def plan_pass(
 def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
     """Spread each class evenly over an order, keeping the order within the class.
 
-    Of C classes, the number of a class with share p of the whole is then off by at most
-    1 + p (C - 2) in any stretch of the result, by half of that at its beginning: each class is half
-    a unit early or late at most. Of units sorted by length, those at the same quantile of their
+    In any stretch of the result, the count of a class with share p is off by at most 1 + p (C - 2),
+    at its beginning by half of that. Of units sorted by length, those at the same quantile of their
     class's lengths come together, so that little is padded.
     """
     classes_P = classes_U[order_P]
@@ -109,7 +105,7 @@ def interleave(order_P: np.ndarray, classes_U: np.ndarray) -> np.ndarray:
 
 
 def plan_evaluation(units: Units, tokens: int) -> list[np.ndarray]:
-    """Plan one pass in order of length, so that little is padded; no randomness."""
+    """Plan one pass in order of length, without randomness."""
     return fill_batches(np.argsort(units.longest_U, kind="stable"), units, tokens)
 
 
@@ -118,8 +114,7 @@ def fill_batches(
 ) -> list[np.ndarray]:
     """Cut an order of units into batches of at most `tokens` padded tokens.
 
-    A unit that alone is larger than `tokens` forms a batch of its own. `first` scales the first
-    batch's budget.
+    A unit larger than `tokens` is a batch of its own. `first` scales the first batch's budget.
     """
     batches, start, longest, sequences = [], 0, 0, 0
     lengths_U, sizes_U = units.longest_U, units.sizes_U

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +40,13 @@ from heron.data.tokenizer import load_tokenizer
 class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches.
 
-    Plans are those of the whole training; where it has several processes, each loads its share of
-    every batch.
+    With several processes, each loads its share of every planned batch. Where `vectors` are set (a
+    frozen encoder's), batches have those instead of tokens.
 
     Args:
         config: the run's configuration.
         examples: splits to use instead of reading `config.data`.
         tokenizer: a tokenizer to use instead of loading the encoder's.
-
-    `batching` is the run's, with `tokens` set for the batches of training. `vectors` may be filled
-    with a frozen encoder's stored vectors: batches then bring those. See `paced_by` for
-    `curriculum`.
     """
 
     def __init__(
@@ -62,7 +58,7 @@ class DataModule(pl.LightningDataModule):
         super().__init__()
         self.config = config
         given = examples is not None or tokenizer is not None
-        prepared = prepare(config, examples, tokenizer) if given else recall(config)
+        prepared = prepare(config, examples, tokenizer) if given else prepare_once(config)
         self.examples = dict(prepared.examples)
         self.dropped = dict(prepared.dropped)
         self.tokenizer = prepared.tokenizer
@@ -71,7 +67,6 @@ class DataModule(pl.LightningDataModule):
         self.features = dict(prepared.features)
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Any = None
-        self._counted: list[int] | None = None
         lengths_S = self.features[TRAIN].lengths_S if TRAIN in self.features else np.empty(0)
         self.batching = fit_budget(config.batching, lengths_S)
         self.units = {split: features.units() for split, features in self.features.items()}
@@ -83,16 +78,14 @@ class DataModule(pl.LightningDataModule):
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
 
     def paced_by(self, curriculum: Any) -> DataModule:
-        """Give the same data with training batches that a curriculum plans."""
+        """Copy the data module, with training batches planned by a curriculum."""
         paced = copy.copy(self)
         paced.curriculum = curriculum
         return paced
 
     def batches_per_epoch(self) -> list[int]:
         """Count the batches of every epoch; bucket plans differ by a batch or two."""
-        if self.curriculum is not None:
-            return self.curriculum.batches
-        return list(self._batches())
+        return self._epochs if self.curriculum is None else self.curriculum.batches
 
     def steps_per_epoch(self) -> list[int]:
         """Count the optimizer steps of every epoch."""
@@ -103,33 +96,28 @@ class DataModule(pl.LightningDataModule):
         if self.curriculum is not None:
             return self.curriculum.plan(epoch)
         whole = self._whole_plan(epoch)
-        # The last of a given number of steps may come within an epoch.
-        return whole if self.config.trainer.max_steps is None else whole[: self._batches()[epoch]]
+        # The last of a given number of steps may be inside an epoch.
+        return whole if self.config.trainer.max_steps is None else whole[: self._epochs[epoch]]
 
     def _whole_plan(self, epoch: int) -> list[np.ndarray]:
         units, batching = self.units[TRAIN], self.batching
         copies_U = copies(self.unit_labels(TRAIN), self.config.data.label_order, batching)
         return plan_epoch(units, batching, self.config.seed, epoch, copies_U)
 
-    def _batches(self) -> list[int]:
+    @cached_property
+    def _epochs(self) -> list[int]:
         """Count the batches of the epochs that `max_epochs`, or else `max_steps`, asks for."""
         trainer, accumulate = self.config.trainer, self.config.optim.accumulate
-        if self._counted is not None:
-            return self._counted
         if trainer.max_steps is None:
             return [len(self._whole_plan(epoch)) for epoch in range(trainer.max_epochs)]
         batches, left = list[int](), trainer.max_steps
-        while left > 0:
-            whole = len(self._whole_plan(len(batches)))
-            if not whole:
-                break  # nothing to train on
+        while left > 0 and (whole := len(self._whole_plan(len(batches)))):
             batches.append(min(whole, left * accumulate))
             left -= -(-batches[-1] // accumulate)
-        self._counted = batches
         return batches
 
     def unit_labels(self, split: str) -> np.ndarray:
-        """Give the class id of each unit's first row."""
+        """Get the class id of each unit's first row."""
         return self.features[split].labels_R[self.units[split].rows_V[:-1]]
 
     def unit_sizes(self, split: str) -> tuple[np.ndarray, np.ndarray]:
@@ -139,7 +127,7 @@ class DataModule(pl.LightningDataModule):
         return np.diff(units.rows_V), tokens_U
 
     def train_dataloader(self) -> DataLoader:
-        """Load the current epoch, without the batches that were done before a resume."""
+        """Load the current epoch, without the batches done before a resume."""
         epoch, done = 0, 0
         if self.trainer is not None:
             epoch = self.trainer.current_epoch
@@ -158,8 +146,8 @@ class DataModule(pl.LightningDataModule):
         """Load any split, in order of length where there are tokens to pad.
 
         Args:
-            split: which one.
-            done_U: units that need not come; batches of nothing else are left out.
+            split: its name.
+            done_U: units that are done; batches of nothing else are left out.
         """
         units = self.units[split]
         if split in self.vectors:
@@ -182,21 +170,21 @@ class DataModule(pl.LightningDataModule):
             sampler=RestOfPlan(len(plan), done),
             collate_fn=collate,
             num_workers=self.config.batching.workers,
-            # Every iterator draws a seed for its workers. From the global generator, that would
-            # shift dropout's numbers, and a run resumed between epochs would differ.
+            # Every iterator draws a seed for its workers; drawn from the global generator, it would
+            # change dropout's numbers, and a run resumed between epochs would differ.
             generator=torch.Generator(),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The splits of a data set, read and tokenized: what the runs of a sweep have in common.
+    """The splits of a data set, read and tokenized; runs of a sweep share it.
 
     Args:
         examples: the splits.
         dropped: rows that were left out, by split and reason.
         tokenizer: the encoder's, with the event markers where the input has them.
-        known_tokens: those that the encoder was trained with.
+        known_tokens: number of tokens that the encoder was trained with.
         features: the tokenized splits.
         keys: fingerprint of each split's features.
     """
@@ -209,14 +197,13 @@ class Prepared:
     keys: dict[str, str]
 
 
-_last: dict[str, Prepared] = {}  # at most one: the data of the job before
+# At most one: the data of this process's previous job. In a grid over a head, reading and
+# tokenizing would take as long as training.
+_last: dict[str, Prepared] = {}
 
 
-def recall(config: Config) -> Prepared:
-    """Prepare a run's data, unless the job before in this process had the same.
-
-    In a grid over a head, reading and tokenizing would take as long as training does.
-    """
+def prepare_once(config: Config) -> Prepared:
+    """Prepare a run's data, or reuse those of the process's previous job if they are the same."""
     key = _identity(config)
     if key not in _last:
         prepared = prepare(config)
@@ -226,7 +213,7 @@ def recall(config: Config) -> Prepared:
 
 
 def _identity(config: Config) -> str:
-    """Fingerprint everything that decides `Prepared`: settings, data files, the tokenizer's."""
+    """Fingerprint everything `Prepared` depends on: settings, data files, tokenizer files."""
     sets = [config.data, *(data_set(config, name) for name in config.also_test)]
     data, cache = Path(config.paths.data), Path(config.paths.cache)
     files = [path for each in sets for path in locate(each, data, cache).values()]
@@ -257,41 +244,37 @@ def prepare(
         train = examples.get(TRAIN, [])
         texts = (text for e in train for text in (e.text, e.target) if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
-    _forget_limits(tokenizer)  # the last call's would change the keys below
+    _remove_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
-        content = (
-            (
-                e.guid,
-                e.text,
-                e.text_pair,
-                e.spans,
-                e.label,
-                *([] if e.target is None else [e.target]),
-            )
-            for e in rows
-        )
+        content = (_content(example) for example in rows)
         keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
         build = partial(task.features, rows, tokenizer, options)
         features[split] = load_features(cache, keys[split], build)
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
-    _forget_limits(tokenizer)  # or it would be exported with them where no features were stored
+    _remove_limits(tokenizer)  # or they would be exported where no features were stored
     known = len(tokenizer) - len(added)
     return Prepared(examples, dropped, tokenizer, known, features, keys)
 
 
-def _forget_limits(tokenizer: Any) -> None:
-    """Remove the length limits that the last call has set; every call sets its own."""
+def _content(example: Example) -> tuple[Any, ...]:
+    """List the part of an example that its features depend on."""
+    content = (example.guid, example.text, example.text_pair, example.spans, example.label)
+    return content if example.target is None else (*content, example.target)
+
+
+def _remove_limits(tokenizer: Any) -> None:
+    """Remove the length limits of the last call; every call sets its own."""
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
 
 
 def feature_options(config: Config, training: bool = False) -> FeatureOptions:
-    """Collect what decides how text becomes features, of a split to train on or of another."""
+    """Collect the options of tokenization, for a split to train on or another."""
     encoder = config.encoder
     options = FeatureOptions(
         input=config.head.input,
@@ -308,10 +291,10 @@ def feature_options(config: Config, training: bool = False) -> FeatureOptions:
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
-    """Plan one pass over stored vectors: batches of about `most` of them, in order.
+    """Plan one pass over stored vectors: batches of about `most`, in order.
 
-    A head is fast and vectors are small: with as few as fit next to an encoder's activations,
-    most of the time of an evaluation would go into starting batches.
+    A head is fast and vectors are small; with batches as small as an encoder's, starting them would
+    take most of the time.
     """
     vectors_U = np.maximum(np.diff(units.rows_V), np.diff(units.sequences_V))
     batch_U = np.cumsum(vectors_U) // most
@@ -321,7 +304,7 @@ def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
 class RestOfPlan(Sampler[int]):
     """The batches of a plan that are not done yet, in order.
 
-    Its length is the whole plan's: Lightning counts the batches done before a resume as fetched.
+    Its length is the whole plan's: Lightning counts batches done before a resume as fetched.
     """
 
     def __init__(self, length: int, done: int = 0):

@@ -1,4 +1,4 @@
-"""Downloads that resume after a cut, are verified, and take their place in one step."""
+"""Downloads of data files: resumed after an interruption, verified, moved into place at once."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
 from heron import __version__
+from heron.base.errors import Problem
 from heron.base.files import locked, sha256_file
 from heron.config.data import FileConfig
+from heron.data.sources import Source, State
 
 ATTEMPTS = 5
 TIMEOUT = 30  # seconds without a byte
 _BLOCK = 1 << 16
 
-# Called with the bytes received so far and, where known, those of the whole file.
+# Called with the bytes received so far and, where known, the size of the file.
 Report = Callable[[int, int | None], None]
 
 
@@ -30,23 +35,85 @@ class UnreachableError(DownloadError):
     """No connection at all: trying the next file would fail the same way."""
 
 
+def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
+    """Download the missing ones among `sources` into `folder`, with a progress bar.
+
+    Returns:
+        One problem for each file that could not be fetched: why, and what to do by hand.
+    """
+    missing = [source for source in sources.values() if source.state is State.MISSING]
+    if not missing:
+        return []
+    if offline := _offline():
+        return [_missing(source, offline) for source in missing]
+    problems: list[Problem] = []
+    unreachable = ""
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        for source in missing:
+            reason = unreachable
+            if not _stays_inside(source.file.path):
+                reason = f"it is not fetched: its path leads out of {folder}"
+            try:
+                if not reason:
+                    _fetch_one(source, folder, progress)
+            except DownloadError as error:
+                reason = str(error)
+                unreachable = reason if isinstance(error, UnreachableError) else ""
+            except OSError as error:
+                reason = f"cannot write into {folder}: {error.strerror}"
+            if reason:
+                problems.append(_missing(source, reason))
+    return problems
+
+
+def _stays_inside(path: str) -> bool:
+    """Tell whether a path is relative and has no `..`."""
+    return not Path(path).is_absolute() and ".." not in Path(path).parts
+
+
+def _fetch_one(source: Source, folder: Path, progress: Progress) -> None:
+    task = progress.add_task(source.path.name, total=source.file.size)
+    download(
+        source.file,
+        folder / source.file.path,
+        lambda done, total: progress.update(task, completed=done, total=total),
+    )
+
+
+def _offline() -> str:
+    """Say which variable forbids the network; empty when none does."""
+    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(name, "").lower() not in ("", "0", "false", "no"):
+            return f"offline: {name} is set"
+    return ""
+
+
+def _missing(source: Source, reason: str) -> Problem:
+    if source.path.is_dir():
+        return Problem(str(source.path), "is a folder, not a file", "name a file in it")
+    address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
+    fix = (address, f"set paths.data to the folder that holds {source.file.path}")
+    return Problem(str(source.path), f"missing; {reason}", fix)
+
+
 def download(file: FileConfig, target: Path, report: Report) -> None:
     """Fetch `file.url` to `target`; safe when several processes want the same file.
 
-    What has arrived is kept as `<target>.part`, and the next attempt, in this process or a later
-    one, asks the server only for the rest.
+    Received bytes are kept in `<target>.part`; the next attempt, in this process or a later one,
+    asks the server only for the rest.
 
     Args:
-        file: its address, and the hash and size (bytes) that it must have.
-        target: where it goes; appears only whole and verified.
+        file: its address, and its expected hash and size (bytes).
+        target: where it goes; appears only complete and verified.
         report: called after every block.
 
     Raises:
-        DownloadError: no usable address, an answer other than the file, another hash or size, or a
-            connection that keeps breaking.
+        DownloadError: no usable address, an error response, another hash or size, or a connection
+            that keeps breaking.
         OSError: the target's folder cannot be written.
     """
-    url = _checked(file.url)
+    url = _require_https(file.url)
     part = target.with_name(f"{target.name}.part")
     with locked(target.with_name(f".{target.name}.lock")):
         if target.is_file():  # another process was faster
@@ -61,7 +128,7 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
 
 
 def _receive(url: str, part: Path, report: Report) -> bool:
-    """Append to `part` what is missing; returns whether it is whole, False after a cut."""
+    """Append the rest of the file to `part`; returns whether it is complete."""
     start = part.stat().st_size if part.is_file() else 0
     headers = {"User-Agent": f"heron/{__version__}"}
     if start:
@@ -70,7 +137,7 @@ def _receive(url: str, part: Path, report: Report) -> bool:
         with urllib.request.urlopen(
             urllib.request.Request(url, headers=headers), timeout=TIMEOUT
         ) as response:
-            _checked(response.url)
+            _require_https(response.url)
             if response.status != http.HTTPStatus.PARTIAL_CONTENT:
                 start = 0  # a server without ranges sends the whole file again
             length = response.headers.get("Content-Length")
@@ -78,7 +145,7 @@ def _receive(url: str, part: Path, report: Report) -> bool:
             return _append(response, part, start, total, report)
     except urllib.error.HTTPError as error:
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            part.unlink(missing_ok=True)  # all of it, or more: begin again
+            part.unlink(missing_ok=True)  # it is complete, or too long: begin again
             return False
         raise DownloadError(f"{url} answers {error.code} {error.reason}") from error
     except urllib.error.URLError as error:
@@ -102,7 +169,7 @@ def _append(
 
 
 def _verify(part: Path, file: FileConfig) -> None:
-    """Check size and hash; content that is wrong is removed, or it would be resumed for ever."""
+    """Check size and hash; a wrong file is removed, or the next attempt would resume it."""
     size, sha256 = part.stat().st_size, sha256_file(part)
     if file.size not in (None, size) or file.sha256 not in (None, sha256):
         part.unlink()
@@ -112,11 +179,11 @@ def _verify(part: Path, file: FileConfig) -> None:
         )
 
 
-def _checked(url: str | None) -> str:
-    """Refuse addresses whose content could be changed on the way; this computer's own are fine."""
+def _require_https(url: str | None) -> str:
+    """Refuse addresses other than https, except on this computer."""
     if not url:
         raise DownloadError(
-            "no address is known for it; of a stored run's config.yaml, one without sha256 is none"
+            "it has no address (in a run's config.yaml, an address without sha256 does not count)"
         )
     if urllib.parse.urlsplit(url).scheme != "https" and _host(url) != "127.0.0.1":
         raise DownloadError(f"{url} is not https")

@@ -18,14 +18,14 @@ from heron.config.schema import EncoderConfig
 
 
 def origin(config: EncoderConfig) -> dict[str, Any]:
-    """Make the `from_pretrained` arguments that say where to load from, and what may be run.
+    """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    A copy in the local cache is used as it is. Otherwise the hub must answer: the hub client
-    itself would retry for a minute before it says that it cannot be reached.
+    A copy in the local cache is used without asking the hub. Otherwise the hub must answer: its
+    client would retry for a minute before it gives up.
 
     Raises:
-        ConfigError: neither a folder, nor in the cache, nor is the hub reachable; or the folder is
-            a run's `model/` and damaged.
+        ConfigError: not a folder, not cached, and the hub is not reachable; or the folder is a
+            run's `model/` and damaged.
     """
     is_folder = Path(config.name).is_dir()
     cached = not is_folder and _is_cached(config)
@@ -44,11 +44,11 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
 
 
 def identity(config: EncoderConfig) -> dict[str, str]:
-    """Name what a pretrained encoder is: its own files by their hashes, or the hub's commit.
+    """Identify a pretrained encoder by its content.
 
     Returns:
-        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`;
-        empty for an encoder that is built from nothing.
+        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or the hub's
+        `{"commit": id}`; empty for `scratch`.
     """
     if config.name == "scratch":
         return {}
@@ -68,10 +68,7 @@ def identity(config: EncoderConfig) -> dict[str, str]:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Raise `unreachable` for whatever the libraries raise while a model loads.
-
-    Of damaged files each raises another kind, some a bare `Exception`.
-    """
+    """Turn any error while a model loads into a ConfigError; libraries raise many kinds."""
     try:
         yield
     except (ConfigError, MemoryError):
@@ -81,16 +78,16 @@ def loading(name: str) -> Iterator[None]:
 
 
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:
-    """Say why a model or tokenizer could not be loaded, and what to do."""
+    """Make the error for a model or tokenizer that could not be loaded."""
     if "trust_remote_code" in str(error):
         return ConfigError(
-            f"encoder.name={name}: brings code of its own (*.py), which does not run unasked; read "
-            "it, then say encoder.trust_remote_code=true in this command"
+            f"encoder.name={name}: has Python code of its own (*.py), which is not run by default; "
+            "read it, then add encoder.trust_remote_code=true to this command"
         )
     if Path(name).is_dir():
         return ConfigError(f"encoder.name={name}: the folder holds no loadable model ({error})")
     return ConfigError(
-        f"encoder.name={name}: neither a folder here nor to be had from the hub now. "
+        f"encoder.name={name}: not a local folder, and the hub is not reachable. "
         "Give a folder with config.json, model.safetensors and tokenizer.json, or go online once."
     )
 
@@ -98,7 +95,7 @@ def unreachable(name: str, error: Exception | None = None) -> ConfigError:
 def _is_cached(config: EncoderConfig) -> bool:
     try:
         found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)
-    except ValueError as error:  # no hub id, such as a folder that is not there
+    except ValueError as error:  # not a hub id, such as a missing folder
         raise unreachable(config.name, error) from error
     return isinstance(found, str)
 
@@ -107,7 +104,7 @@ def _hub_answers(seconds: float = 5.0) -> bool:
     if constants.HF_HUB_OFFLINE:
         return False
     if urllib.request.getproxies():
-        return True  # only the proxy can tell
+        return True  # only the proxy knows
     endpoint = urlsplit(constants.ENDPOINT)
     port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
     try:

@@ -1,7 +1,7 @@
 """Event markers in text: `… [א1] הוגשו [/א1] …` to plain text with character spans, and back.
 
-A marker owns one space: an opening marker the one after it, a closing marker the one before it.
-Taking both away gives the text that was annotated, so all event pairs of one window share it.
+A marker includes one space: an opening marker the one after it, a closing marker the one before it.
+Without them, all event pairs of one window have the same text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from heron.languages import get_language
 
 
 class Markers(NamedTuple):
-    """The four marker strings, in the order in which they are added to a tokenizer."""
+    """The four marker strings, in the order of the tokenizer's added tokens."""
 
     start_1: str
     end_1: str
@@ -27,17 +27,17 @@ class Markers(NamedTuple):
 
 
 def event_markers(config: DataConfig) -> Markers:
-    """List the four marker strings of a data set: the configured ones, else its language's."""
+    """Get a data set's markers: the configured ones, else its language's."""
     return Markers(*(config.markers or get_language(config.language).event_markers))
 
 
 class MarkedText(NamedTuple):
-    """A text with markers, and where its events are.
+    """A text with markers, and character spans in it.
 
     Args:
         text: the marked text.
-        spans: character spans of event 1 and event 2 in `text`, without their markers.
-        openings: character spans of the opening markers of event 1 and event 2 in `text`.
+        spans: of event 1 and event 2, without their markers.
+        openings: of the opening markers of event 1 and event 2.
     """
 
     text: str
@@ -46,19 +46,18 @@ class MarkedText(NamedTuple):
 
 
 class MarkerError(ValueError):
-    """Markers that do not enclose exactly two separate mentions; the message says which."""
+    """Markers that do not enclose exactly two separate mentions."""
 
 
 def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
-    """Take the markers out of a text.
+    """Remove the markers from a text.
 
     Args:
         text: contains each marker exactly once; event 2 may come before event 1.
         markers: the four marker strings.
 
     Returns:
-        The plain text without outer white space, and the character spans of event 1 and event 2
-        in it, without white space at their edges.
+        The plain text and the character spans of event 1 and event 2 in it, all stripped.
 
     Raises:
         MarkerError: a marker is missing, repeated or before its partner, two mentions are crossed
@@ -84,15 +83,7 @@ def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
 
 
 def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
-    """Put markers around two mentions; the inverse of `parse_marked`.
-
-    Args:
-        plain: text without markers.
-        spans: character spans of event 1 and event 2 in `plain`, not overlapping.
-        markers: the four marker strings.
-
-    Returns:
-        The marked text, with the character spans of events and opening markers in it.
+    """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`.
 
     Raises:
         MarkerError: the spans overlap, are empty or leave the text.
@@ -114,7 +105,7 @@ def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
 
 
 def _locate(text: str, markers: Markers) -> dict[str, Span]:
-    """Find each marker's only occurrence; refuse every arrangement but two separate mentions."""
+    """Find each marker; refuse every arrangement but two separate mentions."""
     matches = list(_pattern(markers).finditer(text))
     counts = Counter(match.group() for match in matches)
     if missing := [marker for marker in markers if not counts[marker]]:

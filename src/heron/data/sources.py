@@ -1,29 +1,23 @@
-"""Where a data set's files come from: `paths.data`, then the cache, then their pinned URL.
+"""Files of a data set: found in `paths.data` or the cache, downloaded, or generated.
 
-A file is used only when its bytes are the pinned ones, so a run on it means the same everywhere.
+A file with a pinned hash is used only when it has that hash.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, damaged_files, fingerprint, locked, seal, sha256_file
 from heron.config.data import SPLITS, DataConfig, FileConfig
-from heron.data.download import DownloadError, UnreachableError, download
 from heron.data.rows import JOIN, PHRASES
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 
 class State(Enum):
-    """What is known of a file."""
+    """State of a file on this computer."""
 
     VERIFIED = "present, verified"
     UNPINNED = "present, any content accepted"
@@ -36,9 +30,9 @@ class Source:
     """One file of a data set, as it was found.
 
     Args:
-        file: what the data set says about it.
-        path: where it lies, or where to put it when it is missing.
-        state: whether it is there, and the right one.
+        file: its entry in the configuration.
+        path: its place, or where to put it when it is missing.
+        state: whether it is present and verified.
         sha256: hash of what was found; empty when missing or not hashed.
     """
 
@@ -49,12 +43,12 @@ class Source:
 
 
 def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
-    """Find every file of a data set; download or generate what is absent.
+    """Find every file of a data set; download or generate what is missing.
 
     Args:
         config: the data set.
-        data_dir: looked up first.
-        cache_dir: looked up next; downloads and generated corpora go there.
+        data_dir: searched first.
+        cache_dir: searched next; downloads and generated corpora go there.
 
     Returns:
         `{split: path}`, `join` where the data set joins a second table, and `phrases` where it
@@ -63,7 +57,7 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
     Raises:
         ConfigError: the data set names no files.
         DataError: every file that is missing, with its address and where to put it, and every file
-            whose content is not the pinned one.
+            with another hash than the pinned one.
     """
     generated = _generate(config, cache_dir) if config.generator else {}
     sources = inspect(config, data_dir, cache_dir)
@@ -76,7 +70,7 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
     """Find the list of linking phrases; None where none are removed.
 
     Raises:
-        DataError: it is missing, or its content is not the pinned one.
+        DataError: it is missing, or has another hash than the pinned one.
     """
     if config.phrases.file is None or config.phrases.remove == "none":
         return None
@@ -85,14 +79,16 @@ def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path 
 
 
 def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
-    """Return where the files lie, after downloading those that are missing."""
+    """Return the paths of the files, after downloading those that are missing."""
     downloads = cache_dir / "downloads"
     problems = [_changed(s) for s in sources.values() if s.state is State.CHANGED]
-    missing = fetch(sources, downloads)
-    if missing:
-        missing += _advice(config)
-    if problems or missing:
-        raise DataError(problems + missing)
+    if any(source.state is State.MISSING for source in sources.values()):
+        from heron.data.download import fetch  # start-up time: most runs have their files
+
+        if missing := fetch(sources, downloads):
+            problems += missing + _advice(config)
+    if problems:
+        raise DataError(problems)
     return {
         name: downloads / source.file.path if source.state is State.MISSING else source.path
         for name, source in sources.items()
@@ -100,7 +96,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
 
 
 def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
-    """Look for every file of a data set on this computer, and hash what is pinned.
+    """Look for every file of a data set on this computer; files with pinned hashes are hashed.
 
     Raises:
         ConfigError: `data_dir` is a file.
@@ -119,56 +115,6 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     }
 
 
-def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
-    """Download the missing ones among `sources` into `folder`, with a progress bar.
-
-    Returns:
-        One problem for each file that could not be fetched: why, and what to do by hand.
-    """
-    missing = [source for source in sources.values() if source.state is State.MISSING]
-    if not missing:
-        return []
-    if offline := _offline():
-        return [_missing(source, offline) for source in missing]
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    problems: list[Problem] = []
-    unreachable = ""
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        for source in missing:
-            if not _stays_inside(source.file.path):
-                reason = f"it is not fetched: its path leads out of {folder}"
-                problems.append(_missing(source, reason))
-                continue
-            if unreachable:
-                problems.append(_missing(source, unreachable))
-                continue
-            try:
-                _fetch_one(source, folder, progress)
-            except DownloadError as error:
-                unreachable = str(error) if isinstance(error, UnreachableError) else ""
-                problems.append(_missing(source, str(error)))
-            except OSError as error:
-                problems.append(_missing(source, f"cannot write into {folder}: {error.strerror}"))
-    return problems
-
-
-def _stays_inside(path: str) -> bool:
-    """Tell whether a path is relative and has no `..`: it then stays in the folder it begins in."""
-    return not Path(path).is_absolute() and ".." not in Path(path).parts
-
-
-def _fetch_one(source: Source, folder: Path, progress: Progress) -> None:
-    task = progress.add_task(source.path.name, total=source.file.size)
-    download(
-        source.file,
-        folder / source.file.path,
-        lambda done, total: progress.update(task, completed=done, total=total),
-    )
-
-
 def _inspect(file: FileConfig, data_dir: Path, cache_dir: Path, verify: bool) -> Source:
     places = [data_dir / file.path, cache_dir / "downloads" / file.path]
     path = next((place for place in places if place.is_file()), None)
@@ -180,24 +126,8 @@ def _inspect(file: FileConfig, data_dir: Path, cache_dir: Path, verify: bool) ->
     return Source(file, path, State.VERIFIED if sha256 == file.sha256 else State.CHANGED, sha256)
 
 
-def _offline() -> str:
-    """Say which variable forbids the network; empty when none does."""
-    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
-        if os.environ.get(name, "").lower() not in ("", "0", "false", "no"):
-            return f"offline: {name} is set"
-    return ""
-
-
-def _missing(source: Source, reason: str) -> Problem:
-    if source.path.is_dir():
-        return Problem(str(source.path), "is a folder, not a file", "name a file in it")
-    address = f"fetch {source.file.url} and put it there" if source.file.url else "put it there"
-    fix = (address, f"set paths.data to the folder that holds {source.file.path}")
-    return Problem(str(source.path), f"missing; {reason}", fix)
-
-
 def _advice(config: DataConfig) -> list[Problem]:
-    """Say where files without an address come from, and what can be done without them."""
+    """Say where files without an address come from, and which data set needs fewer files."""
     advice = []
     if config.homepage and any(file.url is None for file in config.files.values()):
         advice.append(f"files without an address: see {config.homepage}")
@@ -218,7 +148,7 @@ def _changed(source: Source) -> Problem:
 
 
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
-    """Write the built-in corpus once per configuration and per version of the generator."""
+    """Write the built-in corpus, once per configuration and version of the generator."""
     import chronicle
 
     assert config.generator is not None
@@ -248,12 +178,12 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
 def _weights(
     config: DataConfig, labels: tuple[str, ...], decided_by: str
 ) -> tuple[float, ...] | None:
-    """Put the class weights, given in the data set's order, into the generator's.
+    """Reorder the class weights from the data set's order of classes to the generator's.
 
     Args:
         config: the data set.
-        labels: the generator's classes; empty where its rows hold none.
-        decided_by: which of its settings decides them.
+        labels: the generator's classes; empty where its rows have none.
+        decided_by: the generator's setting that decides its classes.
     """
     assert config.generator is not None
     order = config.label_order or list(labels)

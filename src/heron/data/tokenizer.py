@@ -22,11 +22,11 @@ def load_tokenizer(
     Args:
         config: see `EncoderConfig`; `name=scratch` trains a tokenizer.
         markers: strings that become one token each; empty for inputs without markers.
-        texts: what `scratch` trains on: the train split alone. Not read otherwise.
+        texts: the train split, on which `scratch` is trained; not read otherwise.
         cache: folder for trained tokenizers.
 
     Raises:
-        ConfigError: the tokenizer cannot be found, or has no fast version (offsets need one).
+        ConfigError: the tokenizer cannot be found, or has no fast version.
     """
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
@@ -51,7 +51,7 @@ def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
 
 
 def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
-    """Give a decoder's tokenizer, which adds nothing, an end token after each text.
+    """Make a decoder's tokenizer add an end token after each text.
 
     Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
     """
@@ -68,7 +68,7 @@ def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
 
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:
-    """Train a WordPiece tokenizer once per (texts, size) and keep it in the cache."""
+    """Train a WordPiece tokenizer, or load it from the cache."""
     folder = cache / "tokenizers" / fingerprint("wordpiece-3", vocabulary, texts)[:32]
     with locked(folder.with_suffix(".lock")):
         if damaged_files(folder) != []:
@@ -93,8 +93,8 @@ def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     # No lower-casing and no accent stripping: Romanian letters and niqqud are kept as they are.
     words = pre_tokenizers.BertPreTokenizer()
-    # The trainer numbers letters within words as a hash map with a random seed yields them, and
-    # breaks ties by number. Named beforehand, they make the same vocabulary every time.
+    # The trainer numbers letters inside words in random order and breaks ties by number. As special
+    # tokens they have fixed numbers, so the vocabulary is the same every time.
     inner = {
         letter for text in texts for word, _ in words.pre_tokenize_str(text) for letter in word[1:]
     }
@@ -106,7 +106,7 @@ def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
     trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     trained.pre_tokenizer = words
     trained.train_from_iterator(texts, trainer)
-    # A fresh one has the vocabulary without these letters as special tokens.
+    # A new tokenizer, so that these letters are no special tokens.
     tokenizer = Tokenizer(models.WordPiece(trained.get_vocab(), unk_token="[UNK]"))
     tokenizer.pre_tokenizer = words
     tokenizer.decoder = decoders.WordPiece()

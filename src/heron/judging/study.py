@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import read_json, write_json
 from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.languages import LANGUAGES
-from heron.languages.wording import Question, Wording
+from heron.languages.wording import Question, Wording, read_wording
 
 RATINGS = range(1, 6)  # Likert
 NO_ERROR = "no_error"  # the rater looked for errors and found none
@@ -103,7 +103,7 @@ def get_wording(code: str) -> Wording:
             f"wording={code}: no wording of forms in this language; choose {', '.join(known)}, or "
             "give its Language a wording (experiments/adding/language.md)"
         )
-    return language.wording
+    return read_wording(language.wording)
 
 
 def choose_questions(

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from sys import intern
 from typing import NamedTuple
 
 _PUNCTUATION = "PUNCT"
-# What a pronoun can stand behind without being a suffix: "והוא" is "and he", "ביתו" "house of his".
+# After these a pronoun is no suffix: "והוא" is "and he", "ביתו" "house of his".
 _BEFORE_FREE_PRONOUNS = ("CCONJ", "SCONJ")
 Marks = tuple[tuple[int, str], ...]
 
 
 class Word(NamedTuple):
-    """A syntactic word.
-
-    Args:
-        form: as it is written, or would be by itself.
-        lemma: its dictionary form; empty where there is none.
-        pos: its universal part-of-speech tag; empty where there is none.
-        feats: its features, `Definite=Cons|Gender=Fem`; empty where there are none.
-    """
+    """A syntactic word; lemma, tag and features (`Definite=Cons|Gender=Fem`) may be empty."""
 
     form: str
     lemma: str
@@ -31,7 +24,7 @@ class Word(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A token as it is written, and the words that it is made of, at least one."""
+    """A token as written, and its words, at least one."""
 
     form: str
     words: tuple[Word, ...]
@@ -39,17 +32,16 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One text, punctuation left out; what a backend does not know is None.
+    """The analysis of one text, without punctuation; None where a backend does not know.
 
     Args:
-        lemmas: dictionary forms without capitals: one per word, or per morpheme where the backend
-            takes words apart and gives each part its own.
-        pos: universal part-of-speech tags beside them.
-        words: how many words there are.
-        morphemes: what the words are made of, in order, without capitals.
-        constructs: how many nouns, numerals and adjectives are in construct state (smixut).
-        anaphors: how many pronouns are written as suffixes.
-        readings: for each word, in how many ways it can be taken apart.
+        lemmas: case-folded dictionary forms, one per word or per morpheme.
+        pos: the lemmas' universal part-of-speech tags.
+        words: number of words.
+        morphemes: the words' case-folded parts, in order.
+        constructs: number of nouns, numerals and adjectives in construct state (smixut).
+        anaphors: number of pronouns written as suffixes.
+        readings: in how many ways each word can be segmented.
         marks: punctuation, each with the number of lemmas before it.
     """
 
@@ -64,13 +56,10 @@ class Analysis:
 
 
 def analysis_of(tokens: Sequence[Token]) -> Analysis:
-    """Read an analysis off Universal Dependencies.
+    """Analyse a text from its tokens in Universal Dependencies.
 
     Construct state is the feature `Definite=Cons`. A pronominal suffix is a personal pronoun
-    inside a token, behind anything but a conjunction or a subordinator.
-
-    Args:
-        tokens: of a text, in order.
+    inside a token, after anything but a conjunction or a subordinator.
     """
     kept = [token for token in tokens if any(word.pos != _PUNCTUATION for word in token.words)]
     words, marks = list[Word](), list[tuple[int, str]]()
@@ -92,7 +81,11 @@ def analysis_of(tokens: Sequence[Token]) -> Analysis:
 
 
 def join(parts: Sequence[Analysis]) -> Analysis:
-    """Put the analyses of a text's sentences together; all of one backend that reads treebanks."""
+    """Join the analyses of a text's sentences, all made by `analysis_of`."""
+    marks, before = list[tuple[int, str]](), 0
+    for part in parts:
+        marks += [(before + place, mark) for place, mark in part.marks]
+        before += len(part.lemmas)
     return Analysis(
         lemmas=tuple(chain.from_iterable(part.lemmas for part in parts)),
         pos=tuple(chain.from_iterable(part.pos or () for part in parts)),
@@ -100,19 +93,12 @@ def join(parts: Sequence[Analysis]) -> Analysis:
         morphemes=tuple(chain.from_iterable(part.morphemes or () for part in parts)),
         constructs=sum(part.constructs or 0 for part in parts),
         anaphors=sum(part.anaphors or 0 for part in parts),
-        marks=tuple(_shift(parts)),
+        marks=tuple(marks),
     )
 
 
-def _shift(parts: Sequence[Analysis]) -> Iterator[tuple[int, str]]:
-    before = 0
-    for part in parts:
-        yield from ((before + place, mark) for place, mark in part.marks)
-        before += len(part.lemmas)
-
-
 def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
-    """Put punctuation back among lemmas, or among as many morphemes."""
+    """Insert punctuation among lemmas, or among as many morphemes."""
     found: list[str] = []
     start = 0
     for place, mark in marks:
@@ -122,17 +108,14 @@ def with_marks(units: Sequence[str], marks: Marks) -> list[str]:
 
 
 def written(form: str) -> str:
-    """Take off the marks that some treebanks put on the side where a morpheme is joined."""
+    """Remove the underscores of some treebanks where a morpheme is joined."""
     return (form.strip("_") or form).casefold()
 
 
 def _suffixes(token: Token) -> int:
-    neighbours = zip(token.words, token.words[1:], strict=False)
     return sum(
-        _is_personal(word) and before.pos not in _BEFORE_FREE_PRONOUNS
-        for before, word in neighbours
+        word.pos == "PRON"
+        and "PronType=Prs" in word.feats.split("|")
+        and before.pos not in _BEFORE_FREE_PRONOUNS
+        for before, word in pairwise(token.words)
     )
-
-
-def _is_personal(word: Word) -> bool:
-    return word.pos == "PRON" and "PronType=Prs" in word.feats.split("|")

@@ -1,6 +1,6 @@
-"""CoNLL-U, the format of Universal Dependencies, and analyses by other tools that are read from it.
+"""CoNLL-U, the format of Universal Dependencies, and other tools' analyses in it.
 
-A token is what stands between spaces or punctuation; its words are the morphemes that syntax sees.
+A token is a string between spaces or punctuation; its words are the morphemes that syntax uses.
 Most tokens are one word; a multiword token (`1-2` in the first column) is several: Hebrew
 "ובבית" is "ו", "ב", "בית".
 
@@ -34,9 +34,9 @@ class Sentence:
 
     Args:
         where: file and line of its first token.
-        text: its `# text`; without one the tokens, between spaces.
+        text: its `# text`; without one, the tokens joined by spaces.
         tokens: in order.
-        comments: the other `# key = value` lines; a key without a value has an empty one.
+        comments: the other `# key = value` lines; the value may be empty.
     """
 
     where: str
@@ -46,13 +46,10 @@ class Sentence:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Read a file sentence by sentence; of each word heron keeps form, lemma, tag and features.
-
-    Args:
-        path: `.conllu`, or packed `.conllu.gz`.
+    """Read a `.conllu` or `.conllu.gz` file sentence by sentence.
 
     Raises:
-        DataError: a line that is none of the format's, or no UTF-8.
+        DataError: a line that is not CoNLL-U, or not UTF-8.
     """
     with _open(path) as file:
         block: list[tuple[int, str]] = []
@@ -75,7 +72,7 @@ def _open(path: Path) -> IO[str]:
 
 
 def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
-    """Read the lines of one sentence; comments alone are none."""
+    """Read the lines of one sentence; comments alone are not a sentence."""
     comments: dict[str, str] = {}
     tokens: list[tuple[str, list[Word]]] = []
     last = words = 0  # the last word of the open multiword token, words so far
@@ -90,15 +87,15 @@ def _sentence(path: Path, block: list[tuple[int, str]]) -> Iterator[Sentence]:
         columns = line.split("\t")
         found = _ID.fullmatch(columns[0])
         if len(columns) != _COLUMNS or found is None:
-            raise DataError(Problem(here, f"no line of CoNLL-U: {line!r:.60}", _FIX))
-        if found["empty"]:  # a word that is understood, not written
+            raise DataError(Problem(here, f"not a line of CoNLL-U: {line!r:.60}", _FIX))
+        if found["empty"]:  # an empty node: a word that is not written
             continue
         if int(found["first"]) != words + 1:
             raise DataError(Problem(here, f"word {columns[0]} comes after word {words}", _FIX))
         if found["last"]:
             last = int(found["last"])
             if last <= words:
-                raise DataError(Problem(here, f"{columns[0]} is no range of words", _FIX))
+                raise DataError(Problem(here, f"{columns[0]} is not a range of words", _FIX))
             tokens.append((columns[1], []))
             continue
         words += 1
@@ -125,12 +122,16 @@ _FIX = "heron analyze data=NAME texts=FILE.jsonl writes the texts to analyse, as
 class StoredAnalyses:
     """A backend that looks texts up in CoNLL-U files (`morphology=conllu:PATH`).
 
+    A text is found by its content: it is a sequence of whole sentences of one file. No ids have to
+    agree, and a text that was changed since is not found. White space, invisible characters and
+    Unicode composition make no difference.
+
     Args:
         path: a file, `.conllu` or `.conllu.gz`, or a folder of them.
 
     Raises:
-        ConfigError: there is no such file.
-        DataError: a file that is no CoNLL-U.
+        ConfigError: no such file.
+        DataError: a file is not CoNLL-U.
     """
 
     note = ""
@@ -150,7 +151,7 @@ class StoredAnalyses:
         """Look texts up.
 
         Raises:
-            DataError: some are not there; names the first of them.
+            DataError: some are not there; the message quotes the first.
         """
         found = [self._find(_plain(text)) for text in texts]
         missing = [text for text, one in zip(texts, found, strict=True) if one is None]
@@ -197,13 +198,13 @@ class StoredAnalyses:
 
 
 def open_stored(argument: str) -> StoredAnalyses:
-    """Open what stands behind `conllu:`.
+    """Open the file or folder after `conllu:`.
 
     Raises:
-        ConfigError: nothing stands there, or no CoNLL-U file.
+        ConfigError: there is none, or it has no CoNLL-U file.
     """
     if not argument:
-        raise ConfigError("morphology=conllu: say where: morphology=conllu:FILE, or a folder")
+        raise ConfigError("morphology=conllu: name a file or folder: morphology=conllu:FILE")
     return StoredAnalyses(Path(argument).expanduser())
 
 
@@ -220,7 +221,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _plain(text: str) -> str:
-    """Leave out what tools add, drop or compose: spaces and invisible characters."""
+    """Remove spaces and invisible characters, and compose letters."""
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
         text = "".join(c for c in text if unicodedata.category(c) != "Cf")

@@ -1,23 +1,18 @@
-"""`Language`: everything that heron knows of a language."""
+"""`Language`: letters, direction, word lists and the wording of forms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from heron.languages.wording import Wording
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """How a language asks.
-
-    Words are spelled as `heron.metrics.span` leaves them: no capitals, points or
-    punctuation.
+    """How a language asks; words are normalised (`heron.metrics.span.language_profile`).
 
     Args:
-        phrases: cluster (`heron.metrics.span_classes.CLUSTERS`) by question word, or phrase of
-            several: "how many" comes before "how".
+        phrases: cluster (`heron.metrics.span_classes.CLUSTERS`) by question word or phrase.
         prefixes: letters that may be written together with the word that follows.
         yes_or_no: first words of questions that ask for yes or no.
     """
@@ -31,7 +26,7 @@ class QuestionWords:
         return max(map(len, self.phrases))
 
     def readings(self, word: str) -> Iterator[str]:
-        """Read a word as it stands, and then without one and two of its prefixes."""
+        """Give a word, then the word without one and two of its prefixes."""
         yield word
         for _ in range(2):
             if len(word) < 2 or word[0] not in self.prefixes:
@@ -41,10 +36,10 @@ class QuestionWords:
 
 
 def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> QuestionWords:
-    """Write down how a language asks.
+    """Make `QuestionWords` from text.
 
     Args:
-        prefixes: as in `QuestionWords`.
+        prefixes: letters.
         yes_or_no: words, separated by spaces.
         clusters: phrases of each cluster, separated by commas.
     """
@@ -58,12 +53,12 @@ def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """Words of one letter or few that are written together with the word behind them.
+    """Short words that are written together with the next word.
 
     Args:
-        slots: what may follow what: at most one prefix of each slot, in this order.
+        slots: a word has at most one prefix of each slot, in this order.
         article: the definite article, one of the prefixes.
-        swallow_article: prefixes behind which the article is not written.
+        swallow_article: prefixes after which the article is not written.
     """
 
     slots: tuple[tuple[str, ...], ...]
@@ -79,16 +74,14 @@ class Language:
         code: ISO 639-1 code, the value of `data.language`.
         name: its English name, for tables and figures.
         direction: `rtl` or `ltr`, the direction in which it is written.
-        alphabet: all letters that its own words are spelled with, lower case first where there is
-            case; NFC.
-        event_markers: the default strings that open and close the mention of event 1, then of
-            event 2.
+        alphabet: all letters of its own words, lower case first where there is case; NFC.
+        event_markers: default opening and closing marker of event 1, then of event 2.
         variants: letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
             `data.unicode.cedilla=comma`.
         negation: words that negate, as `heron.languages.words` splits them: for the audit.
         questions: question words, for the analysis of question answering.
         prefixes: for `morphology=simplemma-prefixes`.
-        wording: of the forms of `heron judge`.
+        wording: YAML file with the words of the forms of `heron judge`.
     """
 
     code: str
@@ -100,4 +93,4 @@ class Language:
     negation: frozenset[str] = field(default=frozenset(), compare=False)
     questions: QuestionWords | None = field(default=None, compare=False)
     prefixes: Prefixes | None = field(default=None, compare=False)
-    wording: Wording | None = field(default=None, compare=False)
+    wording: Path | None = field(default=None, compare=False)

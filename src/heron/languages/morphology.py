@@ -27,11 +27,11 @@ class Morphology(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in figures, its version included."""
+        """Its name in figures, with its version."""
 
     @property
     def note(self) -> str:
-        """What must be known of its quality beside every figure; may be empty."""
+        """A remark on its quality, shown beside every figure; may be empty."""
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
         """Analyse texts one by one."""
@@ -43,11 +43,7 @@ def _by_word(text: str, lemma: Callable[[str], str]) -> Analysis:
 
 
 class Surface:
-    """The words themselves: no morphology, but the same in every language.
-
-    Args:
-        language: any.
-    """
+    """Case-folded words as lemmas: no morphology, the same in every language."""
 
     name, note = "surface", ""
 
@@ -55,27 +51,24 @@ class Surface:
         pass
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Take each word, without capitals, for its own lemma."""
+        """Use each word as its own lemma."""
         return [_by_word(text, str) for text in texts]
 
 
 class Simplemma:
-    """Dictionaries that come with the library `simplemma`; offline, no parts of speech.
+    """The dictionaries of the library `simplemma`; offline, no parts of speech.
 
-    It looks at single words: what it does not know stays as it is, and of two readings it takes
-    the more frequent. Hebrew prefixes are taken off where the dictionary has the rest.
-
-    Args:
-        language: one that the library has a dictionary of.
+    It looks up single words: unknown ones stay as they are, and of two readings the more frequent
+    wins. Hebrew prefixes are removed where the dictionary has the rest.
 
     Raises:
-        ConfigError: it has none.
+        ConfigError: the library has no dictionary of the language.
     """
 
     note = ""
 
     def __init__(self, language: Language):
-        from simplemma import lemmatize
+        from simplemma import lemmatize  # start-up time
 
         self.name = f"simplemma {version('simplemma')}"
         self._code, self._lemmatize = language.code, lemmatize
@@ -87,7 +80,7 @@ class Simplemma:
             ) from error
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Look every word up; lemmas carry no capitals."""
+        """Look up every word; lemmas are case-folded."""
         lemma = cache(lambda word: self._lemmatize(word, lang=self._code).casefold())
         return [_by_word(text, lemma) for text in texts]
 
@@ -95,11 +88,8 @@ class Simplemma:
 class Stanza:
     """Stanford's neural pipeline: segments, tags and lemmatizes in context.
 
-    It is not among heron's requirements: `pip install stanza`, then fetch a language's models once
-    with `stanza.download`. Nothing is downloaded from here.
-
-    Args:
-        language: one that its models are on this computer.
+    It is an optional dependency: `pip install stanza`, then fetch a language's models once with
+    `stanza.download`; heron downloads nothing.
 
     Raises:
         ConfigError: the library or the models are not installed.
@@ -109,7 +99,7 @@ class Stanza:
 
     def __init__(self, language: Language):
         try:
-            import stanza
+            import stanza  # optional dependency
         except ImportError as error:
             raise ConfigError(
                 "morphology=stanza needs the library: pip install stanza, then once "
@@ -130,7 +120,7 @@ class Stanza:
             ) from error
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Analyse in one batch; words without a lemma stand for themselves."""
+        """Analyse in one batch; words without a lemma are their own."""
         return [
             analysis_of([_token(token) for s in document.sentences for token in s.tokens])
             for document in self._pipeline.bulk_process(list(texts))
@@ -158,11 +148,11 @@ def load_morphology(name: str, language: Language) -> Morphology:
 
     Args:
         name: `simplemma`, `simplemma-prefixes`, `surface`, `stanza`, or `conllu:` and a file or
-            folder of analyses made elsewhere.
+            folder of other tools' analyses.
         language: the texts' language.
 
     Raises:
-        ConfigError: an unknown name, or a backend that cannot work with this language here.
+        ConfigError: an unknown name, or a backend that does not work with this language here.
         DataError: the analyses cannot be read.
     """
     kind, _, argument = name.partition(":")
@@ -181,13 +171,16 @@ Split = tuple[str, ...]  # prefixes, then the rest
 
 
 class SimplemmaPrefixes:
-    """Take prefixes off words by simplemma's dictionary; lemmas are those of the rest.
+    """Hebrew prefixes, removed where simplemma's dictionary has the rest: a small segmenter.
 
-    Args:
-        language: one with prefixes; heron knows those of Hebrew.
+    Conjunction, subordinator, preposition and article are written together with the next word:
+    "ושבבית" is "ו", "ש", "ב", "בית". Of several segmentations the one with the fewest prefixes is
+    chosen, but a definite form is separated from its article. It cannot find an article that is not
+    written ("בבית" is "ב", "בית" or "ב", "ה", "בית"), pronominal suffixes, or anything that needs
+    the sentence. Its quality on UD Hebrew is in experiments/hesum/README.md.
 
     Raises:
-        ConfigError: a language without them.
+        ConfigError: a language without `Language.prefixes`.
     """
 
     # Held to by tests/reproduction/test_morphology.py.
@@ -199,10 +192,10 @@ class SimplemmaPrefixes:
     def __init__(self, language: Language):
         if language.prefixes is None:
             raise ConfigError(
-                f"morphology=simplemma-prefixes: no prefixes are known of {language.name}: take "
+                f"morphology=simplemma-prefixes: {language.name} has no list of prefixes; choose "
                 "simplemma, stanza or conllu:FILE"
             )
-        from simplemma import lemmatize
+        from simplemma import lemmatize  # start-up time
         from simplemma.strategies import DictionaryLookupStrategy
 
         self.name = f"simplemma-prefixes {version('simplemma')}"
@@ -213,7 +206,7 @@ class SimplemmaPrefixes:
         self._split = cache(self._choose)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Take every word apart by itself; words that the dictionary lacks stay whole."""
+        """Segment each word by itself; words that the dictionary lacks stay whole."""
         return [self._analyse(*words_and_marks(text)) for text in texts]
 
     def _analyse(self, words: Sequence[str], marks: Sequence[tuple[int, str]]) -> Analysis:
@@ -228,7 +221,7 @@ class SimplemmaPrefixes:
         )
 
     def _choose(self, word: str) -> tuple[Split, int]:
-        """Take one word apart; also says in how many ways the dictionary would let it."""
+        """Segment one word; also counts the segmentations that the dictionary allows."""
         known = [split for split in splits(word, self._prefixes) if self._known(split[-1])]
         if not known:
             return (word,), 1
@@ -243,7 +236,7 @@ class SimplemmaPrefixes:
 
 
 def splits(word: str, prefixes: Prefixes) -> list[Split]:
-    """List every way to take prefixes off a word, as far as spelling allows; the whole word first.
+    """List every segmentation of a word that its spelling allows; the whole word first.
 
     >>> splits("ובבית", Prefixes((("ו",), ("ב",))))
     [('ובבית',), ('ו', 'בבית'), ('ו', 'ב', 'בית')]

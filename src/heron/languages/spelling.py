@@ -1,12 +1,11 @@
-"""Texts of different files, spelt alike before they are compared.
+"""Comparison of texts from different files, after Unicode variants are unified.
 
-A run's data is read through `heron.languages.unicode.normalise`. Another system's file may have
-kept what that reading unifies: direction marks, the order of Hebrew points, cedilla letters. Two
-texts are the same where the reading makes them the same; a difference that is left is a real one.
+A run's data is normalised when it is read (`heron.languages.unicode.normalise`); another system's
+file may not be: direction marks, the order of Hebrew points, cedilla letters. Two texts are equal
+where they are equal after normalisation.
 
-What is scored stays as it is given, golds as the data set spells them: exact match, F1 and ROUGE
-are then those of SQuAD's script and of XL-Sum's fork. Scores with a language's name or heron's
-(`he_f1`, `rouge1_heron`) take variants for one.
+Scores use the texts as they are given: exact match, F1 and ROUGE then equal those of SQuAD's script
+and of XL-Sum's fork. Scores named by a language or heron (`he_f1`, `rouge1_heron`) unify variants.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ Spell = Callable[[str], str]
 _SHOWN = 80  # characters of a text in a message
 _BEFORE = 20  # of them, what stands before the first difference
 KEPT_APART = (
-    "they differ in nothing but Unicode variants that data.unicode keeps apart: spell both alike"
+    "they differ only in Unicode variants that data.unicode does not unify: spell both alike"
 )
 
 
 def speller(language: str | None, options: UnicodeOptions | None = None) -> Spell:
-    """Make the function that spells texts as a data set's are, white space around them cut off.
+    """Make the function that normalises and strips a text as a data set's reader does.
 
     Args:
-        language: ISO 639-1 code; None where nobody knows.
-        options: the `data.unicode` that the data was read with; None: the default.
+        language: ISO 639-1 code; None where it is unknown.
+        options: the data set's `data.unicode`; None: the default.
 
     Raises:
         ConfigError: an unknown language.
@@ -47,16 +46,13 @@ def speller(language: str | None, options: UnicodeOptions | None = None) -> Spel
 
 
 def are_variants(one: str, other: str, language: str | None) -> bool:
-    """Tell whether two texts differ in Unicode variants alone, whatever is kept apart."""
+    """Tell whether two texts are equal after all Unicode variants are unified."""
     plain = speller(language, UNIFY_ALL)
     return plain(one) == plain(other)
 
 
 def around_difference(one: str, other: str) -> tuple[str, str]:
-    """Cut two texts for a message, where they are long, to where they first differ.
-
-    Give it what was compared, both spelt alike: variants that do not count would hide the rest.
-    """
+    """Shorten two normalised texts for a message to the place where they first differ."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     return _cut(one, same), _cut(other, same)
 

@@ -1,8 +1,8 @@
-"""Unicode variants of the same text: which of them heron unifies, each by its own switch.
+"""Unicode variants of the same text, each unified by its own option.
 
-A model and a metric see characters, not what they look like: a decomposed "ă", a Turkish "ş" in
-Romanian or an invisible direction mark make a second word out of the first. Every text passes
-through `normalise` once, when it is read; spans and answers are counted in the normalised text.
+A decomposed "ă", a Turkish "ş" in Romanian or an invisible direction mark make a different word for
+a model or a metric. Every text is normalised once, when it is read; spans and answers are positions
+in the normalised text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNIFY_ALL = UnicodeOptions(niqqud="strip", punctuation="unify")
 
 
 def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
-    """Unify all that any of some readings unifies; without any, what the default does."""
+    """Make options that unify what any of `readings` unifies; without any, the default."""
     every = list(readings)
     unified = {
         name: each
@@ -37,24 +37,19 @@ def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
 
 
 def normalise(text: str, language: Language | None, options: UnicodeOptions) -> str:
-    """Unify the Unicode variants of `text` that `options` name; letters are never dropped.
-
-    Applying it twice changes nothing more.
+    """Unify Unicode variants; letters are never dropped, and a second call changes nothing.
 
     Args:
-        text: any text in `language`.
-        language: whose `variants` are replaced; None where nobody knows.
+        text: any text.
+        language: its `variants` are replaced; None where it is unknown.
         options: which variants to unify.
-
-    Returns:
-        The normalised text; the same object when there was nothing to do.
     """
     if text.isascii():
         return text
     letters = language.variants if language and options.cedilla == "comma" else ""
     variants, replacements = _rules(letters, options.bidi, options.niqqud, options.punctuation)
-    # Removing a mark can bring a letter and its diacritic together, and composing can create a
-    # cedilla letter: hence until nothing changes. Ordinary text leaves at the first test.
+    # Until nothing changes: removing a mark can bring a letter and its diacritic together, and
+    # composing can create a cedilla letter. Ordinary text leaves at the first test.
     while True:
         if options.nfc and not unicodedata.is_normalized("NFC", text):
             text = unicodedata.normalize("NFC", text)
@@ -67,7 +62,7 @@ def normalise(text: str, language: Language | None, options: UnicodeOptions) -> 
 def _rules(
     letters: str, bidi: str, niqqud: str, punctuation: str
 ) -> tuple[re.Pattern[str] | None, dict[str, str]]:
-    """Build the characters to replace and what by; those without a replacement are deleted."""
+    """Build the pattern of characters to change, and their replacements; others are deleted."""
     deleted = (_BIDI_CONTROLS if bidi == "strip" else "") + (_NIQQUD if niqqud == "strip" else "")
     replacements = {
         **(_HEBREW_PUNCTUATION if punctuation == "unify" else {}),

@@ -1,8 +1,12 @@
-"""What raters read on a form; every string is required, so that none is forgotten."""
+"""The words of the forms of `heron judge`, from a language's YAML file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from heron.base.errors import ConfigError
+from heron.base.yaml_files import read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,9 +16,8 @@ class Question:
     Args:
         name: in files and tables, the same in every language.
         title: its heading on the form.
-        description: what raters are asked.
-        lowest: what a 1 means; empty for a kind of error.
-        highest: what a 5 means.
+        description: the question for raters.
+        lowest, highest: the meaning of 1 and of 5; empty for a kind of error.
     """
 
     name: str
@@ -26,7 +29,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The form's own words; those in braces are filled in."""
+    """The form's buttons and messages, all required; words in braces are filled in."""
 
     title: str
     instructions: tuple[str, ...]
@@ -57,14 +60,27 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A language's words.
-
-    Args:
-        interface: buttons, instructions, messages.
-        criteria: those that heron knows.
-        errors: kinds of errors that heron knows.
-    """
+    """The words of a language's forms, with heron's criteria and kinds of errors."""
 
     interface: Interface
     criteria: tuple[Question, ...]
     errors: tuple[Question, ...]
+
+
+def read_wording(path: Path) -> Wording:
+    """Read a language's words; `languages/english.yaml` is an example.
+
+    Raises:
+        ConfigError: a key is missing or unknown.
+    """
+    found = read_yaml(path)
+    try:
+        words = found["interface"]
+        interface = Interface(**{**words, "instructions": tuple(words["instructions"])})
+        criteria, errors = (
+            tuple(Question(name, **question) for name, question in found[part].items())
+            for part in ("criteria", "errors")
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path}: {error}; compare src/heron/languages/english.yaml") from None
+    return Wording(interface, criteria, errors)

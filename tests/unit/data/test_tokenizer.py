@@ -139,7 +139,7 @@ def test_training_is_deterministic(tmp_path):
 
 
 def test_a_tokenizer_that_cannot_be_found_is_explained(tmp_path):
-    with pytest.raises(ConfigError, match="neither a folder here nor to be had from the hub"):
+    with pytest.raises(ConfigError, match="not a local folder, and the hub is not reachable"):
         load_tokenizer(EncoderConfig(name="no/such-encoder"), MARKERS, (), tmp_path)
     with pytest.raises(ConfigError, match="the folder holds no loadable model"):
         load_tokenizer(EncoderConfig(name=str(tmp_path)), MARKERS, (), tmp_path)

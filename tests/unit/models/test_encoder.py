@@ -160,7 +160,7 @@ def test_roberta_has_two_positions_less_than_its_config_says(tmp_path, make_batc
 def test_a_name_that_is_neither_folder_nor_on_the_hub_is_explained(name):
     with pytest.raises(ConfigError) as error:
         load(EncoderConfig(name=name))
-    assert f"encoder.name={name}: neither a folder here nor to be had from the hub" in str(
+    assert f"encoder.name={name}: not a local folder, and the hub is not reachable" in str(
         error.value
     )
 

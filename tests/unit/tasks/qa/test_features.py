@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast
 
 from heron.data.examples import Example, Span
-from heron.data.features import FITS, UNLABELLED, FeatureOptions, load_or_build
+from heron.data.features import FITS, UNLABELLED, FeatureOptions, load_features
 from heron.languages.hebrew import HEBREW
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.qa.features import char_span, qa_features, token_chars, token_span
@@ -416,7 +416,7 @@ def test_rows_are_the_same_however_many_are_encoded_at_once_and_after_storage(
     monkeypatch.setattr("heron.tasks.qa.features._CHUNK", 3)
     for found in (
         qa_features(rows, BERT, OPTIONS),
-        load_or_build(tmp_path, "00", lambda: expected),
+        load_features(tmp_path, "00", lambda: expected),
     ):
         for name in ("tokens_T", "answers_S2", "chars_T2", "fits_R", "sequences_R"):
             assert (getattr(found, name) == getattr(expected, name)).all()

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 
 from heron.data.collate import IGNORED, Collator, SharingCollator
 from heron.data.examples import Example
-from heron.data.features import UNLABELLED, FeatureOptions, load_or_build
+from heron.data.features import UNLABELLED, FeatureOptions, load_features
 from heron.data.markers import Markers
 from heron.tasks.summarization.features import summary_features
 
@@ -94,8 +94,8 @@ def test_every_share_knows_the_whole_batch_s_target_tokens(tokenizer):
 def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):
     rows = [example(number, 9, number) for number in range(1, 5)]
     built = summary_features(rows, tokenizer, options())
-    load_or_build(tmp_path, "0" * 64, lambda: built)
-    opened = load_or_build(tmp_path, "0" * 64, lambda: pytest.fail("built twice"))
+    load_features(tmp_path, "0" * 64, lambda: built)
+    opened = load_features(tmp_path, "0" * 64, lambda: pytest.fail("built twice"))
     for field in dataclasses.fields(built):
         ours, theirs = getattr(opened, field.name), getattr(built, field.name)
         if isinstance(theirs, np.ndarray):
