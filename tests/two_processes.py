@@ -102,7 +102,7 @@ def stopping(batch: int) -> Iterator[None]:
 def shard_on_cpus() -> None:
     """Let FSDP run where there is no GPU; torch and Lightning ask for one, and need none.
 
-    What differs from `heron.training.strategy`: the device, and that whole weights are not sent to
+    What differs from `heron.training.trainer`: the device, and that whole weights are not sent to
     the CPU, where they are already (torch would read what it has freed).
     """
     import pytorch_lightning.strategies.fsdp as lightning
@@ -110,7 +110,6 @@ def shard_on_cpus() -> None:
     from torch.distributed.fsdp.api import FullOptimStateDictConfig
 
     import heron.training.trainer
-    from heron.training import strategy
 
     class CpuStrategy(lightning.FSDPStrategy):
         def _setup_model(self, model: torch.nn.Module) -> torch.nn.Module:
@@ -125,10 +124,12 @@ def shard_on_cpus() -> None:
             FullOptimStateDictConfig(**settings),
         )
 
+    usual = heron.training.trainer.build_strategy
+
     def build(config: Config, sharded: bool = True) -> Any:
         if not sharded:
-            return strategy.build_strategy(config, sharded)
-        return CpuStrategy(**strategy.fsdp_settings())
+            return usual(config, sharded)
+        return CpuStrategy(**heron.training.trainer.fsdp_settings())
 
     lightning._get_full_state_dict_context = whole
     heron.training.trainer.build_strategy = build

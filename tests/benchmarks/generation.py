@@ -26,7 +26,7 @@ import transformers
 from heron.base.cells import Formatted, Table
 from heron.base.errors import ConfigError, HeronError
 from heron.base.files import write_json
-from heron.base.libraries import quiet
+from heron.base.libraries import silence_libraries
 from heron.base.terminal import print_tables
 from heron.config.compose import compose
 from heron.config.data import TEST
@@ -35,8 +35,8 @@ from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.tasks.summarization.seq2seq import generation_settings
 from heron.training.build import build_module
-from heron.training.evaluation import predict_split
 from heron.training.inference import _trainer
+from heron.training.outcome import predict_split
 
 
 @dataclass
@@ -213,7 +213,7 @@ def ratio(times: dict[str, list[float]], name: str) -> float:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and write; returns the exit code."""
-    quiet()
+    silence_libraries()
     try:
         options = parse_options(Options, arguments)
         if options.encoder is None:

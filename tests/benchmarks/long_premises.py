@@ -263,14 +263,14 @@ def measure(config: Config, steps: int) -> Measurement:
     import pytorch_lightning as pl
     import torch
 
-    from heron.base.libraries import quiet
+    from heron.base.libraries import silence_libraries
     from heron.config.data import TRAIN
     from heron.training.status import peak_rss_mb
 
     from .epoch import choose_batches
     from .rivals import ChosenBatches, Stopwatch, train_heron
 
-    quiet()
+    silence_libraries()
     torch.set_num_threads(config.trainer.threads or 1)
     pl.seed_everything(config.seed, verbose=False)
     data = ChosenBatches(config)

@@ -34,7 +34,7 @@ from transformers import (
 )
 from transformers.trainer_pt_utils import LengthGroupedSampler
 
-from heron.base.libraries import quiet
+from heron.base.libraries import silence_libraries
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose
 from heron.config.data import TRAIN
@@ -43,7 +43,7 @@ from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.features import Features
 from heron.training.build import build_module
-from heron.training.history import History
+from heron.training.checkpointing import History
 from heron.training.trainer import build_trainer
 
 from .epoch import Measurement, choose_batches, estimate
@@ -188,7 +188,7 @@ def measure(rival: Rival, config: Config, steps: int) -> Measurement:
             batches of 32.
         steps: timed steps.
     """
-    quiet()
+    silence_libraries()
     torch.set_num_threads(config.trainer.threads or 1)
     pl.seed_everything(config.seed, verbose=False)
     data = ChosenBatches(config)

@@ -32,7 +32,7 @@ def has_accelerator(name: str) -> bool:
     return present.get(name, True)
 
 
-def quiet() -> None:
+def silence_libraries() -> None:
     """Silence notices of libraries that heron has already dealt with."""
     for library in ("pytorch_lightning", "transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)

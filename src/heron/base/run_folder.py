@@ -24,6 +24,8 @@ from heron.base.files import SEAL, damaged_files, read_json, write_json
 from heron.base.notices import say
 from heron.base.secrets import redacted
 
+Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
+
 HEAD = "head.safetensors"
 DAMAGED = (
     "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
@@ -119,7 +121,7 @@ class RunFolder:
             return {}
         return status if isinstance(status, dict) else {}
 
-    def read_scores(self) -> dict[str, dict[str, float]]:
+    def read_scores(self) -> Scores:
         """Read `scores.json`; empty where there is none.
 
         Raises:

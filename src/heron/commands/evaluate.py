@@ -109,10 +109,10 @@ def _open(
     run_code: bool,
 ) -> list[Trained]:
     """Open the runs once, as one system for each setting."""
-    from heron.training.inference import open_under
+    from heron.training.inference import open_with_settings
 
     paths = {"data": str(options.data)} if options.data else None
-    systems = open_under(folders, paths, points, run_code)
+    systems = open_with_settings(folders, paths, points, run_code)
     if asked:
         for config in (system.config for system in systems):
             scores = text_scores(config.task.name)
@@ -150,7 +150,7 @@ def _examples(
 ) -> tuple[str, list[Example]]:
     """Read what is to be scored, and what it is called."""
     from heron.base.tables import table_stem
-    from heron.training.trained_on import read_splits, require_unseen
+    from heron.training.inference import read_splits, require_unseen
 
     if options.input is not None:
         return table_stem(options.input), _read_file(trained, options.input, words)

@@ -77,6 +77,12 @@ class DataModule(pl.LightningDataModule):
         classes = len(self.config.data.label_order)
         return np.bincount(self.features[TRAIN].labels_R, minlength=classes)
 
+    def with_vectors(self, vectors: dict[str, np.ndarray]) -> DataModule:
+        """Copy the data module, with batches of a frozen encoder's vectors (by split)."""
+        stored = copy.copy(self)
+        stored.vectors = vectors
+        return stored
+
     def paced_by(self, curriculum: Any) -> DataModule:
         """Copy the data module, with training batches planned by a curriculum."""
         paced = copy.copy(self)

@@ -20,7 +20,7 @@ from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
 from heron.sweeps.ledger import Best, Outcome, Queue, is_busy, progress_line
 from heron.training.claim import check_sources, claim, count_ranks, source_hashes
 from heron.training.process import BUSY, DONE, FAILED, Job, run_here
-from heron.training.status import STALE, is_settled, killed, try_update
+from heron.training.status import STALE, is_finished, killed, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on
@@ -160,7 +160,7 @@ class Sweep:
         if is_busy(job.folder):
             return "busy"
         status = job.folder.read_status()
-        if not is_settled(job.config, status):
+        if not is_finished(job.config, status):
             return "free"
         error = first_line(str(status.get("error") or ""))
         seconds = 0.0 if kept else float(status.get("seconds") or 0.0)
@@ -177,7 +177,7 @@ class Sweep:
                 claim(job.config, job.folder)
                 status = job.folder.read_status()
                 state = str(status.get("state"))
-                if state in ("done", "pruned") and is_settled(job.config, status):
+                if state in ("done", "pruned") and is_finished(job.config, status):
                     _check_done(job)
                     return self._keep(job, state)
                 if state == "failed" and not self._tries_again(status):

@@ -48,7 +48,7 @@ class Mean(pl.LightningModule):
         return collected
 
 
-class UnderEach(pl.LightningModule):
+class WithEachSetting(pl.LightningModule):
     """Encodes a batch once for one module under several settings.
 
     Args:

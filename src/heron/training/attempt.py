@@ -1,41 +1,47 @@
-"""One attempt at a run: its folder is locked, claimed, kept up to date, and told how it ended."""
+"""One attempt at a run: its folder is locked and claimed, and `status.json` says how it ended."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from heron.base import ranks
-from heron.base.errors import ConfigError, DataError, HeronError
+from heron.base.errors import ConfigError, DataError, HeronError, first_line
 from heron.base.files import locked
-from heron.base.libraries import quiet
-from heron.base.run_folder import RunFolder
+from heron.base.libraries import precision, silence_libraries
+from heron.base.registry import on_demand
+from heron.base.run_folder import RunFolder, Scores
 from heron.base.signals import interruptible
 from heron.config.schema import Config
+from heron.data.batching import budget
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
-from heron.training.memory import naming_memory
 from heron.training.status import (
     Clock,
-    beating,
     failure,
     heartbeat,
-    is_settled,
+    is_finished,
+    keep_heartbeat,
     peak_rss_mb,
     provenance,
     try_update,
 )
-from heron.training.trainer import wandb_run
 
-Scores = dict[str, dict[str, float]]
+wandb_run = on_demand("heron.training.wandb_logger:wandb_run")  # start-up time
 
 # What the first of several processes tells the others to do.
 _TRAIN, _OVER = "train", "over"
+_OUT_OF_MEMORY = re.compile(r"out of memory|(can't|cannot) allocate|bad_alloc", re.IGNORECASE)
+
+
+class OutOfMemoryError(HeronError):
+    """A machine or a device has less memory than a run needs."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """What came of an attempt.
+    """The result of an attempt.
 
     Args:
         is_over: an earlier attempt has ended the run: there is nothing to do.
@@ -52,7 +58,7 @@ def attempt(
 ) -> Iterator[Attempt]:
     """Hold a run's folder while the block works on the run; `status.json` says how that ended.
 
-    Of several processes the first holds the folder and writes; the others only take part.
+    Of several processes the first holds the folder and writes; the others write nothing.
 
     Args:
         config, folder, overrides, wait: as for `run_job`.
@@ -61,25 +67,26 @@ def attempt(
         ConfigError: the folder holds a run with another configuration, or the run needs more
             processes than there are.
         BusyError: another process is working on it.
+        OutOfMemoryError: memory has run out.
     """
     if count_ranks(config) != ranks.ranks():
         raise ConfigError(
             f"trainer.devices={config.trainer.devices} needs {count_ranks(config)} processes, "
             f"this is one of {ranks.ranks()}: start the run by `heron train`"
         )
-    quiet()
+    silence_libraries()
     if not ranks.is_first():
         if ranks.from_first(_TRAIN) == _OVER:
             yield Attempt(True, folder.read_scores())
             return
-        with interruptible(), naming_memory(config):
+        with interruptible(), explain_memory(config):
             yield Attempt()
         return
     try:
         with locked(folder.lock, wait=wait):
             is_new = folder.is_new()
             try:
-                yield from _attempt_alone(config, folder, overrides)
+                yield from _attempt_locked(config, folder, overrides)
             except HeronError:
                 if is_new:
                     folder.discard()
@@ -88,17 +95,17 @@ def attempt(
         raise BusyError(f"{folder.path}: another process is working on this run") from error
 
 
-def _attempt_alone(
+def _attempt_locked(
     config: Config, folder: RunFolder, overrides: Sequence[str]
 ) -> Iterator[Attempt]:
-    """Yield the attempt, the folder's lock held."""
+    """Yield the attempt of the first process, which holds the folder's lock."""
     claim(config, folder)
     sources = _sources(config, folder)
     status = folder.read_status()
-    is_pruned = status.get("state") == "pruned" and is_settled(config, status)
+    is_pruned = status.get("state") == "pruned" and is_finished(config, status)
     if sources is None or is_pruned:
         ranks.from_first(_OVER)
-        yield Attempt(True, {} if is_pruned else _scores(folder))
+        yield Attempt(True, {} if is_pruned else _read_scores(folder))
         return
     clock, this = Clock(status.get("seconds", 0.0)), Attempt()
     folder.update_status(
@@ -117,9 +124,9 @@ def _attempt_alone(
     try:
         with (
             interruptible(),
-            wandb_run(config, folder),
-            beating(folder, clock),
-            naming_memory(config),
+            wandb_run(config, folder) if config.logger.wandb else nullcontext(),
+            keep_heartbeat(folder, clock),
+            explain_memory(config),
         ):
             yield this
     except BaseException as error:
@@ -132,12 +139,12 @@ def _attempt_alone(
 
 
 def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
-    """Hash what the run is made from; None if the run is done already."""
+    """Hash the files that the run is made from; None if the run is done already."""
     done = folder.state() == "done"
     try:
         sources = source_hashes(config)
     except DataError:
-        if done:  # the data may be gone by now; the scores are not
+        if done:  # scores outlive the data
             return None
         raise
     if done or folder.last.is_file():
@@ -145,7 +152,7 @@ def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
     return None if done else sources
 
 
-def _scores(folder: RunFolder) -> Scores:
+def _read_scores(folder: RunFolder) -> Scores:
     """Read a finished run's scores.
 
     Raises:
@@ -155,3 +162,41 @@ def _scores(folder: RunFolder) -> Scores:
         what = "is missing, yet the run is done; run.resume=false trains it again"
         raise ConfigError(f"{folder.scores} {what}")
     return folder.read_scores()
+
+
+@contextmanager
+def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
+    """Where memory runs out in the block, name the keys that make a run take less.
+
+    Args:
+        config: the run's; a baseline has no such keys.
+        training: whether the block trains; fewer keys matter where a trained run predicts.
+
+    Raises:
+        OutOfMemoryError: in place of the error that Python or torch raises.
+    """
+    try:
+        yield
+    except Exception as error:
+        of_torch = isinstance(error, RuntimeError) and _OUT_OF_MEMORY.search(str(error))
+        if not isinstance(error, MemoryError) and not of_torch:
+            raise
+        text = f"out of memory ({first_line(error) or type(error).__name__})"
+        if config.baseline.name == "none":
+            text += f". To use less, set: {'; '.join(_savings(config, training))}"
+        raise OutOfMemoryError(text) from error
+
+
+def _savings(config: Config, training: bool) -> list[str]:
+    batching, settings = config.batching, config.trainer
+    key = "size" if training and batching.plan == "shuffle" else "tokens"
+    now = batching.size if key == "size" else budget(batching)
+    also = "; twice optim.accumulate keeps a step" if training else ""
+    less = [f"batching.{key}={max(1, now // 2)} (it is {now}{also})"]
+    if key == "size":
+        less.append(f"in evaluation batching.tokens (it is {budget(batching)})")
+    if training and "16" not in precision(settings.precision):
+        less.append("trainer.precision=bf16-mixed")
+    if training and not config.encoder.gradient_checkpointing:
+        less.append("encoder.gradient_checkpointing=true")
+    return less

@@ -8,7 +8,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
 from heron.base.notices import say
-from heron.base.run_folder import RunFolder, require_whole
+from heron.base.run_folder import RunFolder, Scores, require_whole
 from heron.base.tables import write_table
 from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
@@ -23,7 +23,7 @@ MARK = "baseline.json"
 _PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
 
 
-def train_baseline(config: Config, folder: RunFolder) -> dict[str, dict[str, float]]:
+def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """Fit on train, predict and score the other splits, keep the model.
 
     Nothing is chosen here: a grid over `baseline.C` and the like is a sweep, compared on validation

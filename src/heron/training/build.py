@@ -19,15 +19,21 @@ from heron.tasks.task import task_of
 from heron.training.export import load_head
 
 
+def with_stored_vectors(config: Config, data: DataModule) -> DataModule:
+    """Give batches the vectors of a frozen encoder, computed here unless they are stored."""
+    if not is_cacheable(config):
+        return data
+    return data.with_vectors(load_vectors(config, data, lambda: _build_models(config, data)))
+
+
 def build_module(config: Config, data: DataModule) -> TaskModule:
     """Build encoder, head and task module for a prepared DataModule.
 
-    A frozen encoder is not even loaded when the vectors it would give are stored already.
+    Where `with_stored_vectors` has given the data vectors, no encoder is loaded.
     """
     classes = len(config.data.label_order)
     encoder: Encoder
-    if is_cacheable(config):
-        data.vectors = load_vectors(config, data, lambda: _build_models(config, data))
+    if data.vectors:
         encoder = StoredEncoder.of(config.head, data.vectors)
         head = build_head(config, encoder.width, classes)
     else:
@@ -35,26 +41,12 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     counts_C = torch.as_tensor(data.label_counts_C)
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
-    return task_module(config, encoder, head, steps, weights_C).train()
+    return task_of(config).module(config, encoder, head, steps, weights_C).train()
 
 
-def task_module(
-    config: Config,
-    encoder: Encoder,
-    head: nn.Module,
-    steps: int = 1,
-    weights_C: torch.Tensor | None = None,
-) -> TaskModule:
-    """Put encoder and head into the module of the run's task.
-
-    Args:
-        config: the run's configuration.
-        encoder: see `Encoder`.
-        head: as `build_head` makes it.
-        steps: optimizer steps of the whole run; unused in inference.
-        weights_C: class weights in the loss, or None.
-    """
-    return task_of(config).module(config, encoder, head, steps, weights_C)
+def inference_module(config: Config, encoder: Encoder, head: nn.Module) -> TaskModule:
+    """Put a trained encoder and head into the module of the run's task, in eval mode."""
+    return task_of(config).module(config, encoder, head, 1, None).eval()
 
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:
@@ -77,9 +69,9 @@ def build_encoder(config: Config, tokenizer: Any) -> Encoder:
 
 
 def build_head(config: Config, width: int, classes: int) -> nn.Module:
-    """Build the head, from nothing or from where an earlier run left it."""
+    """Build the head; `head.start` names an exported one to begin with."""
     if config.encoder.freeze == "all":
-        torch.manual_seed(config.seed)  # with and without stored vectors
+        torch.manual_seed(config.seed)  # the same head with and without stored vectors
     head = task_of(config).head_module(config.head, width, classes)
     if config.head.start:
         load_head(head, Path(config.head.start))

@@ -1,7 +1,8 @@
-"""`last.ckpt`: everything a killed run needs to go on as if nothing had happened."""
+"""`last.ckpt`, from which a killed run resumes exactly, and `metrics.csv`, whose rows are in it."""
 
 from __future__ import annotations
 
+import csv
 import os
 import random
 import time
@@ -13,6 +14,7 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import Checkpoint, ModelCheckpoint
+from pytorch_lightning.loggers import Logger
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from heron.base import ranks
@@ -23,17 +25,15 @@ from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated
 from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
-from heron.training.history import History
-from heron.training.hooks import ended_early
 
 LOG_EVERY = 10  # optimizer steps between rows of `metrics.csv`
 
 
 class WholeFiles(TorchCheckpointIO):
-    """Writes every checkpoint beside its place and moves it there: the one before stays until then.
+    """Writes every checkpoint to a neighbour file, which then replaces the one before.
 
-    Lightning writes to the system's temporary folder and copies from there: where the disk is full,
-    half of a checkpoint would be left, nothing of the one before, and no room for `status.json`.
+    Lightning copies from the system's temporary folder: a full disk would leave half of a
+    checkpoint, nothing of the one before, and no room for `status.json`.
     """
 
     def save_checkpoint(
@@ -84,7 +84,7 @@ class LastCheckpoint(Checkpoint):
         """Take the history back now, the random states when the first batch starts."""
         self.history.rows = list(state_dict["history"])
         states = state_dict["random"]
-        # A process more than there were before the cut begins with its own numbers (`OwnNumbers`).
+        # A process beyond those of before keeps the numbers that `OwnNumbers` gives it.
         self._random = states[ranks.rank()] if ranks.rank() < len(states) else None
 
     def on_save_checkpoint(
@@ -100,16 +100,16 @@ class LastCheckpoint(Checkpoint):
         trainer.should_stop = checkpoint["should_stop"]
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """From now on SIGTERM waits for a checkpoint."""
+        """Let SIGTERM wait for a checkpoint from now on."""
         self._sigterm.begin()
 
     def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """End where SIGTERM has come: the epoch before is saved, and the search has heard of it."""
+        """End if SIGTERM has come: the epoch before is saved and reported to the search."""
         if self._is_asked_to_end():
             raise Terminated
 
     def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """End where SIGTERM has come, unless the run is over with the training."""
+        """End if SIGTERM has come, unless nothing follows the training."""
         self._sigterm.end()
         if self._sigterm.asked and not ended_early(trainer):
             raise Terminated
@@ -162,7 +162,7 @@ class LastCheckpoint(Checkpoint):
         if self.config.checkpoint_steps is not None:
             return step - self._saved_step >= self.config.checkpoint_steps
         if ranks.ranks() > 1 and step % LOG_EVERY != LOG_EVERY // 2:
-            return False  # processes ask each other: not after every step
+            return False  # processes have to communicate: not after every step
         due = time.monotonic() - self._saved_at >= 60 * self.config.checkpoint_minutes
         return ranks.from_first(due)
 
@@ -174,25 +174,6 @@ class LastCheckpoint(Checkpoint):
         self._sigterm.saving = False
         self._saved_at = time.monotonic()
         self._saved_step = trainer.global_step
-
-
-class OwnNumbers(pl.Callback):
-    """Gives every process its own random numbers, or all would drop the same units.
-
-    The first keeps those of a training in one process. A resumed run takes its stored ones.
-
-    Args:
-        seed: the run's.
-    """
-
-    def __init__(self, seed: int):
-        self.seed = seed
-
-    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Seed all processes but the first; models are built, with equal weights."""
-        if ranks.rank():
-            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
-            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
 
 
 def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint:
@@ -209,10 +190,10 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
 
 
 def resume_from(folder: RunFolder) -> Path | None:
-    """Find the checkpoint to go on from; None to begin at the start.
+    """Find the checkpoint to resume from; None to begin at the start.
 
-    Where it or the best one is damaged, or the best one is missing, those that there are are put
-    aside: a run without them takes longer and ends the same.
+    If it or the best one is damaged, or the best one is missing, both are renamed: starting over
+    takes longer and gives the same result.
     """
     if not folder.last.is_file():
         return None
@@ -240,7 +221,7 @@ def _has_chosen(last: Path) -> bool:
 def damage(path: Path) -> str | None:
     """Say what is wrong with a checkpoint; None where it is whole.
 
-    torch reads changed bytes without a word; the file is a zip with a checksum for each part.
+    torch does not notice changed bytes; the file is a zip with a checksum for each part.
     """
     try:
         with zipfile.ZipFile(path) as file:
@@ -263,7 +244,7 @@ def load_weights(module: pl.LightningModule, path: Path) -> None:
             "starts over (run.resume=false does so in any case)"
         )
     stored = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    # Of an encoder that was computed once, the checkpoint has no weights: it is as it was loaded.
+    # A checkpoint has no weights of an encoder whose vectors are stored: they are as loaded.
     own = {k: v for k, v in module.state_dict().items() if k.startswith("encoder.")}
     has_encoder = any(key.startswith("encoder.") for key in stored)
     module.load_state_dict(stored if has_encoder else {**own, **stored})
@@ -291,3 +272,72 @@ def _restore_random_state(state: dict[str, Any]) -> None:
     np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, gauss))
     version, internal, gauss_next = state["python"]
     random.setstate((version, tuple(internal), gauss_next))
+
+
+def ended_early(trainer: pl.Trainer) -> dict[str, Any] | None:
+    """Return the epochs and the score at which a search ended the training; None if none has."""
+    callbacks: list[Any] = trainer.callbacks  # type: ignore[attr-defined]
+    return next((found for each in callbacks if (found := getattr(each, "pruned", None))), None)
+
+
+class History(Logger):
+    """Collects logged metrics as rows and writes them as one CSV, atomically.
+
+    The rows are stored in the checkpoint, so that a resumed run's file equals that of a run that
+    was never stopped.
+
+    Args:
+        path: the CSV file.
+    """
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.path = path
+        self.rows: list[dict[str, float]] = []
+
+    @property
+    def name(self) -> str:
+        """The file's stem."""
+        return self.path.stem
+
+    @property
+    def version(self) -> str:
+        """Always empty: the run folder names the run."""
+        return ""
+
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
+        """Add one row."""
+        self.rows.append({"step": float(step or 0), **{k: float(v) for k, v in metrics.items()}})
+
+    def values(self, metric: str) -> list[float]:
+        """List what was logged under a name, in order."""
+        return [row[metric] for row in self.rows if metric in row]
+
+    def log_hyperparams(self, *args: Any) -> None:
+        """Do nothing: `config.yaml` holds the configuration."""
+
+    def finalize(self, status: str) -> None:
+        """Write the file when training ends, however it ends."""
+        if not ranks.is_first():
+            return
+        try:
+            self.write()
+        except OSError:
+            # After a failure, its error counts; this one must not hide it.
+            if status == "success":
+                raise
+
+    def write(self) -> None:
+        """Write all rows; columns in order of appearance, empty where a row has no value."""
+        columns = list(dict.fromkeys(key for row in self.rows for key in row))
+        leading = [key for key in ("epoch", "step") if key in columns]
+        columns = leading + [key for key in columns if key not in leading]
+        with atomic_open(self.path) as file:
+            writer = csv.DictWriter(file, columns, lineterminator="\n")
+            writer.writeheader()
+            for row in self.rows:
+                writer.writerow({key: _tidy(key, value) for key, value in row.items()})
+
+
+def _tidy(key: str, value: float) -> float | int:
+    return int(value) if key in ("epoch", "step") else value

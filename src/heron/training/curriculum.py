@@ -1,4 +1,4 @@
-"""From a configuration to its `Curriculum`: the run that it learns from, and the difficulty."""
+"""Runs under a curriculum: the run that it learns from, its difficulty, and its restarts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytorch_lightning as pl
 import torch
 
 from heron.base.errors import ConfigError
@@ -39,7 +40,7 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
     Args:
         config: the run's configuration.
         run_job: trains a run, or returns at once if it is done.
-        overrides: what the user typed for this run; tables name the first run by them as well.
+        overrides: what the user typed for this run; the first run is named by them as well.
 
     Returns:
         Its folder; None for a curriculum that needs none.
@@ -162,9 +163,9 @@ def similarities(config: Config, data: DataModule, first: RunFolder | None) -> n
 
 
 def _models(config: Config, data: DataModule) -> tuple[Encoder, Head]:
-    """Load the encoder; what it draws is the seed's, and the run's own numbers are as they were.
+    """Load the encoder with random numbers of its own.
 
-    The vectors may be stored already: a run must not depend on it.
+    The run's random numbers must not depend on whether the vectors are stored already.
     """
     tokenizer = data.tokenizer
     with torch.random.fork_rng():
@@ -178,3 +179,31 @@ def _key(override: str) -> str:
     """Name what an override sets; all keys of the curriculum count as one."""
     key = override.lstrip("+").partition("=")[0]
     return "curriculum" if key.startswith("curriculum.") else key
+
+
+class Restart(pl.Callback):
+    """Clears the optimizer's moments where a stage begins; the learning-rate schedule goes on.
+
+    Args:
+        data: has a curriculum.
+
+    Source: the RoNLI repository, where every stage is a Trainer of its own.
+    """
+
+    def __init__(self, data: DataModule):
+        self.data = data
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        """Clear the state at the first batch of every stage but the first."""
+        assert self.data.curriculum is not None
+        epoch = trainer.current_epoch
+        stage = self.data.curriculum.stages_of(epoch)[batch_idx]
+        if batch_idx:
+            before = self.data.curriculum.stages_of(epoch)[batch_idx - 1]
+        else:
+            before = self.data.curriculum.stages_of(epoch - 1)[-1] if epoch else stage
+        if stage != before:
+            for optimizer in trainer.optimizers:
+                optimizer.state.clear()

@@ -1,4 +1,4 @@
-"""What a run reads, for `status.json` and for the person who watches."""
+"""Counts of the data that a run reads, for `status.json`, and warnings about it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from heron.base import ranks
 from heron.base.notices import say
+from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.config.data import TRAIN
 from heron.config.schema import Config
@@ -18,13 +19,14 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_mended
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
 from heron.data.splits import text_key
-from heron.training.hooks import FINDINGS
+
+known_findings = on_demand("heron.audit.known:warnings")  # of a higher layer
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
 _FEWEST_STEPS = 3  # of the optimizer, an epoch
 
-# What a user should know of answers that their tokens do not hold exactly.
+# Warnings about answers that their tokens do not cover exactly.
 _FIT_MEANS = {
     INEXACT: "begin or end inside a token: the best a system can answer is longer or shorter",
     CUT: "are whole in no window: no system can find them",
@@ -33,17 +35,17 @@ _FIT_MEANS = {
 
 
 def say_findings(config: Config, folder: RunFolder) -> None:
-    """Print what an audit or the data set's own page says is wrong with the data, a line each."""
+    """Print the known faults of the data, from an audit or the data set's own page."""
     cache = Path(config.paths.cache)
     # Start-up time: without any finding, nothing of the audit is imported.
     if ranks.is_first() and (config.data.findings or any((cache / "audit").glob("*.json"))):
         sources = folder.read_status()["sources"]
-        for finding in FINDINGS["audit"](config.data, sources, cache):
+        for finding in known_findings(config.data, sources, cache):
             say(f"{config.data.name}: {finding}")
 
 
 def describe_run(data: DataModule, folder: RunFolder) -> None:
-    """Note in `status.json` what a run reads, and say what may surprise."""
+    """Write counts of what a run reads to `status.json`, and print warnings."""
     if ranks.is_first():
         described = describe(data.examples, data.dropped, data.features)
         folder.update_status(data={**described, **describe_training(data)})
@@ -54,7 +56,7 @@ def describe(
     dropped: Mapping[str, Mapping[str, int]],
     features: Mapping[str, Features] | None = None,
 ) -> dict[str, Any]:
-    """Count what a run reads, and say on standard error what may surprise.
+    """Count what a run reads, and print warnings on standard error.
 
     Args:
         examples: the splits.
@@ -107,7 +109,7 @@ def describe(
 
 
 def describe_training(data: DataModule) -> dict[str, Any]:
-    """Warn of training data that little can be learnt from, and name the key to change.
+    """Warn of training data from which little can be learnt, and name the key to change.
 
     Args:
         data: prepared; a curriculum is set already.
@@ -152,7 +154,7 @@ def _unknown(data: DataModule) -> float:
     """Compute the share of the train split's tokens that are unknown, from 0 to 1."""
     tokens_T, tokenizer = data.features[TRAIN].tokens_T, data.tokenizer
     unknown = tokenizer.unk_token_id
-    # GPT-2's stands for the end of a text as well, and nothing is unknown to it.
+    # GPT-2 uses its end-of-text token for this; its bytes cover every text.
     if unknown in (None, tokenizer.eos_token_id, tokenizer.bos_token_id) or not len(tokens_T):
         return 0.0
     return round(float(np.mean(np.asarray(tokens_T) == unknown)), 4)
@@ -169,7 +171,7 @@ def _sizes(features: Features) -> dict[str, int]:
 
 
 def _fits(features: Features) -> dict[str, int]:
-    """Count answers by how their tokens hold them, or summaries that are cut."""
+    """Count answers by how well tokens cover them, or summaries that are cut."""
     if features.target_cut_R is not None:
         return {"targets_cut": int(features.target_cut_R.sum())}
     if features.fits_R is None:

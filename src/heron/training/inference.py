@@ -1,4 +1,4 @@
-"""A trained run, ready to predict: what `heron predict` and `heron evaluate` share."""
+"""Finished runs opened to predict: one, several as one, or one under several settings."""
 
 from __future__ import annotations
 
@@ -12,33 +12,36 @@ from typing import Any, Protocol
 import pytorch_lightning as pl
 import torch
 
-from heron.base.errors import ConfigError, Problem
-from heron.base.libraries import has_accelerator, precision, quiet
+from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.files import sha256_file
+from heron.base.libraries import has_accelerator, precision, silence_libraries
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.config.checks import read_stored
-from heron.config.overrides import changed
+from heron.config.data import TRAIN
+from heron.config.overrides import changed, override
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
+from heron.data.readers import load
+from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
 from heron.tasks.base import Predictions, TaskModule
-from heron.tasks.several import Mean, UnderEach
+from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import task_of
+from heron.training.attempt import explain_memory
 from heron.training.baseline_job import MARK, load_baseline
-from heron.training.build import task_module
+from heron.training.build import inference_module
+from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import load_weights
-from heron.training.evaluation import predict_split
 from heron.training.export import load_exported
-from heron.training.memory import naming_memory
-from heron.training.progress import progress_bar
+from heron.training.outcome import predict_split
 
 _SPLIT = "input"
 
-# What to do when all that a command predicts is safe; see `predict_split`.
+# Functions to call once a command has written its predictions; see `predict_split`.
 Finished = list[Callable[[], None]]
-# Predictions, and a problem for each example that could not be used.
 Predicted = tuple[Predictions, list[Problem]]
 
 
@@ -65,8 +68,8 @@ class Trained(Protocol):
             be used, its guid as `where`.
         """
 
-    def under(self, settings: Mapping[str, Any]) -> Trained:
-        """Set other values, as `open_trained` does; the weights are shared, not loaded again."""
+    def with_settings(self, settings: Mapping[str, Any]) -> Trained:
+        """Copy with other settings, as in `open_trained`; the copy shares the weights."""
 
 
 def open_trained(
@@ -87,7 +90,7 @@ def open_trained(
         ConfigError: a run has left no model, or one that this version of heron cannot open; the
             runs do not read their texts alike; or a setting does not go with the run.
     """
-    quiet()
+    silence_libraries()
     if not isinstance(folders, RunFolder):
         opened = [open_trained(folder, paths, settings, run_code) for folder in folders]
         return opened[0] if len(opened) == 1 else Ensemble(opened, [f.path for f in folders])
@@ -95,12 +98,12 @@ def open_trained(
     config = read_stored(folder.config)
     if config.baseline.name != "none":
         folder.require_model(MARK)
-        return TrainedBaseline(folder, _moved(config, paths)).under(settings or {})
+        return TrainedBaseline(folder, _moved(config, paths)).with_settings(settings or {})
     folder.require_model()
     return TrainedEncoder(folder, paths, settings, run_code)
 
 
-def open_under(
+def open_with_settings(
     folders: Sequence[RunFolder],
     paths: Mapping[str, str] | None,
     points: Sequence[Mapping[str, Any]],
@@ -113,14 +116,14 @@ def open_under(
         points: at least one setting; all of the same keys.
     """
     first = open_trained(folders, paths, points[0], run_code)
-    return [first, *(first.under(point) for point in points[1:])]
+    return [first, *(first.with_settings(point) for point in points[1:])]
 
 
 def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> list[Predicted]:
-    """Predict with each of the systems that `open_under` gives.
+    """Predict with each of the systems that `open_with_settings` returns.
 
-    Texts are tokenized and encoded once for all systems that read the same windows: what they
-    differ in then begins behind the logits.
+    Texts are tokenized and encoded once for all systems that read the same windows; these systems
+    share their logits.
     """
     if len(systems) == 1:
         return [systems[0].predict(examples)]
@@ -130,7 +133,7 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     found: dict[int, Predicted] = {}
     for places in alike.values():
         members: list[Any] = [systems[place] for place in places]
-        together = UnderEach([each.module for each in members]).eval()
+        together = WithEachSetting([each.module for each in members]).eval()
         first = members[0]
         several: Any
         several, refused = _predict(together, first.config, first.tokenizer, examples)
@@ -159,7 +162,7 @@ class TrainedEncoder:
         self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
         cache, added = Path(self.config.paths.cache), task_of(config).added_tokens(config)
         self.tokenizer = load_tokenizer(self.config.encoder, added, (), cache)
-        self.module = task_module(self.config, encoder, head).eval()
+        self.module = inference_module(self.config, encoder, head)
         self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
 
@@ -167,11 +170,11 @@ class TrainedEncoder:
         """See `Trained`; examples whose event the length limit cuts are refused."""
         return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
 
-    def under(self, settings: Mapping[str, Any]) -> TrainedEncoder:
+    def with_settings(self, settings: Mapping[str, Any]) -> TrainedEncoder:
         """See `Trained`."""
         other = copy.copy(self)
         other.config = changed(self.config, settings)
-        other.module = task_module(other.config, self.module.encoder, self.module.head).eval()
+        other.module = inference_module(other.config, self.module.encoder, self.module.head)
         return other
 
 
@@ -229,10 +232,10 @@ class Ensemble:
         """See `Trained`."""
         return _predict(self.module, self.config, self.tokenizer, examples)
 
-    def under(self, settings: Mapping[str, Any]) -> Ensemble:
+    def with_settings(self, settings: Mapping[str, Any]) -> Ensemble:
         """See `Trained`."""
         other = copy.copy(self)
-        other.runs = [run.under(settings) for run in self.runs]
+        other.runs = [run.with_settings(settings) for run in self.runs]
         other.config = other.runs[0].config
         # The heads are shared, and with them the threshold, which is the mean already.
         other.module = Mean([run.module for run in other.runs]).eval()
@@ -240,9 +243,9 @@ class Ensemble:
 
 
 def _reading(run: TrainedEncoder) -> dict[str, Any]:
-    """List what decides which tokens a run reads, and what its logits stand for."""
+    """List what decides which tokens a run reads, and what its logits mean."""
     config, encoder, data = run.config, run.config.encoder, run.config.data
-    # A language without variants reads alike under both.
+    # The setting has no effect in a language without variants.
     cedilla = data.unicode.cedilla if get_language(data.language).variants else "keep"
     return {
         "task.name": config.task.name,
@@ -273,7 +276,7 @@ def _predict(
     finished: Finished | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
-    with naming_memory(config, training=False):
+    with explain_memory(config, training=False):
         predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, finished)
     return predictions, data.features[_SPLIT].refused
 
@@ -312,7 +315,7 @@ class TrainedBaseline:
         """See `Trained`; nothing is refused, baselines have no length limit that matters."""
         return self.baseline.predict(examples, self.config), []
 
-    def under(self, settings: Mapping[str, Any]) -> TrainedBaseline:
+    def with_settings(self, settings: Mapping[str, Any]) -> TrainedBaseline:
         """See `Trained`; a baseline has no such settings."""
         if settings:
             name = self.config.baseline.name
@@ -329,3 +332,63 @@ def _sources(folder: RunFolder) -> Mapping[str, str]:
     status = folder.read_status()
     sources: Mapping[str, str] = status.get("sources", {})
     return sources
+
+
+def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
+    """Read the splits that a run was trained and scored on, from where its data lies now.
+
+    Args:
+        trained: the run.
+        words: `data.key=value`, see `heron.config.overrides.override`.
+
+    Raises:
+        DataError: files are missing or others, or hold rows that they cannot have held in training.
+    """
+    config = trained.config
+    data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
+    try:
+        return load(data, *places)
+    except DataError as error:
+        paths = locate(data, *places)  # raises again where it is the files, not what is in them
+        others = [
+            str(path)
+            for name, path in paths.items()
+            if trained.sources.get(name) not in (None, sha256_file(path))
+        ]
+        if not others:
+            raise
+        what = f"its files were read in training, and are others now: {', '.join(others)}"
+        problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
+        raise DataError([problem, *error.problems]) from error
+
+
+def require_unseen(
+    trained: Trained, split: str, examples: Sequence[Example], words: Sequence[str] = ()
+) -> None:
+    """Make sure that no member of an ensemble was trained on what the first calls `split`.
+
+    Members may have been trained on other data, or on another part of the same files.
+
+    Args:
+        trained: one run or several.
+        split: what `examples` are called.
+        examples: to be scored.
+        words: as for `read_splits`.
+
+    Raises:
+        ConfigError: a member was; names it and how many rows.
+    """
+    if not isinstance(trained, Ensemble) or split == TRAIN:
+        return
+    asked = {(each.guid, each.text, each.text_pair) for each in examples}
+    for name, run in zip(trained.names, trained.runs, strict=True):
+        if run.config.data == trained.config.data:
+            continue
+        trained_on = read_splits(run, words).get(TRAIN, ())
+        seen = {(each.guid, each.text, each.text_pair) for each in trained_on}
+        if common := len(asked & seen):
+            raise ConfigError(
+                f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
+                f"{trained.names[0]}: its data.validation, data.holdout or data.files "
+                "part them otherwise; average runs that held out the same rows"
+            )

@@ -9,16 +9,16 @@ import pytorch_lightning as pl
 
 from heron.base import ranks
 from heron.base.registry import on_demand
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, Scores
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.training.attempt import Scores, attempt
-from heron.training.build import build_module
+from heron.training.attempt import attempt
+from heron.training.build import build_module, with_stored_vectors
 from heron.training.describe import describe_run, say_findings
 from heron.training.outcome import check_metrics, choose_weights, leave_outcome, sign_metrics
 from heron.training.trainer import fit
 
-# Loaded by the runs that have them alone.
+# Start-up time: most runs need none of these.
 run_stages = on_demand("heron.training.stages:run_stages")
 train_baseline = on_demand("heron.training.baseline_job:train_baseline")
 first_run = on_demand("heron.training.curriculum:first_run")
@@ -28,17 +28,17 @@ build_curriculum = on_demand("heron.training.curriculum:build_curriculum")
 def run_job(
     config: Config, folder: RunFolder, overrides: Sequence[str] = (), wait: bool = False
 ) -> Scores:
-    """Train, choose the best epoch, predict, score and export; or go on where that was cut.
+    """Train, choose the best epoch, predict, score and export; or resume a run that was cut.
 
     Args:
         config: the resolved configuration.
-        folder: where everything goes; a finished run there is returned as it is.
+        folder: where everything goes; the scores of a finished run there are returned.
         overrides: what the user typed, for `status.json`.
-        wait: for another process that works on the run, instead of refusing.
+        wait: whether to wait for another process that works on the run, or to raise `BusyError`.
 
     Returns:
-        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`; empty where the search that the
-        run is a trial of has ended it early.
+        `{"<split>": {"<metric>": fraction}}`, as in `scores.json`; empty if a search has ended
+        the run early.
 
     Raises:
         ConfigError: the folder holds a run with another configuration, or the run needs more
@@ -54,7 +54,7 @@ def run_job(
 
 
 def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]) -> Scores | None:
-    """Do the work; None where the run's search has ended the training early."""
+    """Do the work; None if a search has ended the training early."""
     if config.stages:
         return run_stages(config, folder, run_job)
     say_findings(config, folder)
@@ -63,11 +63,12 @@ def _train_and_score(config: Config, folder: RunFolder, overrides: Sequence[str]
     first = None
     if config.curriculum.name != "none":
         first = first_run(config, partial(run_job, wait=True), overrides)
-    with ranks.first_alone():  # caches that it fills are there for the others
+    with ranks.first_alone():  # the others then find the caches filled
         pl.seed_everything(config.seed, workers=True, verbose=False)
         data = DataModule(config)
         if config.curriculum.name != "none":
             data = data.paced_by(build_curriculum(config, data, first))
+        data = with_stored_vectors(config, data)
         module = build_module(config, data)
     describe_run(data, folder)
     fitted = fit(config, folder, module, data)

@@ -1,7 +1,9 @@
-"""What a trained run leaves: predictions and scores of every split but train, and the model."""
+"""Predictions over a whole split, and what a run leaves: predictions, scores and the model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -9,7 +11,7 @@ from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
 from heron.base.files import write_json
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import read_table, write_table
 from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
@@ -18,15 +20,12 @@ from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
 from heron.models.feature_cache import StoredEncoder
-from heron.tasks.base import Predictions, TaskModule
+from heron.tasks.base import KeptParts, Predictions, TaskModule
 from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
-from heron.training.evaluation import predict_split
 from heron.training.export import export
 from heron.training.trainer import prediction_trainer
-
-Scores = dict[str, dict[str, float]]
 
 
 def check_metrics(config: Config) -> None:
@@ -42,8 +41,8 @@ def check_metrics(config: Config) -> None:
 def choose_weights(
     config: Config, folder: RunFolder, trainer: pl.Trainer, module: TaskModule, data: DataModule
 ) -> tuple[pl.Trainer, TaskModule]:
-    """Give the trainer and the module to predict with: of the best epoch, or of the last one."""
-    if isinstance(trainer.strategy, FSDPStrategy):  # what it leaves are parts of a model
+    """Load the weights of the best epoch, or keep the last; returns what to predict with."""
+    if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, folder.last)
         trainer = prediction_trainer(config, folder)
@@ -104,13 +103,13 @@ def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataMod
     encoder: Encoder | None = module.encoder
     if isinstance(encoder, StoredEncoder):
         known = config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens
-        # Otherwise some of its weights were drawn by the seed: nobody else has them.
+        # Weights that the seed has drawn cannot be downloaded again: they are exported.
         encoder = None if known else build_encoder(config, data.tokenizer)
     export(folder.model, encoder, module.head, data.tokenizer, config)
 
 
 def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
-    """Note what decides scores that a model computes: with idf, also the split's references."""
+    """Write the signatures of scores that a model computes (BERTScore) to `status.json`."""
     sign = task_of(config).sign_metrics
     if sign is None or not config.task.bertscore.model or not ranks.is_first():
         return
@@ -120,3 +119,65 @@ def sign_metrics(config: Config, folder: RunFolder, scores: Scores) -> None:
         if signatures := sign(config, [gold for gold in golds if gold is not None]):
             found[split] = signatures
     folder.update_status(signatures=found)
+
+
+def predict_split(
+    trainer: pl.Trainer,
+    module: TaskModule,
+    data: DataModule,
+    split: str,
+    keep: Path | None = None,
+    finished: list[Callable[[], None]] | None = None,
+) -> Predictions:
+    """Run a split through the model, in order of length, and put the rows back in order.
+
+    Of several processes each predicts its share of every batch; all get the whole.
+
+    Args:
+        trainer: predicts.
+        module: as trained.
+        data: the run's.
+        split: which one.
+        keep: where a module that writes keeps what it has written until the split is done, so that
+            a cut run need not write it again; None keeps nothing.
+        finished: where to put what removes the kept parts, for a caller that has more to do before
+            they may go; without it they go here.
+    """
+    kept = None if keep is None else module.kept_parts(keep, data, split)
+    if kept is not None:
+        return _write_split(trainer, module, data, split, kept, finished)
+    loader = data.evaluation_loader(split)
+    outputs: Any = trainer.predict(module, loader) if len(data.features[split]) else []
+    return _join(outputs, module, data, split)
+
+
+def _join(outputs: Any, module: TaskModule, data: DataModule, split: str) -> Predictions:
+    everywhere = ranks.gather(list(outputs or []))
+    return module.collect([each for part in everywhere for each in part], data, split)
+
+
+def _write_split(
+    trainer: pl.Trainer,
+    module: TaskModule,
+    data: DataModule,
+    split: str,
+    kept: KeptParts,
+    finished: list[Callable[[], None]] | None,
+) -> Predictions:
+    before = ranks.from_first(kept.read() if ranks.is_first() else [])
+    loader = data.evaluation_loader(split, kept.rows(before))
+    callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
+    callbacks.append(kept.callback)
+    try:
+        outputs: Any = trainer.predict(module, loader) if len(loader) else []
+    finally:
+        callbacks.remove(kept.callback)
+    # Every process has the kept outputs; only the first one adds them.
+    predictions = _join(
+        [*(before if ranks.is_first() else []), *(outputs or [])], module, data, split
+    )
+    if ranks.is_first() and finished is None:
+        kept.remove()
+    elif finished is not None:
+        finished.append(kept.remove)
+    return predictions

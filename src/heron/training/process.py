@@ -14,7 +14,7 @@ from typing import Any
 
 from heron.base.errors import HeronError, os_error_text
 from heron.base.registry import on_demand
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, Scores
 from heron.base.secrets import redact
 from heron.base.signals import INTERRUPTED
 from heron.config.run_names import path_words
@@ -41,9 +41,9 @@ class Job:
     folder: RunFolder
     overrides: list[str]
 
-    def train(self) -> dict[str, dict[str, float]]:
+    def train(self) -> Scores:
         """Run the job in this process; returns its scores."""
-        scores: dict[str, dict[str, float]] = run_job(self.config, self.folder, self.overrides)
+        scores: Scores = run_job(self.config, self.folder, self.overrides)
         return scores
 
 

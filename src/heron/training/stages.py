@@ -20,7 +20,7 @@ from typing import Any
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
-from heron.base.run_folder import RunFolder
+from heron.base.run_folder import RunFolder, Scores
 from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.keys import set_keys
 from heron.config.schema import Config, HeadConfig, StageConfig
@@ -28,7 +28,6 @@ from heron.data.readers import data_set
 from heron.data.sources import locate
 from heron.training.export import trained_encoder
 
-Scores = dict[str, dict[str, float]]
 RunJob = Callable[[Config, RunFolder], Scores]
 
 
@@ -73,7 +72,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         done = inner
     assert done is not None
     if ranks.is_first():
-        _take_over(done, folder)
+        _show_last_stage(done, folder)
         write_json(folder.scores, {**last, **every})
     return {**last, **every}
 
@@ -124,7 +123,7 @@ def _layers(config: Config) -> HeadConfig:
     return replace(config.head, name="", dropout=0.0, start=None, over_windows="")
 
 
-def _take_over(last: RunFolder, folder: RunFolder) -> None:
+def _show_last_stage(last: RunFolder, folder: RunFolder) -> None:
     """Show the last stage's model, predictions and curves where every run has its own."""
     if folder.model.is_symlink():
         folder.model.unlink()

@@ -33,7 +33,7 @@ from heron.config.schema import Config
 BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone
 
-_OF_THE_MACHINE = re.compile(
+_MACHINE_ERROR = re.compile(
     "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
     re.IGNORECASE,
 )
@@ -41,10 +41,10 @@ _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-
 
 
 class Clock:
-    """Seconds of work on a run, over all its processes; a clock set back does not shorten them.
+    """Seconds of work on a run, over all its processes; setting the system's clock has no effect.
 
     Args:
-        spent: what earlier processes have spent on it.
+        spent: seconds that earlier processes have spent on the run.
     """
 
     def __init__(self, spent: float = 0.0):
@@ -57,8 +57,8 @@ class Clock:
 
 
 @contextmanager
-def beating(folder: RunFolder, clock: Clock) -> Iterator[None]:
-    """Keep `heartbeat` {time, pid, host} and `seconds` in `status.json` fresh, from a thread."""
+def keep_heartbeat(folder: RunFolder, clock: Clock) -> Iterator[None]:
+    """Update `heartbeat` and `seconds` in `status.json` every few seconds, from a thread."""
     stop = threading.Event()
 
     def beat() -> None:
@@ -92,20 +92,20 @@ def failure(error: BaseException, seconds: float) -> dict[str, Any]:
 
     Returns:
         `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
-        same command tries again unasked), `seconds`, `peak_rss_mb`.
+        same command tries again by itself), `seconds`, `peak_rss_mb`.
     """
     return {
         "state": "failed" if isinstance(error, Exception) else "interrupted",
         "seconds": seconds,
         "error": f"{type(error).__name__}: {error}",
         "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
-        "retry": not isinstance(error, Exception) or is_of_the_machine(error),
+        "retry": not isinstance(error, Exception) or is_machine_error(error),
         "peak_rss_mb": peak_rss_mb(),
     }
 
 
 def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
-    """Write down what ended a sweep's job; a training that fails has written it itself."""
+    """Write the error that ended a sweep's job, unless its training has written it."""
     status = folder.read_status()
     text = f"{type(error).__name__}: {error}"
     if status.get("state") not in ("done", "pruned") and status.get("error") != text:
@@ -113,17 +113,17 @@ def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
 
 
 def killed(code: int) -> str:
-    """Say for `error` how a process ended that could not; a negative exit code is a signal's."""
+    """Describe an exit code, for the `error` of a killed process; a negative one is a signal's."""
     if code >= 0:
         return f"Killed: exit code {code}"
     memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
     return f"Killed: by {signal.Signals(-code).name}{memory}"
 
 
-def is_settled(config: Config, status: Mapping[str, Any]) -> bool:
-    """Tell whether a job needs nobody any more, going by `status.json`.
+def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
+    """Tell from `status.json` whether a job need not be run, or run on.
 
-    A training that a search has ended early is settled for that search, and only while it prunes;
+    A training that a search has ended early is finished for that search, and only while it prunes;
     for anybody else it was cut.
     """
     state, search = status.get("state"), config.sweeper
@@ -133,22 +133,22 @@ def is_settled(config: Config, status: Mapping[str, Any]) -> bool:
     return is_trial and status.get("pruned_by") == search.study
 
 
-def is_of_the_machine(error: BaseException | None) -> bool:
-    """Tell whether memory, disk or network failed, and the same command may do better next time.
+def is_machine_error(error: BaseException | None) -> bool:
+    """Tell whether memory, disk or network failed, so that the same command may succeed next time.
 
-    Libraries hide such errors in others: the whole chain is looked at.
+    Libraries wrap such errors in others, so all causes are looked at.
     """
     if error is None:
         return False
-    if isinstance(error, OSError | MemoryError) or _OF_THE_MACHINE.search(str(error)):
+    if isinstance(error, OSError | MemoryError) or _MACHINE_ERROR.search(str(error)):
         return True
-    return is_of_the_machine(error.__cause__ or error.__context__)
+    return is_machine_error(error.__cause__ or error.__context__)
 
 
 def is_elsewhere(status: Mapping[str, Any]) -> bool:
-    """Tell whether another machine works on a run, going by its heartbeat.
+    """Tell from the heartbeat whether another machine works on a run.
 
-    Locks are released when a process dies, but not every network file system passes them on.
+    Not every network file system shares locks between machines.
     """
     beat = status.get("heartbeat") or {}
     if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
@@ -158,13 +158,13 @@ def is_elsewhere(status: Mapping[str, Any]) -> bool:
 
 def provenance() -> dict[str, Any]:
     """Describe the code and the machine."""
-    import torch  # not above: a sweep's parent process needs none, and it takes a second
+    import torch  # start-up time: a sweep's parent process does without
 
     return {
         "heron": heron.__version__,
         "git": git_state(),
         "python": platform.python_version(),
-        "threads": torch.get_num_threads(),  # another number adds in another order
+        "threads": torch.get_num_threads(),  # their number changes the order of additions
         "versions": {package: metadata.version(package) for package in _PACKAGES},
         "machine": {
             "processor": _processor(),
@@ -180,11 +180,11 @@ def git_state() -> dict[str, Any] | None:
     """Name heron's commit, and what differs from it; None outside its repository.
 
     Returns:
-        `commit`; `dirty`: whether files differ; `diff`: fingerprint of how tracked ones do, so that
-        two runs of the same uncommitted code can be told from others.
+        `commit`; `dirty`: whether files differ; `diff`: fingerprint of the changes to tracked
+        files, which tells runs of different uncommitted code apart.
     """
     if conf_dir().parent == Path(heron.__file__).resolve().parent:
-        return None  # installed; a repository around its environment is somebody else's
+        return None  # installed; a repository around its environment is not heron's
     try:
         commit, changes, diff = map(_git, ("rev-parse HEAD", "status --porcelain", "diff HEAD"))
     except (OSError, subprocess.SubprocessError):

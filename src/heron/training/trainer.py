@@ -1,45 +1,57 @@
-"""Lightning's Trainer as heron uses it: precision, callbacks, loggers, and its manners."""
+"""Lightning's Trainer as heron uses it: precision, strategy, callbacks, loggers, signals."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import EarlyStopping
-from pytorch_lightning.strategies import FSDPStrategy
+from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
+from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base import ranks
+from heron.base.errors import ConfigError
 from heron.base.libraries import precision
+from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.signals import leave_signals_alone
 from heron.config import registries
 from heron.config.data import VALIDATION
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.metrics.names import LOSS, is_minimised
+from heron.metrics.names import LOSS
 from heron.tasks.base import TaskModule
-from heron.training.budget_ledger import Ledger, Restart
+from heron.training.callbacks import (
+    EpochLines,
+    Ledger,
+    OwnNumbers,
+    StepCount,
+    StopEarly,
+    progress_bar,
+)
 from heron.training.checkpointing import (
     LOG_EVERY,
+    History,
     LastCheckpoint,
-    OwnNumbers,
     WholeFiles,
     best_checkpoint,
+    ended_early,
     resume_from,
 )
-from heron.training.history import History
-from heron.training.hooks import CALLBACKS, ended_early
-from heron.training.progress import EpochLines, StepCount, progress_bar
 from heron.training.recorder import Recorder
-from heron.training.strategy import ShardedPrecision, build_strategy
+
+# Only some runs need them; `pruning` is of a higher layer.
+wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
+pruning = on_demand("heron.sweeps.pruning:pruning")
+restart = on_demand("heron.training.curriculum:Restart")
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A training that is over.
+    """The result of a training.
 
     Args:
         trainer: Lightning's.
@@ -53,7 +65,7 @@ class Fitted:
 
 
 def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:
-    """Train a module, or go on where that was cut."""
+    """Train a module, or resume its training."""
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)
     checkpoint = ranks.from_first(resume_from(folder) if ranks.is_first() else None)
@@ -83,10 +95,10 @@ def build_trainer(
     if config.dynamics.enabled:
         callbacks.append(Recorder(folder, data, config))
     if config.curriculum.restart:
-        callbacks.append(Restart(data))
+        callbacks.append(restart(data))
     callbacks += [StepCount(folder), EpochLines(settings.monitor), *progress_bar(settings.progress)]
     if config.sweeper.trial is not None:
-        callbacks += CALLBACKS["pruning"](config, folder, data)
+        callbacks += pruning(config, folder, data)
     callbacks += [
         registries.CALLBACKS[name](**(options or {}))
         for name, options in settings.callbacks.items()
@@ -98,7 +110,7 @@ def build_trainer(
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
         deterministic=settings.deterministic,
-        logger=[history, *_wandb(config, folder), *_others(config, folder)],
+        logger=[history, *_loggers(config, folder)],
         callbacks=callbacks,
         default_root_dir=folder.path,
         enable_model_summary=False,
@@ -131,7 +143,7 @@ def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
 
 
 def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
-    """Say where to run, and in which precision; a process without others runs on one device."""
+    """Choose devices, strategy and precision; a process without others runs on one device."""
     alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
     strategy = build_strategy(config, sharded)
     is_sharded = isinstance(strategy, FSDPStrategy)
@@ -144,50 +156,50 @@ def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     }
 
 
-class StopEarly(EarlyStopping):
-    """Early stopping that begins to count when a curriculum has unlocked all that it will.
+def _loggers(config: Config, folder: RunFolder) -> list[Any]:
+    """Make the loggers beside `metrics.csv`, in the first process."""
+    if not ranks.is_first():
+        return []
+    wandb = [wandb_logger(config, folder)] if config.logger.wandb else []
+    others = config.logger.others
+    return wandb + [
+        registries.LOGGERS[name](folder, **(options or {})) for name, options in others.items()
+    ]
 
-    A model that has seen easy examples only gets no better on all of them; that is no reason to
-    never show it the others.
+
+def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
+    """Choose Lightning's strategy for this process; one process needs none.
 
     Args:
-        monitor: the score on validation, or `loss`.
-        patience: epochs without a better one.
-        data: perhaps with a curriculum.
+        config: `trainer.strategy` says which.
+        sharded: false gives every device the whole model, whatever the configuration says.
 
-    Deviates: RoNLI's code, where every stage is a training with a patience of its own.
+    Raises:
+        ConfigError: `trainer.strategy=fsdp` without GPUs.
     """
-
-    def __init__(self, monitor: str, patience: int, data: DataModule):
-        mode = "min" if is_minimised(monitor) else "max"
-        super().__init__(f"validation/{monitor}", mode=mode, patience=patience)
-        self.data = data
-
-    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Count the epoch, unless stages are still to come."""
-        curriculum = self.data.curriculum
-        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
-            super().on_train_epoch_end(trainer, pl_module)
+    if ranks.ranks() == 1:
+        return "auto"
+    if config.trainer.strategy != "fsdp" or not sharded:
+        # No model changes its buffers, so they need not be sent before every forward pass.
+        unused = config.trainer.strategy == "ddp_find_unused_parameters_true"
+        return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
+    if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
+        raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
+    return FSDPStrategy(**fsdp_settings())
 
 
-def wandb_run(config: Config, folder: RunFolder) -> AbstractContextManager[None]:
-    """Complete and close the job's W&B run at its end, marked as failed where it failed."""
-    if not config.logger.wandb:
-        return nullcontext()
-    from heron.training import wandb_logger
-
-    return wandb_logger.wandb_run(config, folder)
-
-
-def _wandb(config: Config, folder: RunFolder) -> list[Any]:
-    if not config.logger.wandb:
-        return []
-    from heron.training.wandb_logger import wandb_logger
-
-    logger = wandb_logger(config, folder)
-    return [logger] if logger else []
+def fsdp_settings() -> dict[str, Any]:
+    """Shard each transformer layer, and the rest together; checkpoints are whole."""
+    return {
+        # The class of every layer in transformers.
+        "auto_wrap_policy": ModuleWrapPolicy({GradientCheckpointingLayer}),
+        "state_dict_type": "full",
+    }
 
 
-def _others(config: Config, folder: RunFolder) -> list[Any]:
-    others = config.logger.others if ranks.is_first() else {}
-    return [registries.LOGGERS[name](folder, **(options or {})) for name, options in others.items()]
+class ShardedPrecision(FSDPPrecision):
+    """Precision of a sharded model; a `Batch` has integers and is frozen, so nothing is cast."""
+
+    def convert_input(self, data: Any) -> Any:
+        """Leave a batch as it is."""
+        return data

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import wandb
@@ -18,35 +19,35 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
 from heron.base.notices import has_said, say
+from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
+from heron.base.secrets import redacted
+from heron.base.tables import read_table
+from heron.config.checks import as_dict
 from heron.config.schema import Config
 from heron.metrics.names import is_minimised
-from heron.training.wandb_record import artifacts, identity, record_config, summary
 
-INIT_SECONDS = 20.0  # a server that does not answer costs a command so much
-FINISH_SECONDS = 120.0  # for what is not uploaded yet when the run ends
+draw_map = on_demand("heron.reports.map:draw_map")  # of a higher layer
 
-# The folders of the jobs at work: a curriculum's first run and stages are trained inside another.
-# Of the process, as W&B's own run is.
-_at_work: list[RunFolder] = []
+_TEXTS = ("text", "text_pair")
+INIT_SECONDS = 20.0  # to wait for a server that does not answer
+FINISH_SECONDS = 120.0  # to upload the rest when the run ends
+
+# Folders of the runs being trained: stages and a curriculum's first run are inside another run.
+# A module global, because W&B's own current run is one.
+_training: list[RunFolder] = []
 
 
 class _Logger(WandbLogger):
-    """Lightning's logger, except that no trouble of W&B's stops a training."""
+    """Lightning's logger, except that an error of W&B does not stop a training."""
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         """Add one row."""
         _attempt("some metrics", lambda: super(_Logger, self).log_metrics(metrics, step))
 
 
-def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger | None:
-    """Open the W&B run of a run folder, or go on with the one that it had.
-
-    Returns:
-        None in all processes of a distributed run but the first.
-    """
-    if _is_other_process():
-        return None
+def wandb_logger(config: Config, folder: RunFolder) -> WandbLogger:
+    """Open the W&B run of a run folder, or resume it; in the first process only."""
     return _Logger(project=config.logger.project, experiment=_open(config, folder))
 
 
@@ -57,7 +58,7 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
     Otherwise the next job of a sweep would log into it, and a failed run would look finished.
     Jobs without a Trainer (baselines, and the whole of several stages) get their run here.
     """
-    _at_work.append(folder)
+    _training.append(folder)
     try:
         yield
     except BaseException:
@@ -68,7 +69,7 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
             _attempt("scores and artifacts", lambda: _complete(config, folder))
             _close(0)
     finally:
-        _at_work.pop()
+        _training.pop()
 
 
 def _is_other_process() -> bool:
@@ -77,24 +78,24 @@ def _is_other_process() -> bool:
 
 
 def _open(config: Config, folder: RunFolder) -> Any:
-    """Call `wandb.init`; offline where the server refuses or does not answer.
+    """Call `wandb.init`; offline if the server refuses or does not answer.
 
-    One job of a command waits for that, and the jobs after it do not try.
+    Only one job of a command waits for the server; the jobs after it do not try.
     """
     settings = wandb.Settings(
         init_timeout=INIT_SECONDS,
         finish_timeout=FINISH_SECONDS,
         finish_timeout_raises=True,
         silent=True,
-        # W&B would store the command line, the git remote, the uncommitted changes and all that is
-        # printed, with whatever secrets are in them. heron records what counts, masked.
+        # W&B would store the command line, the git remote, uncommitted changes and everything that
+        # is printed, secrets included. heron records what matters, with secrets masked.
         disable_git=True,
         disable_code=True,
         console="off",
         x_disable_meta=True,
         x_save_requirements=False,
     )
-    first_run = len(_at_work) > 1 and folder.path.parent.name != folder.stages.name
+    first_run = len(_training) > 1 and folder.path.parent.name != folder.stages.name
     words = {
         "project": config.logger.project,
         "dir": folder.path,
@@ -153,19 +154,103 @@ def _close(exit_code: int) -> None:
 
 def _finish(exit_code: int) -> None:
     wandb.finish(exit_code=exit_code)
-    if len(_at_work) == 1:
+    if len(_training) == 1:
         # Its service writes the last rows after `finish` has returned; wait for them, because the
         # processes of a sweep's jobs end without the usual clean-up.
         wandb.teardown(exit_code=exit_code)
 
 
 def _attempt(what: str, action: Callable[[], Any]) -> None:
-    """Do something with W&B; say what is missing there if it fails.
+    """Call `action`; if it fails, warn that W&B lacks `what`.
 
-    Whatever goes wrong, a training of hours must not end for a copy of what is on disk anyway.
+    A training must not end because a copy of what is on disk could not be uploaded.
     """
     try:
         action()
     except Exception as error:
         why = first_line(error).rstrip(".")
         say(f"W&B lacks {what}: {type(error).__name__}: {why}. The run folder has everything")
+
+
+def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
+    """Name a run in W&B.
+
+    Args:
+        config: the run's.
+        folder: a job of a sweep, or a stage in one.
+        first_run: whether a curriculum learns from it.
+
+    Returns:
+        `group` (the sweep), `name` (the job), `job_type` (train, baseline, stages, stage,
+        first-run) and `tags` (`task:nli`, ...), as `wandb.init` takes them.
+    """
+    job, name, kind = folder.path.resolve(), folder.path.resolve().name, "train"
+    if job.parent.name == folder.stages.name:
+        job, kind = job.parents[1], "stage"
+        name = f"{job.name}/{name}"
+    elif first_run:
+        kind = "first-run"
+    elif config.stages:
+        kind = "stages"
+    elif config.baseline.name != "none":
+        kind = "baseline"
+    return {
+        "group": job.parent.name[:128],
+        "name": name,
+        "job_type": kind,
+        "tags": _tags(config),
+    }
+
+
+def _tags(config: Config) -> list[str]:
+    """Make tags such as `task:nli`; W&B takes at most 64 characters each."""
+    tags = {"task": config.task.name, "language": config.data.language}
+    if config.baseline.name == "none":
+        tags |= {"encoder": Path(config.encoder.name).name, "head": config.head.name}
+        tags["curriculum"] = config.curriculum.name
+    else:
+        tags["baseline"] = config.baseline.name
+    tags |= {"data": config.data.name, "protocol": config.protocol}
+    return [f"{key}:{value}"[:64] for key, value in tags.items()]
+
+
+def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
+    """Return the resolved configuration with its provenance: git commit, SHA-256 of the data."""
+    status = folder.read_status()
+    origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
+    record: dict[str, Any] = redacted({**as_dict(config), "provenance": origin})
+    return record
+
+
+def summary(folder: RunFolder) -> dict[str, float]:
+    """Return the final scores, as in `scores.json`, and what was spent.
+
+    Returns:
+        `{"scores/<split>/<metric>": fraction, "ledger/<count>": number}`.
+    """
+    found: dict[str, float] = {}
+    if folder.scores.is_file():
+        for split, scores in read_json(folder.scores).items():
+            found |= {f"scores/{split}/{name}": value for name, value in scores.items()}
+    if folder.ledger.is_file():
+        ledger = read_json(folder.ledger)
+        found |= {f"ledger/{name}": value for name, value in ledger["total"].items()}
+        found["ledger/planned_steps"] = ledger["planned_steps"]
+    return found
+
+
+def artifacts(run_id: str, folder: RunFolder) -> Iterator[wandb.Artifact]:
+    """Build the artifacts: predictions as tables without texts, and the data map's figure."""
+    files = sorted(folder.predictions("test").parent.glob("*.parquet"))
+    if files:
+        artifact = wandb.Artifact(f"predictions-{run_id}", "predictions")
+        for path in files:
+            table = read_table(path)
+            names: list[Any] = [name for name in table.columns if name not in _TEXTS]
+            rows: list[Any] = [[row[name] for name in names] for row in table.rows]
+            artifact.add(wandb.Table(columns=names, data=rows), path.stem.replace("/", "-"))
+        yield artifact
+    if any(folder.dynamics(0).parent.glob("epoch=*.parquet")):
+        artifact = wandb.Artifact(f"data-map-{run_id}", "data-map")
+        artifact.add_file(str(draw_map(folder)), "map.png", policy="immutable")
+        yield artifact

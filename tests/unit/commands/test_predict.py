@@ -14,7 +14,7 @@ import pytest
 
 from heron.base.run_folder import RunFolder
 from heron.data.datamodule import DataModule
-from heron.training.evaluation import predict_split as real_predict_split
+from heron.training.outcome import predict_split as real_predict_split
 from small_baselines import LABELS as PAIR_LABELS
 from small_baselines import train as train_baseline
 from small_runs import heron, train

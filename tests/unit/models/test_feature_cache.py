@@ -135,7 +135,7 @@ def test_a_run_on_a_pretrained_frozen_encoder_points_to_it_and_predicts(
     assert read_json(folder.model / POINTER)["name"] == str(tiny_encoder)
     assert not list(folder.model.glob("model*.safetensors"))
     from heron.base.tables import read_table
-    from heron.training.trained_on import read_splits
+    from heron.training.inference import read_splits
 
     trained = open_trained(folder)
     predictions, _ = trained.predict(read_splits(trained)["test"])

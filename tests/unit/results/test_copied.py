@@ -18,7 +18,7 @@ from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect, copied_scores, headline_metrics
-from heron.training.wandb_record import summary
+from heron.training.wandb_logger import summary
 
 SCORES = {
     "rouge1": 0.25,

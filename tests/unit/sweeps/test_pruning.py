@@ -18,8 +18,8 @@ from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
 from heron.sweeps.pruning import Pruning, pruning
 from heron.sweeps.study import open_study, trial_of
+from heron.training.checkpointing import ended_early
 from heron.training.curriculum import without_curriculum
-from heron.training.hooks import ended_early
 
 
 @pytest.fixture

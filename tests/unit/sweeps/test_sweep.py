@@ -15,8 +15,8 @@ import pytest
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
 from heron.training import status as status_
-from heron.training.memory import OutOfMemoryError, naming_memory
-from heron.training.status import Clock, beating, failure, is_elsewhere, is_of_the_machine
+from heron.training.attempt import OutOfMemoryError, explain_memory
+from heron.training.status import Clock, failure, is_elsewhere, is_machine_error, keep_heartbeat
 from small_runs import compose
 from small_sweeps import (
     alive,
@@ -193,7 +193,7 @@ class TestHeartbeat:
     ) -> None:
         monkeypatch.setattr(status_, "BEAT", 0.01)
         folder = RunFolder(tmp_path)
-        with beating(folder, Clock(spent=7.0)):
+        with keep_heartbeat(folder, Clock(spent=7.0)):
             wait_until(lambda: folder.status.is_file())
         folder.update_status(state="done")
         status = folder.read_status()
@@ -263,13 +263,13 @@ class TestFailure:
         ],
     )
     def test_tells_the_machine_s_from_the_job_s(self, error: Exception, machine: bool) -> None:
-        assert is_of_the_machine(error) is machine
+        assert is_machine_error(error) is machine
         assert failure(error, 0.0)["retry"] is machine
 
     def test_sees_through_an_error_that_hides_another(self) -> None:
         hidden = RuntimeError("could not save")
         hidden.__cause__ = OSError(28, "No space left on device")
-        assert is_of_the_machine(hidden)
+        assert is_machine_error(hidden)
 
     @pytest.mark.parametrize(
         ("words", "named", "not_named"),
@@ -296,7 +296,7 @@ class TestFailure:
     ) -> None:
         config = compose(tmp_path, "batching.plan=bucket", *words)
         error = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9 bytes")
-        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+        with pytest.raises(OutOfMemoryError) as raised, explain_memory(config):
             raise error
         assert all(key in str(raised.value) for key in [*named, "DefaultCPUAllocator"])
         assert not any(key in str(raised.value) for key in not_named)
@@ -304,12 +304,12 @@ class TestFailure:
 
     def test_out_of_memory_of_a_baseline_names_no_key_of_batches(self, tmp_path: Path) -> None:
         config = compose(tmp_path, "baseline=majority")
-        with pytest.raises(OutOfMemoryError) as raised, naming_memory(config):
+        with pytest.raises(OutOfMemoryError) as raised, explain_memory(config):
             raise MemoryError
         assert str(raised.value) == "out of memory (MemoryError)"
 
     def test_other_errors_are_what_they_were(self, tmp_path: Path) -> None:
-        with pytest.raises(ZeroDivisionError), naming_memory(compose(tmp_path)):
+        with pytest.raises(ZeroDivisionError), explain_memory(compose(tmp_path)):
             raise ZeroDivisionError
 
     def test_interruption_is_no_failure(self) -> None:

@@ -26,10 +26,9 @@ from heron.data.datamodule import DataModule
 from heron.dynamics.files import read_dynamics, read_logits
 from heron.training import job
 from heron.training.build import build_module
-from heron.training.checkpointing import LastCheckpoint
+from heron.training.checkpointing import History, LastCheckpoint
 from heron.training.curriculum import build_curriculum, first_run, similarities, without_curriculum
-from heron.training.evaluation import predict_split
-from heron.training.history import History
+from heron.training.outcome import predict_split
 from heron.training.trainer import build_trainer
 from small_runs import TINY, compose, heron, in_folder
 from tiers import quick

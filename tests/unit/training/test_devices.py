@@ -20,7 +20,7 @@ from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.config.checks import from_yaml, to_yaml
 from heron.config.schema import Config
-from heron.training.checkpointing import OwnNumbers
+from heron.training.callbacks import OwnNumbers
 from heron.training.job import run_job
 from small_runs import compose
 from two_processes import files, furthest, run_in_two, table, weights

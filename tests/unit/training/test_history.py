@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heron.training.history import History
+from heron.training.checkpointing import History
 
 
 def test_columns_begin_with_epoch_and_step_and_keep_their_order(tmp_path: Path) -> None:

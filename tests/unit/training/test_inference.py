@@ -12,8 +12,7 @@ from conftest import ComposeConfig
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.data.examples import Example, Span
-from heron.training.inference import Trained, TrainedEncoder, _trainer, open_trained
-from heron.training.trained_on import read_splits
+from heron.training.inference import Trained, TrainedEncoder, _trainer, open_trained, read_splits
 from small_baselines import train as train_baseline
 from small_runs import train
 

@@ -20,9 +20,9 @@ from heron.base.signals import interruptible
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.training.build import build_module
-from heron.training.evaluation import predict_split
-from heron.training.history import History
+from heron.training.checkpointing import History
 from heron.training.job import run_job
+from heron.training.outcome import predict_split
 from heron.training.trainer import build_trainer
 
 ComposeConfig = Callable[..., Config]

@@ -8,7 +8,7 @@ import torch
 
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.training.progress import EpochLines, StepCount, progress_bar
+from heron.training.callbacks import EpochLines, StepCount, progress_bar
 
 
 def test_train_loss_of_an_epoch_that_was_cut_is_the_mean_over_all_its_batches(
@@ -69,7 +69,7 @@ def test_steps_within_an_epoch_are_written_and_said_where_no_bar_is(
         progress_bar_callback=None,
     )
     clock = iter([0.0, 1.0, 6.0, 31.0])
-    monkeypatch.setattr("heron.training.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("heron.training.callbacks.time.monotonic", lambda: next(clock))
     count = StepCount(RunFolder(tmp_path))
     module = SimpleNamespace(total_steps=40)
     for expected in (None, {"done": 12, "of": 40}, {"done": 12, "of": 40}):

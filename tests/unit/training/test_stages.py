@@ -14,9 +14,8 @@ from heron.config.checks import from_yaml, resolve_stages
 from heron.config.schema import StageConfig
 from heron.training import job, outcome
 from heron.training.export import POINTER
-from heron.training.inference import open_trained
+from heron.training.inference import open_trained, read_splits
 from heron.training.stages import stage_config
-from heron.training.trained_on import read_splits
 
 NLI = (
     "data=chronicle_nli",

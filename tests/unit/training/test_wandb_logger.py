@@ -21,7 +21,7 @@ from heron.base import notices
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.training import wandb_logger
-from heron.training.wandb_record import identity
+from heron.training.wandb_logger import identity
 from small_runs import TINY, compose, heron, in_folder
 from wandb_files import Recorded, read_recorded, recorded_runs
 

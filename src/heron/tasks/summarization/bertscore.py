@@ -74,10 +74,10 @@ def compute_asked(
         cache: where results go; None is the usual folder.
     """
     from heron.base.folders import default_cache_dir
-    from heron.base.libraries import quiet
+    from heron.base.libraries import silence_libraries
     from heron.metrics.bertscore import bertscore
 
-    quiet()
+    silence_libraries()
     return bertscore(predictions, references, config, cache or default_cache_dir())
 
 

@@ -7,8 +7,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.training import job
-from heron.training.inference import open_trained
-from heron.training.trained_on import read_splits
+from heron.training.inference import open_trained, read_splits
 from tiers import quick
 
 LONG = ("data.generator.premise_sentences=[6,8]",)

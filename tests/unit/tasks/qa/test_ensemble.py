@@ -12,9 +12,8 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import write_table
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
-from heron.training.inference import open_trained
+from heron.training.inference import open_trained, read_splits
 from heron.training.job import run_job
-from heron.training.trained_on import read_splits
 from small_runs import TINY, compose, heron, in_folder
 
 SMALL = (

@@ -15,8 +15,7 @@ from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
-from heron.training.inference import open_trained, open_under, predict_each
-from heron.training.trained_on import read_splits
+from heron.training.inference import open_trained, open_with_settings, predict_each, read_splits
 from proposals import proposed
 from small_runs import TINY, heron, in_folder
 
@@ -138,7 +137,7 @@ def test_several_values_together_predict_like_each_alone(runs, seeds):
         for stride, longest in product((8, 24), (2, 30))
     ]
     folders = [runs[seed] for seed in seeds]
-    systems = open_under(folders, None, points)
+    systems = open_with_settings(folders, None, points)
     examples = read_splits(systems[0])["validation"][:30]
     found = [predictions for predictions, refused in predict_each(systems, examples)]
     for point, together in zip(points, found, strict=True):
@@ -162,7 +161,7 @@ def test_several_values_read_the_data_and_open_the_model_once(runs, monkeypatch)
 
         monkeypatch.setattr(target, counting)
 
-    count("heron.training.trained_on.load", "data")
+    count("heron.training.inference.load", "data")
     count("heron.training.inference.load_exported", "model")
     count("heron.training.inference.DataModule", "features")
     words = ("split=validation", "encoder.stride=8,16", "task.max_answer_tokens=1,2,3")

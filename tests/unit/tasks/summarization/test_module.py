@@ -27,8 +27,8 @@ from heron.tasks.summarization.predictions import (
     stored_extractive,
 )
 from heron.training.build import build_module
-from heron.training.evaluation import predict_split
 from heron.training.inference import _trainer
+from heron.training.outcome import predict_split
 
 SMALL = (
     "data=chronicle_summaries",

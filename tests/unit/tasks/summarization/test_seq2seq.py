@@ -21,7 +21,7 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
-from heron.training.build import build_encoder, build_head, task_module
+from heron.training.build import build_encoder, build_head, inference_module
 from heron.training.export import export, load_exported
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
@@ -157,7 +157,7 @@ def test_every_kind_learns_a_batch_by_heart_and_writes_it(
     )
     config.optim.lr = 1e-2
     torch.manual_seed(0)
-    module = task_module(
+    module = inference_module(
         config, build_encoder(config, tokenizer_of(folder)), build_head(config, 0, 1)
     )
     batch = make_batch()

@@ -1,0 +1,240 @@
+"""Callbacks of every training: random numbers, what is spent, progress, early stopping.
+
+Shape suffixes: B batches of an epoch, U units.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import EarlyStopping, RichProgressBar
+from torch import Tensor
+
+from heron.base import ranks
+from heron.base.files import write_json
+from heron.base.run_folder import RunFolder
+from heron.config.data import TRAIN
+from heron.data.datamodule import DataModule
+from heron.metrics.names import copied_names, is_minimised
+from heron.training.status import BEAT, try_update
+
+COUNTS = ("steps", "batches", "samples", "tokens", "padded")
+
+
+class Ledger(pl.Callback):
+    """Counts optimizer steps, batches, samples, tokens and different examples of every stage.
+
+    Samples are rows, oversampled ones as often as they were seen; tokens are those of their
+    sequences without padding, `padded` with it; `unique` counts different rows. A run without
+    curriculum has one stage.
+
+    Args:
+        folder: gets `ledger.json`, up to date at the end of every epoch.
+        data: the plan that was followed.
+        accumulate: batches per optimizer step.
+    """
+
+    def __init__(self, folder: RunFolder, data: DataModule, accumulate: int):
+        self.folder, self.data, self.accumulate = folder, data, accumulate
+        curriculum = data.curriculum
+        self.names = [s.name for s in curriculum.stages] if curriculum else ["everything"]
+        self.counts = torch.zeros(len(self.names), len(COUNTS), dtype=torch.int64)
+        self.seen = torch.zeros(len(self.names), len(data.units[TRAIN]), dtype=torch.bool)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Keep the finished epochs."""
+        return {"counts": self.counts, "seen": self.seen}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on after the finished epochs."""
+        self.counts, self.seen = state_dict["counts"], state_dict["seen"]
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Add the epoch, whose plan has been followed to its end."""
+        plan = self.data.plan(trainer.current_epoch)
+        curriculum = self.data.curriculum
+        stages_B = (
+            curriculum.stages_of(trainer.current_epoch)
+            if curriculum
+            else np.zeros(len(plan), dtype=np.int64)
+        )
+        begins_step_B = np.arange(len(plan)) % self.accumulate == 0
+        rows_V, tokens_U = self.data.unit_sizes(TRAIN)
+        longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
+        for stage, begins_step, units in zip(stages_B, begins_step_B, plan, strict=True):
+            padded = int(longest_U[units].max()) * int(sizes_U[units].sum())
+            spent = (begins_step, 1, rows_V[units].sum(), tokens_U[units].sum(), padded)
+            self.counts[stage] += torch.as_tensor([int(count) for count in spent])
+            self.seen[stage, torch.from_numpy(units)] = True
+        # Before the epoch's checkpoint: a run killed after the last one trains no further.
+        if trainer.is_global_zero:
+            self._write()
+
+    def _write(self) -> None:
+        rows_V = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
+        stages = [
+            {
+                "stage": name,
+                **dict(zip(COUNTS, counts.tolist(), strict=True)),
+                "unique": int(rows_V[seen].sum()),
+            }
+            for name, counts, seen in zip(self.names, self.counts, self.seen, strict=True)
+        ]
+        total: dict[str, int] = dict(zip(COUNTS, self.counts.sum(dim=0).tolist(), strict=True))
+        total["unique"] = int(rows_V[self.seen.any(dim=0)].sum())
+        planned = sum(self.data.steps_per_epoch())
+        value = {"planned_steps": planned, "total": total, "stages": stages}
+        write_json(self.folder.ledger, value)
+
+
+_LINE = 30.0  # seconds between lines within an epoch
+
+
+def progress_bar(wanted: bool | None) -> list[pl.Callback]:
+    """Make the progress bar.
+
+    Args:
+        wanted: show it or not; None shows it when standard output is a terminal.
+    """
+    shown = sys.stdout.isatty() if wanted is None else wanted
+    return [_Bar()] if shown else []
+
+
+class _Bar(RichProgressBar):
+    """Lightning's bar; epochs are counted from 1, as in the lines and in `heron sweep`."""
+
+    def _get_train_description(self, current_epoch: int) -> str:
+        of = self.trainer.max_epochs
+        text = f"epoch {current_epoch + 1}" + (f"/{of}" if of is not None else "")
+        return text.ljust(len(self.validation_description))
+
+
+class EpochLines(pl.Callback):
+    """Prints one line when an epoch and its validation are done.
+
+    Args:
+        monitor: the validation score to show; of summaries, what copying reaches in it as well.
+    """
+
+    def __init__(self, monitor: str):
+        self.shown = [f"validation/{name}" for name in (monitor, *copied_names(monitor))]
+        self._started = time.monotonic()
+        self._losses: list[Tensor] = []
+
+    def state_dict(self) -> dict[str, Any]:
+        """Keep the losses of the epoch so far: a resumed run's line means them all."""
+        return {"losses": [float(loss) for loss in self._losses]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on within the epoch."""
+        self._losses = [torch.tensor(loss) for loss in state_dict["losses"]]
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Start the clock."""
+        self._started = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Keep the loss, where it is: moving it would wait for the device."""
+        self._losses.append(outputs["output"].loss)
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Print epoch, losses (of training: the mean over the batches), score and seconds."""
+        loss = self._mean_loss()
+        if not trainer.is_global_zero:
+            return
+        shown = {
+            "train loss": loss,
+            "validation loss": trainer.callback_metrics.get("validation/loss"),
+            **{name.replace("/", " "): trainer.callback_metrics.get(name) for name in self.shown},
+        }
+        values = [
+            f"{name} {float(value):.3f}" for name, value in shown.items() if value is not None
+        ]
+        seconds = time.monotonic() - self._started
+        epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
+        print("  ".join([epoch, *values, f"{seconds:.0f} s"]), flush=True)
+
+    def _mean_loss(self) -> Tensor | None:
+        """Average over the batches, and over the processes that have divided them."""
+        losses, self._losses = self._losses, []
+        if not losses:
+            return None
+        return ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()
+
+
+class StepCount(pl.Callback):
+    """Says within an epoch how far a run is: in `status.json`, and on a line where there is no bar.
+
+    Args:
+        folder: the run's; `steps` in its status is `{done, of}`, optimizer steps.
+    """
+
+    def __init__(self, folder: RunFolder):
+        self.folder = folder
+        self._written = self._said = time.monotonic()
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        """Write every few seconds, and print twice a minute."""
+        now = time.monotonic()
+        if not trainer.is_global_zero or now - self._written < BEAT:
+            return
+        self._written, done, of = now, trainer.global_step, pl_module.total_steps
+        try_update(self.folder, steps={"done": done, "of": of})
+        if trainer.progress_bar_callback is None and now - self._said >= _LINE:
+            self._said = now
+            epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
+            print(f"{epoch}  step {done}/{of}", flush=True)
+
+
+class StopEarly(EarlyStopping):
+    """Early stopping that begins to count when a curriculum has unlocked all that it will.
+
+    A model that has seen easy examples only gets no better on all of them; that is no reason to
+    never show it the others.
+
+    Args:
+        monitor: the score on validation, or `loss`.
+        patience: epochs without a better one.
+        data: perhaps with a curriculum.
+
+    Deviates: RoNLI's code, where every stage is a training with a patience of its own.
+    """
+
+    def __init__(self, monitor: str, patience: int, data: DataModule):
+        mode = "min" if is_minimised(monitor) else "max"
+        super().__init__(f"validation/{monitor}", mode=mode, patience=patience)
+        self.data = data
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Count the epoch, unless stages are still to come."""
+        curriculum = self.data.curriculum
+        if curriculum is None or curriculum.has_unlocked_all(trainer.current_epoch):
+            super().on_train_epoch_end(trainer, pl_module)
+
+
+class OwnNumbers(pl.Callback):
+    """Gives every process its own random numbers, or all would drop the same units.
+
+    The first keeps those of a training in one process. A resumed run takes its stored ones.
+
+    Args:
+        seed: the run's.
+    """
+
+    def __init__(self, seed: int):
+        self.seed = seed
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        """Seed all processes but the first; models are built, with equal weights."""
+        if ranks.rank():
+            words = np.random.SeedSequence([self.seed, ranks.rank()]).generate_state(2)
+            torch.manual_seed(int(words[0]) << 16 | int(words[1]) & 0xFFFF)
