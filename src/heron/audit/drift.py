@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
+from scipy.stats import chi2_contingency, ks_2samp
 
 from heron.audit.findings import Finding, Measure
 from heron.audit.texts import Splits, fields, words
@@ -50,8 +51,6 @@ def _counts(counts: dict[str, Counter[str | None]], labels: Sequence[str]) -> Fi
 
 
 def _labels(counts: dict[str, list[int]]) -> Finding:
-    from scipy.stats import chi2_contingency
-
     measures: list[Measure] = []
     drifted = False
     for one, other in combinations(counts, 2):
@@ -72,8 +71,6 @@ def _labels(counts: dict[str, list[int]]) -> Finding:
 
 
 def _lengths(splits: Splits) -> Finding:
-    from scipy.stats import ks_2samp
-
     lengths: dict[str, dict[str, list[int]]] = {split: {} for split in splits}
     for split, examples in splits.items():
         for example in examples:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.feature_extraction.text import CountVectorizer
 
 from heron.audit.findings import Finding
 from heron.audit.rules import Ids, Values, majority
@@ -148,8 +149,6 @@ class Vocabulary(NamedTuple):
 
 def vocabulary(field_texts: Sequence[str]) -> Vocabulary:
     """Find the words that at least 10 texts and .2 % of them hold."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
     least = max(_LEAST_ROWS, int(_LEAST_SHARE * len(field_texts)))
     counter = CountVectorizer(analyzer=words, binary=True, min_df=least, dtype=np.int64)
     try:

@@ -18,6 +18,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import numpy.typing as npt
+from datasketch import MinHash, MinHashLSH
 
 from heron.audit.findings import Finding, Row
 from heron.audit.texts import Splits, every, has_summaries, is_pair, loose
@@ -76,8 +77,6 @@ def find_neighbours(
     texts: Sequence[str], threshold: float, progress: Progress | None = None
 ) -> Neighbours:
     """Find, among distinct texts, all that overlap with another by at least `threshold`."""
-    from datasketch import MinHash, MinHashLSH
-
     index = MinHashLSH(num_perm=_PERMUTATIONS, params=bands(threshold))
     empty = MinHash(_PERMUTATIONS, seed=0, hashfunc=int)
     sets: list[Shingles] = []

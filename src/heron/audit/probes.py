@@ -14,6 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 
 from heron.audit.findings import Finding, Severity
 from heron.audit.rules import (
@@ -81,8 +84,6 @@ def _thinned(part: Labelled) -> Labelled:
 
 def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
     """Weigh the n-grams of one field in every split, by their rarity in the first."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
     vectorizer = TfidfVectorizer(
         analyzer="char_wb",
         ngram_range=_NGRAMS,
@@ -104,8 +105,6 @@ def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
 
 
 def _beside(matrices: Sequence[Any]) -> Any:
-    from scipy.sparse import hstack
-
     return hstack(matrices, format="csr")
 
 
@@ -119,8 +118,6 @@ def _scores(
 
 
 def _predict(fitted_NF: Any, gold_N: Ids, inputs_NF: Any) -> Ids:
-    from sklearn.linear_model import LogisticRegression
-
     if len(np.unique(gold_N)) < 2:
         return np.full(inputs_NF.shape[0], gold_N[0], np.int64)
     return LogisticRegression(tol=1e-3, max_iter=200).fit(fitted_NF, gold_N).predict(inputs_NF)

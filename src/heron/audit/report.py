@@ -10,6 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rich.console import Console
+from rich.text import Text
+
 from heron import __version__
 from heron.audit.findings import SEVERITIES, Finding, Row, text_options
 from heron.audit.texts import (
@@ -23,6 +26,7 @@ from heron.audit.texts import (
 )
 from heron.base.cells import Cell, Formatted, Table, to_markdown
 from heron.base.files import write_file, write_json
+from heron.base.pages import render
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language
@@ -122,9 +126,6 @@ def write(report: Report, folder: Path) -> list[Path]:
 
 def print_summary(report: Report) -> None:
     """Print one line for each finding that is more than information."""
-    from rich.console import Console
-    from rich.text import Text
-
     console = Console(highlight=False, soft_wrap=True)
     console.print(Text(f"{report.title}: {report.counts}", "bold"))
     for finding in report.findings:
@@ -155,8 +156,6 @@ def _shorten(text: str, width: int) -> str:
 
 
 def _page(report: Report) -> str:
-    from heron.base.pages import render  # start-up time: jinja2
-
     config = report.shipped.config
     language = get_language(config.language)
     return render(

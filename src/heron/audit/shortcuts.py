@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from heron.audit.features import (
     Feature,
@@ -153,8 +154,6 @@ def _words(
 
 def _critical(tests: int) -> float:
     """Compute the standard deviations that are certain for so many rules (Bonferroni)."""
-    from scipy.stats import norm
-
     return float(norm.isf(_CHANCE / max(tests, 1)))
 
 

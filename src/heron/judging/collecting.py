@@ -9,6 +9,7 @@ from pathlib import Path
 from heron.base.cells import SYNTHETIC, Table, to_csv, to_markdown
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
+from heron.base.pages import render
 from heron.base.tables import cell_text, read_table, write_table
 from heron.judging import tables
 from heron.judging.reading import find_forms, read_forms
@@ -138,8 +139,6 @@ def _write_report(
     problems: Sequence[Problem],
     paths: Sequence[Path],
 ) -> list[Path]:
-    from heron.base.pages import render
-
     study = ratings.study
     title = f"Human evaluation, study {study.id}"
     facts = _facts(ratings, paths)

@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.base.files import atomic_open, write_file
-from heron.base.pages import clean_text, escape_json
+from heron.base.pages import clean_text, escape_json, render
 from heron.base.tables import as_text
 from heron.judging.study import NO_ERROR, RATINGS, Study, get_wording
 from heron.languages import get_language
@@ -72,8 +72,6 @@ def payload(
 
 
 def _page(content: Mapping[str, Any], code: str) -> str:
-    from heron.base.pages import render
-
     return render(
         "judge.html.j2",
         words=get_wording(code).interface,

@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 
 from heron.base.files import write_file
 from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
@@ -90,8 +91,6 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
 
 
 def _reduce(image: io.BytesIO, colours: int) -> bytes:
-    from PIL import Image
-
     reduced = io.BytesIO()
     Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(
         reduced, format="png", optimize=True

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.errors import ConfigError, DataError, HeronError, Problem
 from heron.base.tables import cell_text, is_missing, read_table
+from heron.config.checks import read_stored
+from heron.config.data import TRAIN, DataConfig
 from heron.data.examples import Example
+from heron.data.markers import event_markers, mark
 from heron.dynamics.cartography import Statistics, difficulty, statistics
 from heron.dynamics.files import Dynamics, read_dynamics, read_logits
 from heron.languages import LANGUAGES
@@ -29,9 +32,7 @@ from heron.reports.map_data import (
     rows_of,
     take_rows,
 )
-
-if TYPE_CHECKING:
-    from heron.config.data import DataConfig
+from heron.results.shipped import read_shipped
 
 SCORE = "eq1_swapped"
 
@@ -175,9 +176,6 @@ def read_examples(
     Raises:
         DataError: the files are missing or cannot be read.
     """
-    from heron.config.data import TRAIN
-    from heron.results.shipped import read_shipped
-
     splits = read_shipped(data, data_dir, cache_dir).splits
     by_guid: dict[str, Example] = {}
     for split in sorted(splits, key=lambda name: name == TRAIN):  # train last: its rows stand
@@ -197,8 +195,6 @@ def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
 
 
 def _shown(example: Example, data: DataConfig) -> str:
-    from heron.data.markers import event_markers, mark
-
     if len(example.spans) != 2:
         return example.text
     return mark(example.text, example.spans, event_markers(data)).text
@@ -231,8 +227,6 @@ def find_texts(
         The texts (None where there are none), the data's columns, and a note on what is missing
         (empty if nothing is).
     """
-    from heron.config.checks import read_stored
-
     path = folder / "config.yaml"
     if not path.is_file():
         return None, [], "no texts: the folder has no config.yaml that names a data set"

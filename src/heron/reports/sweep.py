@@ -63,7 +63,10 @@ def write_sweep_report(
         Paths of `report.html`, `report.png`, `table.csv`, `table.md` and CSV files: one for each
         table of the paper, `spent.csv`, `significance.csv`.
     """
-    from heron.reports.sweep_figures import fraction_figure, sweep_figure  # start-up time
+    from heron.reports.sweep_figures import (  # start-up time: matplotlib
+        fraction_figure,
+        sweep_figure,
+    )
 
     target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]

@@ -28,7 +28,7 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
         ConfigError: the package is missing, no account is known, or the server refuses.
     """
     _require_package()
-    import wandb
+    import wandb  # optional: logger=wandb
 
     try:
         owner = entity or wandb.Api().default_entity
@@ -52,7 +52,7 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
 
     The names are those under which `heron.training.wandb_logger` records runs.
     """
-    import wandb_workspaces.reports.v2 as panels
+    import wandb_workspaces.reports.v2 as panels  # optional, see the module
     import wandb_workspaces.workspaces as views
 
     metrics, monitor = headline_metrics(runs), watched_score(runs) or "macro_f1"

@@ -8,13 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, read_table
 from heron.config.checks import read_stored
-from heron.config.data import UnicodeOptions
+from heron.config.data import DataConfig, UnicodeOptions
+from heron.config.schema import PathsConfig
 from heron.languages.unicode import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align
@@ -22,11 +22,8 @@ from heron.results.collect import RunRecord, copied_scores
 from heron.results.comparison import Comparison, compare_systems
 from heron.results.finding import System, find_baseline, systems_of
 from heron.results.scoring import Settings
+from heron.results.shipped import data_of, find_examples
 from heron.tasks.scores import CLASSES, scores_of, text_scores
-
-if TYPE_CHECKING:
-    from heron.config.data import DataConfig
-    from heron.config.schema import PathsConfig
 
 DRAWN = ("row", "group")
 _COPIED_UNKNOWN = (
@@ -226,8 +223,6 @@ def _find_groups(
 
 def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
     """Read the documents from a run's data; a row without one is grouped by its text."""
-    from heron.results.shipped import find_examples  # start-up time: the data sets' readers
-
     data, inner, paths = _data_of(run, split)
     examples = find_examples(guids, inner, data, Path(paths.data), Path(paths.cache))
     return [example.group or example.text for example in examples]
@@ -235,7 +230,5 @@ def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[st
 
 def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
     """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
-    from heron.results.shipped import data_of  # start-up time: the data sets' readers
-
     config = read_stored(RunFolder(run.path).config)
     return *data_of(config, split), config.paths

@@ -9,9 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.folders import default_cache_dir, default_data_dir
 from heron.base.tables import Table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import TASKS, Columns, DataConfig
-from heron.data.rows import SIDE, Joined, LabelError, LabelReader, read_labels, require_columns
+from heron.data.rows import (
+    JOIN,
+    SIDE,
+    Joined,
+    LabelError,
+    LabelReader,
+    read_join,
+    read_labels,
+    require_columns,
+)
+from heron.data.sources import State, inspect
 from heron.metrics.calibration import calibration_scores, rounding_tolerance
 from heron.metrics.classification import (
     Counts,
@@ -199,7 +210,7 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
         raise ConfigError("data.columns.group: group_column=NAME draws whole groups of labels")
     if not words:
         return config
-    from heron.config.overrides import TAKES, override, sort_words
+    from heron.config.overrides import TAKES, override, sort_words  # start-up time: Hydra
 
     return override(config, sort_words(words, TAKES["score"]).data)
 
@@ -252,10 +263,6 @@ def _joined(gold: Table, config: DataConfig) -> Joined | None:
     """Read the table that adds a data set's ids, if it is downloaded and the gold file joins it."""
     if config.join is None or config.join.key not in gold.columns:
         return None
-    from heron.base.folders import default_cache_dir, default_data_dir
-    from heron.data.rows import JOIN, read_join
-    from heron.data.sources import State, inspect
-
     alone = dataclasses.replace(config, files={})
     source = inspect(alone, default_data_dir(), default_cache_dir())[JOIN]
     at_hand = source.state in (State.VERIFIED, State.UNPINNED)
@@ -305,7 +312,7 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
 
 def _advise(problems: Sequence[Problem], options: Options) -> list[Problem]:
     """Replace advice on unknown labels by advice that the command can follow."""
-    from heron.config.overrides import TAKES, advise
+    from heron.config.overrides import TAKES, advise  # start-up time: Hydra
 
     if options.data:
         return advise(problems, TAKES["score"])

@@ -14,6 +14,9 @@ from heron.config.overrides import TAKES, advising, override
 from heron.data.examples import Example
 from heron.data.rows import Rows
 from heron.languages import get_language
+from heron.metrics.intervals import score_intervals
+from heron.metrics.names import further_scores
+from heron.metrics.span import mean_scores
 from heron.results.score_rows import (
     GUIDS,
     ScoreOptions,
@@ -73,10 +76,6 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     config = override(_data_set(options, kind, words), words)
-    from heron.metrics.intervals import score_intervals
-    from heron.metrics.names import further_scores
-    from heron.metrics.span import mean_scores
-
     with advising(_TAKES):
         examples, texts = _read(options, config, kind)
     golds = [kind.golds(example) for example in examples]

@@ -6,18 +6,16 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
+from heron.config.checks import resolve_stages
 from heron.config.data import SPLITS, DataConfig, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.schema import Config
 from heron.data.examples import Example
-from heron.data.readers import load_with_report
+from heron.data.readers import data_set, load_with_report
 from heron.data.rows import JOIN
 from heron.data.sources import Source, State, inspect, locate
-
-if TYPE_CHECKING:
-    from heron.config.schema import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +104,6 @@ def data_of(config: Config, split: str) -> tuple[DataConfig, str]:
     Raises:
         ConfigError: the data set is no longer there, or has other classes.
     """
-    from heron.config.checks import resolve_stages
-    from heron.data.readers import data_set
-
     name, _, inner = split.rpartition(".")
     stages = resolve_stages(config)
     last = stages[-1].data if stages else config.data.name

@@ -11,11 +11,14 @@ from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
+from heron.base.run_folder import open_run
 from heron.base.tables import is_missing, table_format, table_stem
+from heron.config.checks import read_stored
 from heron.config.data import UnicodeOptions
 from heron.languages.spelling import Spell, speller
 from heron.languages.unicode import coarsest
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
+from heron.results.shipped import data_of
 from heron.tasks.scores import text_scores
 
 GOLD = "gold"  # the references as a system
@@ -147,10 +150,6 @@ def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
 def _read(name: str, path: Path, split: str) -> System:
     if not path.is_dir():
         return _from_table(name or table_stem(path), path)
-    from heron.base.run_folder import open_run
-    from heron.config.checks import read_stored
-    from heron.results.shipped import data_of
-
     run = open_run(path)
     config = read_stored(run.config)
     scores = text_scores(config.task.name)
