@@ -13,7 +13,7 @@ from heron.config.options import parse_options
 
 if TYPE_CHECKING:
     from heron.data.examples import Example
-    from heron.dynamics.groups import Detection
+    from heron.dynamics.noise import Detection
 
 
 @dataclass

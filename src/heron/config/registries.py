@@ -130,9 +130,9 @@ for _name in LEARNT:
 PACINGS: Registry[Callable[[CurriculumConfig, float], float]] = Registry(
     "pacing",
     {
-        "linear": "heron.dynamics.pacing:linear",
-        "root": "heron.dynamics.pacing:root",
-        "competence": "heron.dynamics.pacing:competence",
+        "linear": "heron.dynamics.curriculum:linear",
+        "root": "heron.dynamics.curriculum:root",
+        "competence": "heron.dynamics.curriculum:competence",
     },
 )
 

@@ -182,11 +182,6 @@ def loss(p_gold_EN: np.ndarray) -> np.ndarray:
     return mean(-np.log(np.maximum(p_gold_EN, _LEAST)))
 
 
-def correctness_levels(correctness_N: np.ndarray) -> np.ndarray:
-    """Return correctness as the data map colours it: of the largest count, to one decimal."""
-    return np.round(correctness_N / np.nanmax(correctness_N), 1)
-
-
 def difficulty(name: str, statistics: Statistics) -> np.ndarray:
     """Grade examples by one of `SCORES`; the higher, the harder.
 

@@ -1,4 +1,4 @@
-"""Dynamics on disk: what the model thought of every example, one Parquet file per record.
+"""Training dynamics on disk, one Parquet file per record; and a run's records, aligned by guid.
 
 A record is one look at the training data: an epoch, or a part of one. Files are uncompressed and
 without dictionaries, so that reading is a memory map and a copy. See `Dynamics` for the columns.
@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
 
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open
+from heron.base.registry import on_demand
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+# Only dynamics of other tools need them.
+jsonl_paths = on_demand("heron.dynamics.jsonl:record_paths")
+read_jsonl = on_demand("heron.dynamics.jsonl:read_record")
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -32,7 +37,7 @@ _NAME = re.compile(r"epoch=(\d+)(?:,part=(\d+))?\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What holds for a whole record.
+    """Metadata of a record.
 
     Args:
         epoch: end of the record, in epochs; 1.0 is the end of the first one.
@@ -97,10 +102,8 @@ def dynamics_table(
         margin_N: logits; NaN where the task has none.
         count_N: visits.
         logits_NC: float, or None where the task has no classes.
-        meta: what holds for the whole record.
+        meta: of the record.
     """
-    import pyarrow as pa
-
     columns: dict[str, Any] = {
         "guid": pa.array(guids, pa.string()),
         "gold": _typed(gold_N, np.int16),
@@ -129,8 +132,6 @@ def _typed(values: np.ndarray, dtype: type) -> np.ndarray:
 
 def write_dynamics(path: Path | str, table: pa.Table) -> None:
     """Write one record atomically, uncompressed and without dictionaries or statistics."""
-    import pyarrow.parquet
-
     with atomic_open(path, "wb") as file:
         pyarrow.parquet.write_table(
             table, file, compression="none", use_dictionary=False, write_statistics=False
@@ -148,8 +149,6 @@ def read_dynamics(folder: Path | str) -> Dynamics:
         DataError: no dynamics there; a file that is broken, of a newer heron, or no dynamics file;
             files that do not belong together; a guid twice in a file or with two gold labels.
     """
-    from heron.dynamics.align import align
-
     return align((str(path), _read(path, COLUMNS)) for path in record_paths(folder))
 
 
@@ -182,8 +181,6 @@ def record_paths(folder: Path | str) -> list[Path]:
     Raises:
         DataError: there are none.
     """
-    from heron.dynamics import jsonl
-
     folder = Path(folder)
     for inside in (folder / "dynamics", folder):
         found = [(path, _NAME.fullmatch(path.name)) for path in inside.glob("epoch=*.parquet")]
@@ -192,14 +189,14 @@ def record_paths(folder: Path | str) -> list[Path]:
             if inside.name == "dynamics":  # a run's own
                 _require_all({key for key, _ in keyed}, inside)
             return [path for _, path in sorted(keyed)]
-    paths = jsonl.record_paths(folder)
+    paths = jsonl_paths(folder)
     if not paths:
         raise DataError(Problem(str(folder), "no dynamics here", _advice(folder)))
     return paths
 
 
 def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
-    """Refuse dynamics that lack an epoch before the last one, or its end."""
+    """Refuse dynamics in which an epoch before the last one is missing or incomplete."""
     last, parts = max(keys)[0], max(part for _, part in keys)
     lacking = [epoch for epoch in range(last) if (epoch, parts) not in keys]
     if lacking:
@@ -220,13 +217,9 @@ def _advice(folder: Path) -> str:
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of one record of either format, its metadata checked."""
-    from heron.dynamics import jsonl
-
     if path.suffix == ".jsonl":
-        return jsonl.read_record(path).select(columns)
-    import pyarrow as pa
-    import pyarrow.parquet
-
+        table: pa.Table = read_jsonl(path)
+        return table.select(columns)
     try:
         with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:
             schema = file.schema_arrow
@@ -254,17 +247,123 @@ def _require(path: Path, schema: pa.Schema, columns: Sequence[str]) -> None:
 
 
 def read_meta(table: pa.Table) -> Meta:
-    """Return what holds for a whole record, from its table."""
+    """Read a record's metadata from its table."""
     stored = json.loads(table.schema.metadata[METADATA])
     stored.pop("version")
     return Meta(**{**stored, "labels": tuple(stored["labels"])})
 
 
 def records(folder: Path | str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
-    """Read a run's records one by one, in order, as tables; `read_meta` tells about each.
+    """Read a run's records one by one, in order, as tables.
 
     Raises:
         DataError: as for `read_dynamics`.
     """
     for path in record_paths(folder):
         yield _read(path, columns)
+
+
+_VALUES = ("p_gold", "correct", "margin")
+
+
+def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
+    """Align records by guid; NaN (in counts 0) where a record did not visit an example.
+
+    Records nearly always have the same guids in the same order. Comparing Arrow's memory finds
+    that; only other records are aligned by a hash table, which takes far longer.
+
+    Args:
+        tables: at least one; the name for messages, and the table (see `dynamics_table`). Only one
+            is in memory at a time.
+
+    Raises:
+        DataError: records that do not belong together, or a guid that occurs twice in one or has
+            two gold labels.
+    """
+    grid = _Grid()
+    for name, table in tables:
+        grid.add(name, table)
+    return grid.dynamics()
+
+
+@dataclass
+class _Grid:
+    """The examples found so far, and for each record its values and their columns."""
+
+    guids: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
+    gold_N: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
+    first: Meta | None = None
+    columns: list[tuple[np.ndarray | slice, dict[str, np.ndarray]]] = field(default_factory=list)
+    epochs: list[float] = field(default_factory=list)
+
+    def add(self, name: str, table: pa.Table) -> None:
+        """Add one record."""
+        meta = read_meta(table)
+        self.first = self.first or meta
+        _require_same(name, self.first, meta)
+        gold_K = table["gold"].to_numpy()
+        place = self._place(name, table["guid"].combine_chunks(), gold_K)
+        wrong_K = self.gold_N[place] != gold_K
+        if wrong_K.any():
+            row = int(wrong_K.argmax())
+            what = f"guid '{table['guid'][row]}' has another gold label than in earlier records"
+            raise DataError(Problem(name, what, "one run's records have one label each"))
+        values = {column: table[column].to_numpy() for column in (*_VALUES, "count")}
+        self.columns.append((place, values))
+        self.epochs.append(meta.epoch)
+
+    def _place(self, name: str, guids: pa.Array, gold_K: np.ndarray) -> np.ndarray | slice:
+        """Find the columns of a record's examples; new examples are added at the end."""
+        known = len(self.guids)
+        if known and guids.equals(self.guids):
+            return slice(0, known)
+        found = pc.index_in(guids, value_set=self.guids)
+        new_K = found.is_null().to_numpy(zero_copy_only=False)
+        new = guids.filter(pa.array(new_K))
+        place_K = found.fill_null(0).to_numpy().astype(np.int64)
+        place_K[new_K] = known + np.arange(len(new))
+        if len(new.unique()) < len(new) or (np.bincount(place_K) > 1).any():
+            raise DataError(Problem(name, f"guid '{_twice(guids)}' occurs twice", "write it once"))
+        if len(new):
+            self.guids = pa.concat_arrays([self.guids, new])
+            self.gold_N = np.concatenate([self.gold_N, gold_K[new_K]])
+        return place_K
+
+    def dynamics(self) -> Dynamics:
+        """Arrange the records as E x N arrays."""
+        assert self.first is not None, "at least one record is needed"
+        shape = (len(self.columns), len(self.guids))
+        filled = {name: np.full(shape, np.nan, np.float32) for name in _VALUES}
+        filled["count"] = np.zeros(shape, np.int16)
+        for record, (place, values) in enumerate(self.columns):
+            for name, grid_EN in filled.items():
+                grid_EN[record, place] = values[name]
+        return Dynamics(
+            guids=self.guids.to_numpy(zero_copy_only=False).tolist(),
+            gold_N=self.gold_N,
+            p_gold_EN=filled["p_gold"],
+            correct_EN=filled["correct"],
+            margin_EN=filled["margin"],
+            count_EN=filled["count"],
+            epochs_E=np.asarray(self.epochs, np.float64),
+            labels=self.first.labels,
+            mode=self.first.mode,
+            task=self.first.task,
+        )
+
+
+def _twice(guids: pa.Array) -> str:
+    counted = guids.value_counts()
+    return str(counted.field("values")[int(counted.field("counts").to_numpy().argmax())])
+
+
+def _require_same(name: str, first: Meta, meta: Meta) -> None:
+    for key in ("labels", "mode", "task"):
+        before, here = getattr(first, key), getattr(meta, key)
+        if before != here:
+            what = f"has {key} {_shown(here)}, but earlier records of this run {_shown(before)}"
+            raise DataError(Problem(name, what, "remove the files that another run left here"))
+
+
+def _shown(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else f"[{', '.join(value)}]"

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ import numpy as np
 from heron.base.errors import DataError, Problem
 from heron.base.files import atomic_open, parse_json
 from heron.base.tables import cell_text, is_missing
-from heron.dynamics.files import Meta, dynamics_table, read_meta, records, write_dynamics
+from heron.dynamics.files import Meta, dynamics_table, records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,34 +76,7 @@ def _plain(table: pa.Table) -> list[list[float]]:
     return rows
 
 
-def import_jsonl(folder: Path | str, out: Path | str, labels: Sequence[str] = ()) -> list[Path]:
-    """Turn other tools' dynamics into `<out>/dynamics/`, as heron's own runs leave it.
-
-    Args:
-        folder: holds `training_dynamics/`, or is that folder.
-        out: becomes readable as a run folder by `read_dynamics`.
-        labels: class names in the order of the ids; the ids themselves where none are given.
-
-    Returns:
-        The files written.
-
-    Raises:
-        DataError: no such files, or lines that cannot be used (all of a file's at once).
-    """
-    paths = record_paths(folder)
-    if not paths:
-        fix = f"{FOLDER}/dynamics_epoch_<n>.jsonl is needed"
-        raise DataError(Problem(str(folder), "no training dynamics here", fix))
-    written = []
-    for path in paths:
-        table = read_record(path, labels)
-        epoch = round(read_meta(table).epoch) - 1
-        written.append(Path(out) / "dynamics" / f"epoch={epoch}.parquet")
-        write_dynamics(written[-1], table)
-    return written
-
-
-def read_record(path: Path, labels: Sequence[str] = ()) -> pa.Table:
+def read_record(path: Path) -> pa.Table:
     """Read one epoch's file as a dynamics table (see `dynamics_table`).
 
     A guid that the file repeats, as oversampling makes it, is one row: the mean over its visits,
@@ -115,7 +87,6 @@ def read_record(path: Path, labels: Sequence[str] = ()) -> pa.Table:
 
     Args:
         path: `dynamics_epoch_<n>.jsonl`; guids may be numbers or strings.
-        labels: class names; the ids where none are given.
 
     Raises:
         DataError: every line that cannot be used, with its number.
@@ -124,10 +95,7 @@ def read_record(path: Path, labels: Sequence[str] = ()) -> pa.Table:
     number = int(match[1]) if match else 0
     guids, golds, logits_KC = _read_lines(path, f"logits_epoch_{number}")
     classes = logits_KC.shape[1]
-    meta = Meta(number + 1.0, "train", "imported", tuple(labels or map(str, range(classes))))
-    if labels and len(labels) != classes:
-        fix = f"name {classes}"
-        raise DataError(Problem(str(path), f"{len(labels)} labels for {classes} logits", fix))
+    meta = Meta(number + 1.0, "train", "imported", tuple(map(str, range(classes))))
     place: dict[str, int] = {}
     rows_K = np.array([place.setdefault(guid, len(place)) for guid in guids])
     count_N = np.bincount(rows_K)

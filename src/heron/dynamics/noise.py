@@ -6,15 +6,85 @@ Shape suffixes: N examples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
 from heron.dynamics.cartography import SCORES, Statistics, difficulty
-from heron.dynamics.groups import Detection, detection
 
 TRUTH = "truth"  # the key of `Example.side` that holds the right label
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """How well a score finds the examples whose labels are known to be wrong; fractions.
+
+    Args:
+        examples: how many were graded.
+        base_rate: share that is flipped, what a random score's precision would be.
+        auroc: probability that a flipped example has the higher score; ties count half. NaN where
+            all or none are flipped.
+        precision: share of flipped ones among the k of highest score, by k.
+        decile_rate: share of flipped ones in the hardest tenth.
+        decile_recall: share of the flipped ones that are in it.
+    """
+
+    examples: int
+    base_rate: float
+    auroc: float
+    precision: dict[int, float]
+    decile_rate: float
+    decile_recall: float
+
+
+def detection(
+    score_N: np.ndarray, flipped_N: np.ndarray, ks: Sequence[int] = (10, 50, 100, 500)
+) -> Detection:
+    """Measure how well a difficulty score finds known label noise.
+
+    Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
+    which is the expectation over all ways to break the tie.
+
+    Args:
+        score_N: the higher, the harder; examples with NaN are left out.
+        flipped_N: bool.
+        ks: sizes beyond the number of examples are left out; the number of flipped examples is
+            always added, where precision equals recall.
+
+    Raises:
+        ConfigError: nothing to grade, or a k below 1.
+    """
+    graded_N = ~np.isnan(score_N)
+    score, flipped = score_N[graded_N], np.asarray(flipped_N, bool)[graded_N]
+    total, found = len(score), int(flipped.sum())
+    if not total or min(ks, default=1) < 1:
+        raise ConfigError(f"detection needs graded examples (here {total}) and every k above 0")
+    auroc = float("nan")
+    if 0 < found < total:
+        above = rankdata(score)[flipped].sum() - found * (found + 1) / 2
+        auroc = float(above / (found * (total - found)))
+    sizes = sorted({k for k in (*ks, found) if 0 < k <= total})
+    decile = -(-total // 10)
+    hits = _hits(score, flipped, decile)
+    return Detection(
+        examples=total,
+        base_rate=found / total,
+        auroc=auroc,
+        precision={k: _hits(score, flipped, k) / k for k in sizes},
+        decile_rate=hits / decile,
+        decile_recall=hits / found if found else float("nan"),
+    )
+
+
+def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
+    """Count the flipped ones among the k highest scores, those at the edge in proportion."""
+    edge = np.partition(score, len(score) - k)[len(score) - k]
+    above, tied = score > edge, score == edge
+    room = k - np.count_nonzero(above)
+    return float(np.count_nonzero(flipped & above) + room * flipped[tied].mean())
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:

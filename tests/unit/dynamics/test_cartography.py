@@ -13,7 +13,6 @@ from heron.dynamics.cartography import (
     NEVER_LEARNT,
     SCORES,
     Statistics,
-    correctness_levels,
     difficulty,
     eq1,
     forgetting,
@@ -165,10 +164,6 @@ def test_no_loss_is_infinite():
 def test_burn_out_keeps_at_least_one_record(burn_out):
     with pytest.raises(ConfigError, match=f"burn_out={burn_out}.* at least 1"):
         statistics(make([[0.5]]), burn_out=burn_out)
-
-
-def test_the_map_colours_by_the_share_of_the_largest_correctness():
-    assert correctness_levels(np.array([0.0, 1, 4, 6])).tolist() == [0, 0.2, 0.7, 1]
 
 
 def points(confidence, variability, correctness=0):

@@ -14,8 +14,7 @@ from heron.base.folders import conf_dir
 from heron.config.schema import BatchingConfig, CurriculumConfig
 from heron.data.batching import copies, plan_epoch
 from heron.data.features import Units
-from heron.dynamics.curriculum import Curriculum, Pool, Ranking, mean_of_units
-from heron.dynamics.pacing import Stage, unlock
+from heron.dynamics.curriculum import Curriculum, Pool, Ranking, Stage, mean_of_units, unlock
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]
 FILES = sorted((conf_dir() / "curriculum").glob("*.yaml"))

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.dynamics.align import align
 from heron.dynamics.files import (
     METADATA,
     Meta,
+    align,
     dynamics_table,
     read_dynamics,
     read_logits,

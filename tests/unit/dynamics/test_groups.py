@@ -18,10 +18,10 @@ from heron.dynamics.groups import (
     agreement,
     allenai,
     class_counts,
-    detection,
     rank,
     tercile_partition,
 )
+from heron.dynamics.noise import detection
 
 
 def coordinates(confidence, variability, guids=None, gold=None):

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from heron.base.folders import conf_dir
 from heron.config.registries import PACINGS
 from heron.config.schema import CurriculumConfig
-from heron.dynamics.pacing import Stage, plan_stages, unlock, unlocked_share
+from heron.dynamics.curriculum import Stage, plan_stages, unlock, unlocked_share
 
 SHARES = st.floats(0.01, 1)
 TOTALS = st.integers(1, 5000)
