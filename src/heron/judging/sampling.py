@@ -17,7 +17,7 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
 from heron.config.bertscore import BertScoreOptions
 from heron.judging.form import write_forms
-from heron.judging.measuring import measure, sign_measures
+from heron.judging.measuring import measure, references, sign_measures
 from heron.judging.study import Judged, Study, choose_questions, get_wording, write_key
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
@@ -166,10 +166,9 @@ def _summaries(systems: Sequence[System], gold: bool) -> dict[str, Mapping[str, 
     if gold:
         if GOLD in summaries:
             raise ConfigError(f"gold=true: a system is called {GOLD}; name it: systems=other:PATH")
-        merged = {guid: text for one in reversed(systems) for guid, text in one.references.items()}
-        if not merged:
+        summaries[GOLD] = references(systems)
+        if not summaries[GOLD]:
             raise ConfigError("gold=true: no file has a column gold or reference")
-        summaries[GOLD] = merged
     return summaries
 
 

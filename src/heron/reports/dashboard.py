@@ -20,15 +20,19 @@ from heron.base.pages import escape_json, render
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.sweep import page_links, spent_table
-from heron.results.collect import (
-    RunRecord,
+from heron.results.collect import RunRecord, headline_metrics
+from heron.results.groups import (
+    Group,
     copied_scores,
     count_states,
-    headline_metrics,
+    group_runs,
+    is_seed,
+    natural,
+    value_of,
+    varying_keys,
     watched_score,
     without_first_runs,
 )
-from heron.results.groups import Group, group_runs, is_seed, natural, value_of, varying_keys
 
 SPLITS = ("validation", "test")
 POINTS = 120  # of a curve; more are not seen on a screen

@@ -17,8 +17,8 @@ from heron.base.yaml_files import read_yaml
 from heron.metrics.names import COPIED_NOTE, signed
 from heron.reports.choosing import Rule, choose, chosen_table
 from heron.reports.run import vector_notes, vectors_of
-from heron.results.collect import RunRecord, copied_scores
-from heron.results.groups import Group, group_runs
+from heron.results.collect import RunRecord
+from heron.results.groups import Group, copied_scores, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
 _STAGES = "fine_tuned_on"

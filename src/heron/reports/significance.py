@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from heron.base.cells import Table
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
-from heron.results.collect import RunRecord, without_first_runs
-from heron.results.groups import Group, group_runs, match_systems
+from heron.results.collect import RunRecord
+from heron.results.groups import Group, group_runs, match_systems, without_first_runs
 
 DRAWS = 2_000  # a report of a hundred runs must not take a minute
 

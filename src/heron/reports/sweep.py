@@ -26,14 +26,14 @@ from heron.reports.run import (
     write_run_report,
 )
 from heron.reports.significance import significance_tables
-from heron.results.collect import (
-    SPLITS,
-    RunRecord,
+from heron.results.collect import SPLITS, RunRecord, headline_metrics
+from heron.results.groups import (
+    Group,
     count_states,
-    headline_metrics,
+    differing_settings,
+    group_runs,
     without_first_runs,
 )
-from heron.results.groups import Group, differing_settings, group_runs
 from heron.results.published import find_published
 
 _MOST_PAGES = 60  # each takes most of a second; a grid of hundreds trains in less

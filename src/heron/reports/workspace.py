@@ -10,8 +10,8 @@ from typing import Any
 
 from heron.base.errors import ConfigError, first_line
 from heron.metrics.names import copied_names, is_copied, is_minimised, with_copied
-from heron.results.collect import RunRecord, headline_metrics, watched_score
-from heron.results.groups import is_seed, varying_keys
+from heron.results.collect import RunRecord, headline_metrics
+from heron.results.groups import is_seed, varying_keys, watched_score
 
 PACKAGE = "wandb-workspaces==0.4.13"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,16 +107,6 @@ def is_run(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _FILES_OF_A_RUN)
 
 
-def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Leave out the runs that were trained only because a curriculum needs their dynamics.
-
-    They lie beside the runs of an experiment and have no experiment's name.
-    """
-    if not any(run.curriculum != "none" and run.setting("experiment") for run in runs):
-        return list(runs)
-    return [run for run in runs if run.curriculum != "none" or run.setting("experiment")]
-
-
 def _read_run(path: Path) -> RunRecord:
     folder = RunFolder(path)
     errors: list[str] = []
@@ -148,27 +138,6 @@ def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
     return value
 
 
-def count_states(runs: Iterable[RunRecord]) -> str:
-    """Count runs by state, `2 done, 1 failed`."""
-    states = [run.state for run in runs]
-    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
-
-
-def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping[str, float]:
-    """Read what copying sentences reaches on the runs' split: `{"lead3_rouge1": fraction, ...}`.
-
-    Every run of summaries stores it for each split, and every table and figure with a run's ROUGE
-    shows it: an article's first three sentences may score higher than a system.
-
-    Returns:
-        Empty where no run stores it, or where the runs are not of the same articles.
-    """
-    found = [run.scores.get(split, {}) for run in runs]
-    known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]
-    stated = [one for one in known if one]
-    return stated[0] if stated and all(one == stated[0] for one in stated) else {}
-
-
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     """Name the scores that head a report, those of `trainer.monitor` and `task.metrics` included.
 
@@ -180,12 +149,6 @@ def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:
     named = dict.fromkeys(str(run.setting("trainer.monitor")) for run in runs)
     named |= dict.fromkeys(name for run in runs for name in run.setting("task.metrics") or ())
     return [*known, *(name for name in named if name in present and name not in known)]
-
-
-def watched_score(runs: Sequence[RunRecord]) -> str:
-    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
-    named = (str(run.setting("trainer.monitor") or "") for run in runs)
-    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))
 
 
 def headline_of(names: Iterable[str]) -> list[str]:

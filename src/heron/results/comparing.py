@@ -18,9 +18,10 @@ from heron.config.schema import PathsConfig
 from heron.languages.unicode import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align
-from heron.results.collect import RunRecord, copied_scores
+from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
 from heron.results.finding import System, find_baseline, systems_of
+from heron.results.groups import copied_scores
 from heron.results.scoring import Settings
 from heron.results.shipped import data_of, find_examples
 from heron.tasks.scores import CLASSES, scores_of, text_scores

@@ -7,48 +7,44 @@ from typing import Any
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.metrics.names import COPIED_NOTE
+from heron.metrics.paired import Bootstrap
 from heron.metrics.significance import INPUTS
 from heron.results.comparison import Comparison, SystemResult
-
-_P = ".2g"  # p-values span orders of magnitude
 
 
 def tables(comparison: Comparison, split: str) -> list[Table]:
     """Build all tables: systems, further tests, seed by seed."""
-    return [
-        systems_table(comparison, split),
-        tests_table(comparison),
-        seeds_table(comparison),
-    ]
+    return [systems_table(comparison, split), tests_table(comparison), seeds_table(comparison)]
+
+
+def _p(test: Any) -> Cell:
+    """Show the p-value of a test, if it was done; p-values span orders of magnitude."""
+    return None if test is None else Formatted(test.p, ".2g")
+
+
+def _difference(found: Bootstrap) -> Interval:
+    return Interval(found.difference, found.low, found.high)
 
 
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    columns = ("system", metric, "best", "difference", "p", "p (Holm)", "p (bootstrap)")
-    rows = (
-        *(_system_row(result) for result in comparison.systems),
-        *((name, value, *[None] * 6) for name, value in comparison.copied.items()),
-    )
+    rows: list[tuple[Cell, ...]] = [_system_row(result) for result in comparison.systems]
+    rows += [(name, value, *[None] * 6) for name, value in comparison.copied.items()]
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
-    return Table(title, (*columns, "p (McNemar)"), rows, _note(comparison))
+    tests = ("difference", "p", "p (Holm)", "p (bootstrap)", "p (McNemar)")
+    return Table(title, ("system", metric, "best", *tests), tuple(rows), _note(comparison))
 
 
 def _system_row(result: SystemResult) -> tuple[Cell, ...]:
-    scores = (summarize(result.scores), result.scores[result.best])
+    scores = (result.label, summarize(result.scores), result.scores[result.best])
     found = result.against
     if found is None:
-        return (result.label, *scores, None, None, None, None, None)
-    bootstrap = found.bootstrap
-    return (
-        result.label,
-        *scores,
-        Interval(bootstrap.difference, bootstrap.low, bootstrap.high),
-        Formatted(found.randomization.p, _P),
-        Formatted(found.p_holm, _P),
-        Formatted(bootstrap.p, _P),
-        Formatted(found.mcnemar.p, _P) if found.mcnemar else None,
-    )
+        return (*scores, *[None] * 5)
+    holm = Formatted(found.p_holm, ".2g")
+    difference = _difference(found.bootstrap)
+    p = _p(found.randomization), holm, _p(found.bootstrap), _p(found.mcnemar)
+    return (*scores, difference, *p)
 
 
 def _note(comparison: Comparison) -> str:
@@ -72,34 +68,18 @@ def _note(comparison: Comparison) -> str:
 
 def tests_table(comparison: Comparison) -> Table:
     """Show Cochran's Q over all systems, and Mann-Whitney over the seeds' scores."""
-    found = comparison.cochran_q
     rows: list[tuple[Cell, ...]] = []
-    if found:
-        rows.append(
-            (
-                "Cochran's Q",
-                f"all {len(comparison.systems)} systems, best on validation",
-                "a row, right or wrong",
-                f"{found.n:,}",
-                f"Q({found.degrees}) = {found.statistic:.2f}",
-                Formatted(found.p, _P),
-                None,
-            )
-        )
+    if found := comparison.cochran_q:
+        systems = f"all {len(comparison.systems)} systems, best on validation"
+        statistic = f"Q({found.degrees}) = {found.statistic:.2f}"
+        unit = "a row, right or wrong"
+        rows.append(("Cochran's Q", systems, unit, f"{found.n:,}", statistic, _p(found), None))
     for result in comparison.systems:
-        ranks = result.against.mann_whitney if result.against else None
-        if ranks:
-            rows.append(
-                (
-                    "Mann-Whitney U",
-                    f"{result.label} / {comparison.baseline}",
-                    INPUTS[ranks.inputs],
-                    f"{ranks.n_first}, {ranks.n_second}",
-                    f"U = {ranks.statistic:g}",
-                    Formatted(ranks.p, _P),
-                    Formatted(ranks.smallest_p, _P),
-                )
-            )
+        if ranks := result.against and result.against.mann_whitney:
+            systems = f"{result.label} / {comparison.baseline}"
+            n, statistic = f"{ranks.n_first}, {ranks.n_second}", f"U = {ranks.statistic:g}"
+            p = _p(ranks), Formatted(ranks.smallest_p, ".2g")
+            rows.append(("Mann-Whitney U", systems, INPUTS[ranks.inputs], n, statistic, *p))
     note = (
         "Least p: no result of so few runs can be smaller. Cochran's Q takes rows to be "
         "independent."
@@ -110,32 +90,14 @@ def tests_table(comparison: Comparison) -> Table:
 
 def seeds_table(comparison: Comparison) -> Table:
     """Show each run beside the baseline's of the same seed; nothing here is corrected."""
-    metric = comparison.settings.metric
-    columns = (
-        "system",
-        "seed",
-        metric,
-        comparison.baseline,
-        "difference",
-        "p (randomisation)",
-        "p (bootstrap)",
-        "p (McNemar)",
-    )
-    rows = [
-        (
-            result.label,
-            pair.seed or "–",
-            pair.score,
-            pair.baseline,
-            Interval(pair.bootstrap.difference, pair.bootstrap.low, pair.bootstrap.high),
-            Formatted(pair.randomization.p, _P),
-            Formatted(pair.bootstrap.p, _P),
-            Formatted(pair.mcnemar.p, _P) if pair.mcnemar else None,
-        )
-        for result in comparison.systems
-        if result.against
-        for pair in result.against.per_seed
-    ]
+    tests = ("difference", "p (randomisation)", "p (bootstrap)", "p (McNemar)")
+    columns = ("system", "seed", comparison.settings.metric, comparison.baseline, *tests)
+    rows: list[tuple[Cell, ...]] = []
+    for result in comparison.systems:
+        for pair in result.against.per_seed if result.against else ():
+            scores = (result.label, pair.seed or "–", pair.score, pair.baseline)
+            p = _p(pair.randomization), _p(pair.bootstrap), _p(pair.mcnemar)
+            rows.append((*scores, _difference(pair.bootstrap), *p))
     several = any(len(result.scores) > 1 for result in comparison.systems)
     note = "Same seed with same seed; these p-values are not corrected for their number."
     return Table("Seed by seed", columns, tuple(rows) if several else (), note)

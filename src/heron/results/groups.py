@@ -1,15 +1,16 @@
-"""The runs of a sweep in groups that differ in nothing but seeds."""
+"""The runs of a sweep: groups that differ in nothing but seeds, states, scores to show."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.config.checks import INDECISIVE, NEUTRAL
 from heron.config.keys import flatten
-from heron.results.collect import RunRecord
+from heron.metrics.names import with_copied
+from heron.results.collect import RunRecord, headline_metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,22 @@ def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
         Group(dict(zip(keys, values, strict=True)), tuple(groups[values]))
         for values in sorted(groups, key=lambda values: [natural(value) for value in values])
     ]
+
+
+def without_first_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Leave out the runs that were trained only because a curriculum needs their dynamics.
+
+    They lie beside the runs of an experiment and have no experiment's name.
+    """
+    if not any(run.curriculum != "none" and run.setting("experiment") for run in runs):
+        return list(runs)
+    return [run for run in runs if run.curriculum != "none" or run.setting("experiment")]
+
+
+def count_states(runs: Iterable[RunRecord]) -> str:
+    """Count runs by state, `2 done, 1 failed`."""
+    states = [run.state for run in runs]
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
 
 
 def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
@@ -145,3 +162,24 @@ def natural(value: str) -> tuple[int, float, str]:
         return (0, float(value), "")
     except ValueError:
         return (1, 0.0, value)
+
+
+def copied_scores(runs: Iterable[RunRecord], split: str, metric: str) -> Mapping[str, float]:
+    """Read what copying sentences reaches on the runs' split: `{"lead3_rouge1": fraction, ...}`.
+
+    Every run of summaries stores it for each split, and every table and figure with a run's ROUGE
+    shows it: an article's first three sentences may score higher than a system.
+
+    Returns:
+        Empty where no run stores it, or where the runs are not of the same articles.
+    """
+    found = [run.scores.get(split, {}) for run in runs]
+    known = [{n: one[n] for n in with_copied([metric], one)[1:]} for one in found]
+    stated = [one for one in known if one]
+    return stated[0] if stated and all(one == stated[0] for one in stated) else {}
+
+
+def watched_score(runs: Sequence[RunRecord]) -> str:
+    """Name the score of `trainer.monitor`; the first headline score where no run names one."""
+    named = (str(run.setting("trainer.monitor") or "") for run in runs)
+    return next((name for name in named if name), next(iter(headline_metrics(runs)), ""))

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from heron.base.errors import ConfigError
-from heron.results.collect import collect, without_first_runs
+from heron.results.collect import collect
+from heron.results.groups import without_first_runs
 
 
 def test_a_run_folder_is_one_record(make_run):

@@ -17,7 +17,8 @@ from heron.reports.papers import paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
 from heron.results.artefacts import read_artefacts
-from heron.results.collect import collect, copied_scores, headline_metrics
+from heron.results.collect import collect, headline_metrics
+from heron.results.groups import copied_scores
 from heron.training.wandb_logger import summary
 
 SCORES = {
