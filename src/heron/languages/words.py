@@ -53,7 +53,7 @@ def words_and_marks(text: str) -> tuple[list[str], list[tuple[int, str]]]:
     return found, marks
 
 
-# Definitions of a word by name: case-folded words, or strings between white space as they are, as in
+# Definitions of a word by name: case-folded words, or unchanged strings between white space, as in
 # RoNLI's Table 2.
 TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {
     "words": folded_words,
