@@ -1,9 +1,9 @@
 """HeSum: the paper's statistics, which stand beside those that heron finds."""
 
 from heron.base.registry import on_demand
-from heron.tasks.analysis import ADDED
+from heron.config.registries import FORK_ANALYSES
 
-ADDED.register(
+FORK_ANALYSES.register(
     "published_statistics",
     on_demand("heron_forks.hesum.published_statistics:published_statistics"),
 )

@@ -13,7 +13,7 @@ from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect
 from heron.data.splits import text_key
 from heron.data.user_files import read_rows
-from heron.tasks.nli.phrases import Phrases
+from heron.tasks.nli.reader import Phrases
 
 DATA = os.environ.get("HERON_DATA", "")
 pytestmark = [
@@ -157,7 +157,7 @@ def test_a_real_file_reads_as_a_file_of_the_users_own():
 
 def test_the_phrase_list_is_the_pinned_one_and_reads(tmp_path):
     from heron.data.sources import locate_phrases
-    from heron.tasks.nli.phrases import read_phrases
+    from heron.tasks.nli.reader import read_phrases
 
     config = config_of("ronli")
     config.phrases = PhrasesConfig(config.phrases.file, "anywhere")

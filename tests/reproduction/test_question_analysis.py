@@ -9,10 +9,10 @@ import pytest
 from heron.base.errors import DataError
 from heron.cli import main
 from heron.config.overrides import configure
+from heron.config.registries import FORK_ANALYSES
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped
-from heron.tasks.analysis import ADDED
 from heron.tasks.qa.statistics import ALL, question_statistics
 
 DATA = os.environ.get("HERON_DATA", "")
@@ -89,7 +89,7 @@ def test_most_questions_have_4_to_7_words_and_most_answers_1_to_4(described):
 
 
 def test_a_sheet_of_fifty_validation_answers_comes_back_as_it_was(splits, tmp_path):
-    assert "score_sheet" in ADDED  # imports the forks
+    assert "score_sheet" in FORK_ANALYSES  # imports the forks
     sheets = import_module("heron_forks.parashoot.answer_sheet")
     sheet = tmp_path / "judge.csv"
     assert sheets.write_sheet(sheet, splits["validation"], sample=50, seed=0) == 221

@@ -9,8 +9,8 @@ from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.overrides import configure
+from heron.config.registries import FORK_ANALYSES
 from heron.results.shipped import read_shipped
-from heron.tasks.analysis import ADDED
 from heron.tasks.task import task_of
 
 
@@ -30,7 +30,7 @@ def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Pat
     cache = options.paths_cache or default_cache_dir()
     shipped = read_shipped(config, options.paths_data or default_data_dir(), cache)
     if options.sheet is not None:
-        return list(ADDED["draw_sheet"](options, shipped))
+        return list(FORK_ANALYSES["draw_sheet"](options, shipped))
     found = statistics.describe(shipped)
     for name, path in shipped.missing.items():
         print(f"missing: {name} ({path})")

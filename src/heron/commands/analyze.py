@@ -14,13 +14,13 @@ def run(arguments: Sequence[str]) -> int:
     # A wrong option should not wait for the libraries behind these.
     from heron.analysis.data import describe_data
     from heron.analysis.run import analyze_run
-    from heron.tasks.analysis import ADDED
+    from heron.config.registries import FORK_ANALYSES
 
     if options.run is not None:
         files = analyze_run(options, overrides)
     elif options.data is not None:
         files = describe_data(options, overrides)
     else:
-        files = ADDED["score_sheet"](options)
+        files = FORK_ANALYSES["score_sheet"](options)
     print(*files, sep="\n")
     return 0

@@ -24,8 +24,8 @@ from heron.config.overrides import (
     sort_words,
 )
 from heron.config.schema import BertScoreConfig
-from heron.tasks.scores import text_scores
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
+from heron.tasks.task import text_scores
 
 if TYPE_CHECKING:
     from heron.data.examples import Example

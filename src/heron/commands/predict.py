@@ -21,7 +21,7 @@ from heron.config.overrides import (
     read_points,
     sort_words,
 )
-from heron.tasks.scores import text_scores
+from heron.tasks.task import text_scores
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig

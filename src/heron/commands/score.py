@@ -11,7 +11,7 @@ from heron.base.terminal import print_tables
 from heron.config.options import parse_options
 from heron.results.collect import is_whole
 from heron.results.score_labels import Options, score_labels
-from heron.tasks.scores import text_scores
+from heron.tasks.task import text_scores
 
 
 def run(arguments: Sequence[str]) -> int:

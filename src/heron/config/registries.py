@@ -143,3 +143,6 @@ CALLBACKS: Registry[Callable[..., pl.Callback]] = Registry("callback")
 
 # Made with the run folder and the options that `logger.others` gives them.
 LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
+
+# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
+FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

@@ -21,7 +21,7 @@ from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
 from heron.results.collect import SPLITS, RunRecord, headline_metrics, is_whole
 from heron.results.predictions import Prediction
-from heron.tasks.scores import text_scores
+from heron.tasks.task import text_scores
 
 SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")
 

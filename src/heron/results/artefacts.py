@@ -26,7 +26,7 @@ from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
 from heron.results.predictions import Prediction, Predictions, read_predictions
-from heron.tasks.scores import TextScores, text_scores
+from heron.tasks.task import TextScores, text_scores
 
 
 @dataclass(frozen=True, slots=True)

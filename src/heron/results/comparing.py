@@ -24,7 +24,7 @@ from heron.results.finding import System, find_baseline, systems_of
 from heron.results.groups import copied_scores
 from heron.results.scoring import Settings
 from heron.results.shipped import data_of, find_examples
-from heron.tasks.scores import CLASSES, scores_of, text_scores
+from heron.tasks.task import CLASSES, scores_of, text_scores
 
 DRAWN = ("row", "group")
 _COPIED_UNKNOWN = (

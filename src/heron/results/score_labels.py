@@ -41,7 +41,7 @@ from heron.results.score_rows import (
     refuse_itself,
     typed_columns,
 )
-from heron.tasks.scores import ClassScores, scores_of
+from heron.tasks.task import ClassScores, scores_of
 
 # `named_label` first: where a file has it, its `label` is a number.
 GOLD_COLUMNS = ("named_label", "label", "gold")

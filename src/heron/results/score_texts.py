@@ -27,8 +27,8 @@ from heron.results.score_rows import (
     typed_columns,
 )
 from heron.tasks.qa.squad import is_squad
-from heron.tasks.scores import TextScores, text_scores
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
+from heron.tasks.task import TextScores, text_scores
 
 _TAKES = TAKES["score"]
 

@@ -29,7 +29,7 @@ from heron.metrics.paired import (
 from heron.metrics.significance import Booleans
 from heron.results.finding import System
 from heron.results.predictions import Prediction, Predictions
-from heron.tasks.scores import CLASSES, ClassScores, TextScores, scores_of, text_scores
+from heron.tasks.task import CLASSES, ClassScores, TextScores, scores_of, text_scores
 
 Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
 

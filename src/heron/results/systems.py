@@ -19,7 +19,7 @@ from heron.languages.spelling import Spell, speller
 from heron.languages.unicode import coarsest
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
 from heron.results.shipped import data_of
-from heron.tasks.scores import text_scores
+from heron.tasks.task import text_scores
 
 GOLD = "gold"  # the references as a system
 _NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)

@@ -1,25 +1,23 @@
-"""What `heron analyze` asks of a task: a run's scores by slice, and a data set's statistics.
-
-A task names its own in `heron.tasks.task.Task`.
-"""
+"""What `heron analyze` asks of a task: a run's scores by slice, and a data set's statistics."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import ConfigError
-from heron.base.registry import Registry
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import DataConfig
 from heron.data.examples import Example, Prediction
+from heron.metrics.rates import RESAMPLES, group_means
 from heron.tasks.slices import (
     Parts,
     Rows,
@@ -30,19 +28,21 @@ from heron.tasks.slices import (
     slice_table,
 )
 
+Floats = npt.NDArray[np.float64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
+SLICES_A_RUN = "slices a run (run=DIR); statistics of data={data} are of all its rows"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an analysis has found.
+    """The result of an analysis.
 
     Args:
-        tables: what to print and store.
+        tables: to print and store.
         facts: definitions that the numbers depend on.
-        slicings: what to draw.
+        slicings: to draw.
         files: further files, by name or path.
-        title: heads the tables in a Markdown file; empty: there is none.
+        title: heading of the tables in a Markdown file; empty: no such file.
     """
 
     tables: tuple[Table, ...] = ()
@@ -54,13 +54,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How figures show a score.
+    """How a figure shows a score.
 
     Args:
         score: its column.
-        label: what the legend calls it.
+        label: its name in the legend.
         marker, colour: of its points.
-        shift: from the middle of a slice's line.
+        shift: vertical distance from the middle of a slice's line.
     """
 
     score: str
@@ -72,17 +72,17 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Split:
-    """One split's predictions by a run, read when they are first asked for.
+    """A run's predictions of one split, read on first use.
 
     Args:
         run: name of the run.
         name: of the split.
         data: the data set.
         path: the file of predictions.
-        read: reads the labelled rows and counts the others, of a file with some columns; golds may
-            be texts (`texts`), and empty ones (`empty`).
-        join: adds the examples to rows.
-        read_systems: reads what other systems have written.
+        read: reads the labelled rows and counts the others. Takes the columns that the file must
+            have, and whether golds are texts (`texts`) and may be empty (`empty`).
+        join: finds the examples of rows.
+        read_systems: reads the predictions of other systems.
     """
 
     run: str
@@ -95,25 +95,25 @@ class Split:
 
 
 class RunAnalysis(ABC):
-    """The analyses of one split of a run; a task says what they are.
+    """The analyses of one split of a run; tasks derive theirs.
 
     Args:
         split: the predictions.
-        options: of the command; wrong ones are refused before the predictions are read.
+        options: of the command; checked before the predictions are read.
 
     Attributes:
-        unused: options that the task has no use for, by the reason.
-        golds: which gold labels or texts count, for `Split.read`.
-        columns: that the file of predictions must have.
-        nothing: why a split without a labelled row cannot be analysed; empty: it can.
-        counted: what the rows are called.
-        heading: how titles of tables begin, before `by length`.
-        headline: what figures call the score of the whole split.
+        unused: options that have no meaning for the task, by the reason.
+        golds: arguments of `Split.read`.
+        columns: columns that the file of predictions must have.
+        nothing: why a split without labelled rows cannot be analysed; empty: it can.
+        counted: the word for rows.
+        heading: first word of table titles, before `by length`.
+        headline: name of the first score in figures.
         whole: whether tables end with a row for the whole split.
-        drawn: what figures show.
-        zoomed: whether figures end at the largest score instead of 1.
-        has_systems: whether other systems may stand beside the run.
-        advice: what a message about a missing column adds.
+        drawn: the scores in figures.
+        zoomed: whether the axis of figures ends at the largest score instead of 1.
+        has_systems: whether the page can show other systems.
+        advice: further advice in the message about a missing column.
     """
 
     unused: ClassVar[Mapping[str, Sequence[str]]] = {}
@@ -152,7 +152,7 @@ class RunAnalysis(ABC):
 
     @property
     def unlabelled(self) -> int:
-        """How many predictions have no gold label or text."""
+        """Number of predictions without a gold label or text."""
         return self._read[1]
 
     @cached_property
@@ -162,7 +162,7 @@ class RunAnalysis(ABC):
 
     @abstractmethod
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
-        """Name what a split can be sliced by, beside side columns, and further analyses."""
+        """List the values of `by=`, beside side columns."""
 
     @abstractmethod
     def measure(self, rows_M: Rows) -> dict[str, Cell]:
@@ -171,20 +171,20 @@ class RunAnalysis(ABC):
     @property
     @abstractmethod
     def note(self) -> str:
-        """What tables of scores say below."""
+        """The note below tables of scores."""
 
     @property
     def title(self) -> str:
-        """What figures and pages are called."""
+        """The title of figures and pages."""
         return f"{self.split.run}: {self.split.name}, {len(self.rows):,} {self.counted}"
 
     @property
     def groups_name(self) -> str:
-        """What intervals draw."""
+        """The unit that intervals resample."""
         return "article"
 
     def defaults(self) -> list[str]:
-        """List the analyses to do where none is named."""
+        """List the analyses that run without `by=`."""
         return list(self.analyses())
 
     def categories(self, value: Any) -> Iterable[str]:
@@ -192,7 +192,7 @@ class RunAnalysis(ABC):
         return [] if value in (None, "") else [str(value)]
 
     def run(self, by: str) -> Outcome:
-        """Do one analysis; `by` is one of `analyses`, or a side column."""
+        """Run one analysis; `by` is one of `analyses`, or a side column."""
         known = self.analyses()
         return known[by]() if by in known else self.by_column(by)
 
@@ -207,12 +207,24 @@ class RunAnalysis(ABC):
         found = [list(self.categories(example.side.get(by))) for example in self.examples]
         return self.sliced(by, category_slices(found))
 
-    def sliced(self, title: str, parts: Parts, note: str = "") -> Outcome:
-        """Compute the scores of slices: one table, one panel of the figure."""
-        slices = tuple(Slice(name, rows_M, self.measure(rows_M)) for name, rows_M in parts)
-        shown = [*slices, self.everything] if self.whole else slices
-        table = slice_table(f"{self.heading} by {title}", shown, note or self.note)
-        return Outcome((table,), slicings=(Slicing(f"By {title}", slices),))
+    def sliced(
+        self, title: str, parts: Parts, note: str = "", means: Mapping[str, Floats] | None = None
+    ) -> Outcome:
+        """Compute the scores of slices: one table, and one panel of the figure.
+
+        Args:
+            title: the property, for titles.
+            parts: the slices.
+            note: below the table, instead of `self.note`.
+            means: values of N rows by name, whose mean each slice shows.
+        """
+        slices = []
+        for name, rows_M in parts:
+            shown = {each: float(value_N[rows_M].mean()) for each, value_N in (means or {}).items()}
+            slices.append(Slice(name, rows_M, self.measure(rows_M) | shown))
+        lines = [*slices, self.everything] if self.whole else slices
+        table = slice_table(f"{self.heading} by {title}", lines, note or self.note)
+        return Outcome((table,), slicings=(Slicing(f"By {title}", tuple(slices)),))
 
     @cached_property
     def everything(self) -> Slice:
@@ -222,9 +234,58 @@ class RunAnalysis(ABC):
 
     @property
     def overall(self) -> float:
-        """The score of the whole split."""
+        """The first score of the whole split."""
         cell = self.everything.cells[self.drawn[0].score]
         return cell.value if isinstance(cell, Interval) else float(str(cell or 0.0))
+
+
+class TextAnalysis(RunAnalysis):
+    """The analyses of a run whose predictions are texts: means of a score for each text.
+
+    Attributes:
+        page_name: stem of the page's file.
+    """
+
+    page_name: ClassVar[str]
+    note = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
+
+    @property
+    @abstractmethod
+    def scores(self) -> Mapping[str, Floats]:
+        """Scores of N texts by name; NaN where a text does not count."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> Sequence[str]:
+        """N names of the groups that intervals resample."""
+
+    @abstractmethod
+    def build_page(self) -> str:
+        """Build the HTML page that shows every text."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """How intervals are computed."""
+        return {"resamples": RESAMPLES, "seed": self.options.seed, "intervals": "articles"}
+
+    def measure(self, rows_M: Rows) -> dict[str, Cell]:
+        """Count some texts and average their scores."""
+        values = {name: score_N[rows_M] for name, score_N in self.scores.items()}
+        drawn = [self.groups[row] for row in rows_M]
+        size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(self.rows)}
+        return size | group_means(values, drawn, self.options.seed)
+
+    def sliced(
+        self, title: str, parts: Parts, note: str = "", means: Mapping[str, Floats] | None = None
+    ) -> Outcome:
+        """Compute the scores of slices, and add `facts`; see `RunAnalysis`."""
+        return replace(super().sliced(title, parts, note, means), facts=self.facts)
+
+    def page(self) -> Outcome:
+        """Write the page of all texts."""
+        name = self.split.name
+        file = f"{self.page_name}.html" if name == "test" else f"{name}-{self.page_name}.html"
+        return Outcome(files={file: self.build_page()})
 
 
 class Shipped(Protocol):
@@ -236,7 +297,7 @@ class Shipped(Protocol):
 
     @property
     def missing(self) -> Mapping[str, Path]:
-        """Files that are not there, by split."""
+        """Missing files, by split."""
 
 
 class DataStatistics(ABC):
@@ -244,10 +305,10 @@ class DataStatistics(ABC):
 
     Args:
         config: the data set.
-        options: of the command; wrong ones are refused before the data is read.
+        options: of the command; checked before the data is read.
 
     Attributes:
-        unused: options that the task has no use for, by the reason.
+        unused: options that have no meaning for the task, by the reason.
         compares_texts: whether BERTScore compares two texts of an example.
         has_answers: whether people can judge its gold answers on a sheet.
     """
@@ -270,9 +331,3 @@ class DataStatistics(ABC):
     @abstractmethod
     def describe(self, shipped: Shipped) -> Outcome:
         """Describe the splits that are there."""
-
-
-SLICES_A_RUN = "slices a run (run=DIR); statistics of data={data} are of all its rows"
-
-# What a fork adds: `draw_sheet` and `score_sheet`, `published_statistics`.
-ADDED: Registry[Callable[..., Any]] = Registry("analysis of a fork", {})

@@ -1,4 +1,4 @@
-"""`Output`, `Predictions` and `TaskModule`: what every task shares.
+"""The base classes and protocols of all tasks: `TaskModule`, `Output`, `Predictions`, `Baseline`.
 
 Shape suffixes: R rows, K recorded values.
 """
@@ -6,6 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,21 +28,21 @@ from heron.metrics.intervals import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 
-# Training builds on tasks; a module only names the function that opens a finished run.
+# By name: the training layer is above this one.
 _load_checkpoint = on_demand("heron.training.inference:load_checkpoint")
-# What every task observes of a training row; classification adds its logits.
+# What every task records of a training row; classification adds its logits.
 OBSERVED = ("p_gold", "correct", "margin")
 
 
 class Output(Protocol):
-    """What one forward pass leaves for the recorder, the scores and the predictions."""
+    """The result of one forward pass, for the recorder, the scores and the predictions."""
 
     @property
     def loss(self) -> Tensor | None:
         """Mean over the batch, or None without labels.
 
-        Of a divided batch, such that the mean over the processes is the whole batch's loss, and so
-        with the gradients.
+        For a batch that is divided among processes, the mean over the processes is the loss of the
+        whole batch.
         """
 
     @property
@@ -50,7 +51,7 @@ class Output(Protocol):
 
     @property
     def rows_R(self) -> Tensor:
-        """Index of each row in its `Features`, int64; `Features.guids` names it."""
+        """Index of each row in `Features.guids`, int64."""
 
     def to(self, device: torch.device | str) -> Output:
         """Copy to a device, without gradients; Lightning calls this."""
@@ -73,24 +74,24 @@ class Predictions(Protocol):
         """Lay out the columns that `heron predict` writes for a file."""
 
     def lines(self, config: Config) -> list[str]:
-        """Show the prediction of one example, as `heron predict text=...` prints it."""
+        """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
 class KeptParts(Protocol):
-    """What a module has predicted of a split, kept until the split is done."""
+    """Predictions that a module stores on disk until the split is complete."""
 
     @property
     def callback(self) -> pl.Callback:
-        """Keeps the outputs of each batch."""
+        """Stores the outputs of each batch."""
 
     def read(self) -> list[Any]:
-        """Read the outputs that earlier processes have left."""
+        """Read the outputs of earlier, interrupted processes."""
 
     def rows(self, outputs: Sequence[Any]) -> np.ndarray:
-        """List the rows that some outputs are of, int64."""
+        """List the rows of some outputs, int64."""
 
     def remove(self) -> None:
-        """Remove what is kept."""
+        """Delete the stored outputs."""
 
 
 class Baseline(Protocol):
@@ -98,13 +99,43 @@ class Baseline(Protocol):
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What is to be known about the fit, JSON; lines to print under `warnings`."""
+        """Facts about the fit for JSON; lines to print are under `warnings`."""
 
     def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
         """Predict every example, in the given order."""
 
     def save(self, folder: Path) -> None:
-        """Write what is needed to predict again into a run's `model/`."""
+        """Write what `Task.load_baseline` needs into a run's `model/`."""
+
+
+def copied(output: Any, device: torch.device | str) -> Any:
+    """Copy a dataclass of tensors to a device, without gradients."""
+    parts = {field.name: getattr(output, field.name) for field in fields(output)}
+    moved = {
+        name: part.detach().to(device) if isinstance(part, Tensor) else part.to(device)
+        for name, part in parts.items()
+        if part is not None
+    }
+    return replace(output, **moved)
+
+
+def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarray]:
+    """List the examples of a split that have a row, and the row of each, int64.
+
+    Features are sorted by sequence; predictions are in the order of the file.
+    """
+    rows = {guid: row for row, guid in enumerate(data.features[split].guids)}
+    examples = [example for example in data.examples[split] if example.guid in rows]
+    return examples, np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
+
+
+def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
+    """Lay out the column `group` of a predictions file; empty where no example has a document.
+
+    Significance tests draw whole groups. A group that is the example's own text is none.
+    """
+    groups = [e.group if e.group and e.group != e.text else None for e in examples]
+    return {"group": groups} if any(groups) else {}
 
 
 def intervals_of_means(
@@ -113,9 +144,9 @@ def intervals_of_means(
     """Draw the bootstrap intervals that `task.bootstrap` and `task.resample` ask for.
 
     Args:
-        values: each item's scores, float64 [N] by name.
-        groups: the document of each item, N.
-        config: the run's.
+        values: the scores of N items, float64 [N] by name.
+        groups: the document of each item.
+        config: of the run.
     """
     if not config.task.bootstrap:
         return {}
@@ -129,9 +160,9 @@ class TaskModule(pl.LightningModule):
     Args:
         config: the run's configuration.
         encoder: see `Encoder`.
-        head: maps encoder states and batch to outputs.
+        head: maps encoder states and a batch to logits.
         total_steps: optimizer steps of the whole run, for the schedule.
-        weights_C: class weights in the loss, for tasks with classes, or None.
+        weights_C: class weights of the loss, or None.
     """
 
     weights_C: Tensor | None
@@ -151,11 +182,11 @@ class TaskModule(pl.LightningModule):
         self.head = head
         self.total_steps = total_steps
         self.schedule: LambdaLR | None = None
-        # A strategy may cut parameters into flat parts, before the optimizer is built.
+        # Found now: FSDP flattens parameters before the optimizer is built.
         self.matrices = frozenset(id(p) for p in self.parameters() if p.ndim > 1)
 
     def logits(self, batch: Batch) -> Any:
-        """Score what can be predicted, in the task's own form; means of several are logits too."""
+        """Compute logits in the task's own form."""
         raise NotImplementedError
 
     def mean(self, several: Sequence[Any]) -> Any:
@@ -163,7 +194,7 @@ class TaskModule(pl.LightningModule):
         raise NotImplementedError
 
     def output(self, logits: Any, batch: Batch) -> Output:
-        """Make of logits what predictions are collected from."""
+        """Compute a batch's output, with its loss, from logits."""
         raise NotImplementedError
 
     def step(self, batch: Batch) -> Output:
@@ -171,40 +202,36 @@ class TaskModule(pl.LightningModule):
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
-        """Tell what the recorder should keep of each row.
+        """List what the recorder stores for each row.
 
         Returns:
-            float32 [R, 3 + K]: the gold label's probability (0 to 1), whether the prediction is
-            right (0 or 1), the gold logit minus the largest other one (NaN where there is none),
+            float32 [R, 3 + K]: the probability of the gold label (0 to 1), whether the prediction
+            is right (0 or 1), the gold logit minus the largest other one (NaN where there is none),
             and K further values, for classification the logits.
         """
         raise NotImplementedError
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
-        """Join the outputs of all batches of a split, and put the rows back in order."""
+        """Join the outputs of all batches of a split, rows in the order of the file."""
         raise NotImplementedError
 
     def kept_parts(self, place: Path, data: DataModule, split: str) -> KeptParts | None:
-        """Keep outputs in a folder while a split is predicted; None for tasks that are fast."""
+        """Store outputs in a folder while a split is predicted; None for fast tasks."""
         return None
 
-    def settle(self, predictions: Any) -> Predictions:
-        """Set what is tuned on the validation split after training; most tasks have nothing.
+    def tune(self, predictions: Predictions) -> Predictions:
+        """Tune what is chosen on the validation split after training; most tasks have nothing.
 
         Args:
             predictions: of the chosen epoch, on validation.
 
         Returns:
-            The predictions as they are with that set.
+            The predictions with the tuned values.
         """
-        settled: Predictions = predictions
-        return settled
+        return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
-        """Train on one batch.
-
-        Returns:
-            `loss`, and without gradients `output`, which Lightning gives the callbacks.
+        """Train on one batch; returns `loss`, and `output` without gradients for callbacks.
 
         Raises:
             HeronError: the loss is not finite.
@@ -216,24 +243,17 @@ class TaskModule(pl.LightningModule):
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
-        shared = ranks.ranks() > 1
-        self.log(
-            "train/loss",
-            output.loss.detach(),
-            prog_bar=True,
-            batch_size=len(batch),
-            sync_dist=shared,
-        )
+        size, shared = len(batch), ranks.ranks() > 1
+        loss = output.loss.detach()
+        self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=shared)
         for name, rate in self.learning_rates().items():
-            self.log(f"lr/{name}", rate, batch_size=len(batch))
+            self.log(f"lr/{name}", rate, batch_size=size)
         return {"loss": output.loss, "output": output.to(output.loss.device)}
 
     def learning_rates(self) -> dict[str, float]:
-        """Give the learning rates of the next optimizer step.
+        """Return the learning rates of the next optimizer step; empty before training.
 
-        Returns:
-            `encoder` (its layer next to the head, where `optim.layer_decay` is not 1; absent where
-            nothing of it learns) and `head`; nothing before training.
+        `encoder` is that of its last layer, and absent if the encoder is frozen.
         """
         if self.schedule is None:
             return {}
@@ -244,29 +264,26 @@ class TaskModule(pl.LightningModule):
         return ({"encoder": optim.lr * factor} if learns else {}) | {"head": head * factor}
 
     @classmethod
-    def load_from_checkpoint(  # type: ignore[override]  # what it takes besides is in the folder
+    def load_from_checkpoint(  # type: ignore[override]  # other arguments come from the run folder
         cls, checkpoint_path: str | Path, map_location: torch.device | str = "cpu"
     ) -> TaskModule:
-        """Load a finished run's module, with the weights of one of its checkpoints.
+        """Load a finished run's module, in evaluation mode, with the weights of a checkpoint.
 
         Args:
             checkpoint_path: `best.ckpt` or `last.ckpt` in a run folder's `checkpoints`. It holds
-                weights; configuration, tokenizer and shape are read from the run folder.
+                weights only; the rest is read from the run folder.
             map_location: the device.
 
-        Returns:
-            The module of the run's task, in evaluation mode.
-
         Raises:
-            ConfigError: the checkpoint lies in no run folder with a model, is damaged, or is of
-                another task than this class.
+            ConfigError: the checkpoint is not in a run folder with a model, is damaged, or belongs
+                to another task than this class.
         """
         path = Path(checkpoint_path).absolute()
         module = _load_checkpoint(path)
         if not isinstance(module, cls):
             raise ConfigError(
-                f"{path} is of a {type(module).__name__}, not of a {cls.__name__}; "
-                "TaskModule.load_from_checkpoint takes any"
+                f"{path} is a checkpoint of {type(module).__name__}, not of {cls.__name__}; "
+                "TaskModule.load_from_checkpoint loads any"
             )
         return module.to(map_location)
 
@@ -275,12 +292,12 @@ class TaskModule(pl.LightningModule):
         return self.step(batch)
 
     def on_train_start(self) -> None:
-        """Set train mode and make sure that it holds; see `Encoder.train`."""
+        """Set and verify train mode; see `Encoder.train`."""
         self.train()
         self.encoder.assert_mode(training=True)
 
     def configure_optimizers(self) -> Any:
-        """Build the optimizer and its schedule, which moves once per optimizer step."""
+        """Build the optimizer, and a schedule that advances once per optimizer step."""
         optimizer = build_optimizer(self.encoder, self.head, self.config.optim, self.matrices)
         self.schedule = build_schedule(optimizer, self.config.optim, self.total_steps)
         moved = {"scheduler": self.schedule, "interval": "step"}
@@ -292,7 +309,7 @@ class TaskModule(pl.LightningModule):
         gradient_clip_val: int | float | None = None,
         gradient_clip_algorithm: str | None = None,
     ) -> None:
-        """Clip by norm; Lightning refuses fused AdamW under autocast, but bf16 needs no scaler."""
+        """Clip by norm. Lightning's own clipping refuses fused AdamW under autocast."""
         if not gradient_clip_val:
             return
         whole = self.trainer.strategy.model

@@ -1,4 +1,4 @@
-"""Baselines that give each row a class: fit, open again, predict."""
+"""Baselines that give each row a class: fit, load, predict."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Classifier(Protocol):
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What is to be known about the fit, JSON; lines to print under `warnings`."""
+        """See `Baseline`."""
 
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
-        """Return probabilities_RC, float32, one row per example."""
+        """Compute probabilities_RC, float32."""
 
     def save(self, folder: Path) -> None:
-        """Write what is needed to predict again into a run's `model/`."""
+        """See `Baseline`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,25 @@ class ClassBaseline:
 
 
 def fit_class_baseline(config: Config, examples: Sequence[Example]) -> ClassBaseline:
-    """Fit the baseline that the configuration names; `zero_shot` does not look at the examples."""
+    """Fit the baseline that the configuration names; `zero_shot` ignores the examples."""
     if config.baseline.name == ZERO_SHOT:
         return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(fit_shallow(_readable(config), examples))
+    return ClassBaseline(fit_shallow(_with_input(config), examples))
 
 
 def load_class_baseline(config: Config, folder: Path) -> ClassBaseline:
-    """Open a fitted baseline.
+    """Load a fitted baseline.
 
     Raises:
-        ConfigError: what it points to (word vectors, a model) is gone or has changed.
+        ConfigError: files that it refers to (word vectors, a model) are missing or have changed.
     """
     if config.baseline.name == ZERO_SHOT:
         return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(load_shallow(_readable(config), folder))
+    return ClassBaseline(load_shallow(_with_input(config), folder))
 
 
-def _readable(config: Config) -> Config:
-    """Have the only text read where the task has no second one."""
+def _with_input(config: Config) -> Config:
+    """Make a baseline of a task without a second text read the only text."""
     if "pair" in TASKS[config.task.name].forms:
         return config
     return replace(config, baseline=replace(config.baseline, input="premise"))

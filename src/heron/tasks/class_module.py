@@ -1,4 +1,4 @@
-"""Classification of rows: temporal relations and sentence pairs.
+"""The module of every task that gives each row one class.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, C classes.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from transformers import AutoModelForSequenceClassification
 
 from heron.base import ranks
 from heron.config.registries import LOSSES
@@ -21,21 +22,14 @@ from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
-from heron.models.heads import Head
-from heron.tasks.base import Output, TaskModule
+from heron.models.heads import Head, HeadWeights, Pooler, named
+from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.labels import LabelPredictions, collect_labels
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutput:
-    """What one forward pass leaves.
-
-    Args:
-        loss: mean over the batch's rows, or None without labels.
-        logits_RC: float32.
-        labels_R: class ids, or `UNLABELLED`, int64.
-        rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
-    """
+    """The result of one forward pass; see `Output`. logits_RC is float32."""
 
     loss: Tensor | None
     logits_RC: Tensor
@@ -44,21 +38,12 @@ class StepOutput:
 
     def to(self, device: torch.device | str) -> StepOutput:
         """Copy every tensor to a device, without gradients; Lightning calls this."""
-        loss = None if self.loss is None else self.loss.detach().to(device)
-        rest = (self.logits_RC.detach(), self.labels_R, self.rows_R)
-        return StepOutput(loss, *(tensor.to(device) for tensor in rest))
+        moved: StepOutput = copied(self, device)
+        return moved
 
 
 class ClassificationModule(TaskModule):
-    """Cross-entropy over `label_order`; validation scores over the whole split.
-
-    Args:
-        config: the run's configuration.
-        encoder: see `Encoder`.
-        head: encoder states and batch to logits_RC.
-        total_steps: optimizer steps of the whole run.
-        weights_C: class weights in the loss, or None.
-    """
+    """Cross-entropy over `label_order`; validation scores of the whole split."""
 
     head: Head
     inverse_C: Tensor | None
@@ -79,7 +64,7 @@ class ClassificationModule(TaskModule):
         self.validation_scores = ConfusionScores(task.name, labels, task.relaxed)
 
     def logits(self, batch: Batch) -> Tensor:
-        """Score every class; float32 [R, C]."""
+        """Compute logits_RC, float32."""
         return self.step(batch).logits_RC
 
     def mean(self, several: Sequence[Tensor]) -> Tensor:
@@ -87,7 +72,7 @@ class ClassificationModule(TaskModule):
         return torch.stack(list(several)).mean(dim=0)
 
     def output(self, logits: Tensor, batch: Batch) -> StepOutput:
-        """Make of logits_RC what predictions are collected from."""
+        """See `TaskModule.output`."""
         return _output(self._loss(logits, batch), logits, batch)
 
     def step(self, batch: Batch) -> StepOutput:
@@ -99,15 +84,15 @@ class ClassificationModule(TaskModule):
         logits_RC = self.head(states_BLD, batch)
         loss = self._loss(logits_RC, batch)
         if self.inverse_C is not None:
-            # Columns in the order of the inverted labels: the same label is right both ways.
-            turned_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
-            turned_loss = self._loss(turned_RC, batch)
-            loss = None if loss is None or turned_loss is None else (loss + turned_loss) / 2
-            logits_RC = (logits_RC.log_softmax(dim=1) + turned_RC.log_softmax(dim=1)) / 2
+            # Columns in the order of the inverse labels, so that the gold label stays the same.
+            swapped_RC = self.head(states_BLD, batch.with_events_swapped())[:, self.inverse_C]
+            swapped_loss = self._loss(swapped_RC, batch)
+            loss = None if loss is None or swapped_loss is None else (loss + swapped_loss) / 2
+            logits_RC = (logits_RC.log_softmax(dim=1) + swapped_RC.log_softmax(dim=1)) / 2
         return _output(loss, logits_RC, batch)
 
     def observe(self, output: Output) -> Tensor:
-        """Keep gold probability, correctness, margin and logits; see `TaskModule.observe`."""
+        """List gold probability, correctness, margin and logits; see `TaskModule.observe`."""
         assert isinstance(output, StepOutput)
         logits_RC = output.logits_RC.float()
         gold_R1 = output.labels_R.clamp(min=0)[:, None]  # unlabelled rows are left out later
@@ -119,10 +104,11 @@ class ClassificationModule(TaskModule):
         return torch.cat([torch.stack([p_gold_R, correct_R, margin_R], dim=1), logits_RC], dim=1)
 
     def _loss(self, logits_RC: Tensor, batch: Batch) -> Tensor | None:
-        """Take the mean cross-entropy over the labelled rows; None where there are none.
+        """Compute the mean loss over the labelled rows; None where there are none.
 
-        Of a divided batch: this process's sum over the whole batch's number of rows (or sum of
-        class weights), times the number of processes, because they average their gradients.
+        For a batch that is divided among processes, the sum over this process's rows is divided by
+        the number of rows (or the sum of class weights) of the whole batch, and multiplied by the
+        number of processes, because they average their gradients.
         """
         counts_C = batch.whole_C
         if not bool((batch.labels_R != UNLABELLED).any() if counts_C is None else counts_C.any()):
@@ -155,7 +141,7 @@ class ClassificationModule(TaskModule):
         predicted_R = output.logits_RC.argmax(dim=1)
         self.validation_scores.update(predicted_R[labelled_R], output.labels_R[labelled_R])
         assert output.loss is not None  # validation splits are labelled
-        # So weighed, the mean over batches is the same, however a batch is divided.
+        # With this weight, the mean over batches does not depend on how a batch is divided.
         rows = int(labelled_R.sum() if batch.whole_C is None else batch.whole_C.sum())
         self.log("validation/loss", output.loss, prog_bar=True, batch_size=rows, sync_dist=True)
 
@@ -171,6 +157,65 @@ class ClassificationModule(TaskModule):
 
 
 def _output(loss: Tensor | None, logits_RC: Tensor, batch: Batch) -> StepOutput:
-    """Report a batch's rows; none of rows that only stand in."""
+    """Make a batch's output, without rows where they are only placeholders."""
     rows = 0 if batch.stands_in else len(batch)
     return StepOutput(loss, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])
+
+
+# Sequence classification in transformers is a dense layer, tanh and a linear layer on the state of
+# the first token. These are the names of both layers, by the encoder's model type.
+_ROBERTA = ("classifier.dense", "classifier.out_proj")
+_CLASSIFIERS = {
+    "bert": ("bert.pooler.dense", "classifier"),
+    "camembert": _ROBERTA,
+    "longformer": _ROBERTA,
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+}
+# A dense layer that changes nothing: tanh(x / 4096) * 4096 differs from x by less than 1e-6 of it,
+# for encoder states. Scaling by a power of two does not round weights.
+_SCALE = 4096.0
+
+
+def class_head_in_transformers(
+    head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
+) -> HeadWeights | None:
+    """Give a head's weights the names of transformers; None where it has no such class."""
+    if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
+        return None
+    layers = _named_layers(head, encoder.model.config.model_type)
+    if not layers:
+        return None
+    return HeadWeights(AutoModelForSequenceClassification, config.data.label_order, layers)
+
+
+def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
+    """Tell whether transformers gives the encoder the same tokens and segments as heron."""
+    form, settings = config.head.input, config.encoder
+    if settings.overflow != "truncate" or settings.separator is not None:
+        return False
+    if form != "pair":
+        return form in ("marked", "premise", "hypothesis")
+    known = "token_type_ids" in tokenizer.model_input_names
+    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
+    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
+    return has_segments == bool(known and second)
+
+
+def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
+    """Give the weights the names in transformers; empty where it has no such head."""
+    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
+        return {}
+    dense, out = _CLASSIFIERS[model_type]
+    if isinstance(head.classifier, Pooler):
+        return named(dense, head.classifier.dense) | named(out, head.classifier.classes)
+    if head.config.classifier != "linear":
+        return {}
+    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
+    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
+    return {
+        f"{dense}.weight": eye,
+        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
+        f"{out}.weight": linear.weight.detach() * _SCALE,
+        f"{out}.bias": linear.bias.detach(),
+    }

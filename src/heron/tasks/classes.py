@@ -1,27 +1,32 @@
-"""What tasks that give each row one class have in common, without the model."""
+"""What tasks that give each row one class have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from heron.base.registry import Registry
+from heron.base.registry import Registry, on_demand
 from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.config.tasks import second_text_problems
+from heron.config.tasks import LABEL_KEYS, second_text_problems
 from heron.data.rows import Format
 from heron.metrics.classification import score_task
+from heron.tasks.task import Task
 
+# Data sets of relations and of sentence pairs may be in either format.
 CLASS_FORMATS: Registry[Format] = Registry(
     "data format",
     {
-        "marked_table": "heron.tasks.relation.reader:MARKED_TABLE",
+        "marked_table": "heron.tasks.relation.task:MARKED_TABLE",
         "pair_table": "heron.tasks.nli.reader:PAIR_TABLE",
     },
 )
 
 
 def class_data_problems(config: DataConfig) -> Iterator[str]:
-    """Check that a data set names the second text where its format has one, and only there."""
+    """Check that a data set names a second text if its format has one, and only then."""
     yield from second_text_problems(config, is_needed=config.format == "pair_table")
 
 
@@ -29,3 +34,22 @@ def class_score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
     labels, relaxed = config.data.label_order, config.task.relaxed
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassTask(Task):
+    """A task that gives each row one class; see `Task`."""
+
+    data_keys: tuple[str, ...] = LABEL_KEYS
+    data_problems: Callable[[DataConfig], Iterable[str]] = class_data_problems
+    head_in_transformers: Callable[..., Any] = on_demand(
+        "heron.tasks.class_module:class_head_in_transformers"
+    )
+    module: Callable[..., Any] = on_demand("heron.tasks.class_module:ClassificationModule")
+    score_names: Callable[[Config], list[str]] = class_score_names
+    fit_baseline: Callable[[Config, Sequence[Any]], Any] = on_demand(
+        "heron.tasks.class_baselines:fit_class_baseline"
+    )
+    load_baseline: Callable[[Config, Path], Any] = on_demand(
+        "heron.tasks.class_baselines:load_class_baseline"
+    )

@@ -1,11 +1,11 @@
-"""What a labelled data set is made of: rows, lengths, overlap, diversity, by split and class."""
+"""Statistics of a labelled data set by split and class: rows, lengths, overlap, diversity."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from heron.base.cells import Cell, Table
 from heron.config.analyze_options import AnalyzeOptions
@@ -13,25 +13,61 @@ from heron.config.data import DataConfig
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
-from heron.metrics.diversity import WINDOW, Diversity
+from heron.metrics.diversity import WINDOW, Diversity, diversity
 from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
-from heron.tasks.label_slices import measure_diversity
-from heron.tasks.slices import Shape, find_tokenizer, shape
+from heron.tasks.slices import Words, find_tokenizer
 
 OVERALL, NO_LABEL = "overall", "(no label)"
 
 
-@dataclass(frozen=True, slots=True)
-class ClassStatistics:
-    """One class of one split, or all of them; means over rows, None where there are none.
+class Shape(NamedTuple):
+    """Lengths and overlap of one example; None where it has one text.
 
     Args:
-        rows: how many.
-        share: of the split's rows, a fraction.
-        first: words of the premise (or of the only text).
+        first: words of the premise, or of the only text.
         second: words of the hypothesis.
-        overlap: Jaccard overlap of their sets of words, a fraction.
-        ttr: type-token ratio of both together, a fraction.
+        overlap: Jaccard overlap of the two sets of words, a fraction.
+    """
+
+    first: int
+    second: int | None
+    overlap: float | None
+
+
+def shape(example: Example, words: Words) -> Shape:
+    """Measure one example."""
+    first = words(example.text)
+    if example.text_pair is None:
+        return Shape(len(first), None, None)
+    second = words(example.text_pair)
+    return Shape(len(first), len(second), jaccard(first, second))
+
+
+def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
+    """Divide the number of distinct words in both texts by that in either; 0 without words."""
+    first, second = set(one), set(other)
+    return len(first & second) / max(len(first | second), 1)
+
+
+def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[Diversity]:
+    """Measure the texts of each example together; each distinct text is analysed once."""
+    texts = dict.fromkeys(t for e in examples for t in (e.text, e.text_pair) if t is not None)
+    analyses = dict(zip(texts, backend.analyse(list(texts)), strict=True))
+    return [
+        diversity([analyses[t] for t in (example.text, example.text_pair) if t is not None])
+        for example in examples
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatistics:
+    """One class of one split; means over rows, None without rows.
+
+    Args:
+        rows: number of rows.
+        share: of the split's rows, a fraction.
+        first, second, overlap: see `Shape`.
+        ttr: type-token ratio of both texts together, a fraction.
         mattr: its moving average, a fraction.
     """
 
@@ -65,32 +101,19 @@ class LabelStatistics(DataStatistics):
             split: split_statistics(examples, config.label_order, self.tokenize, backend)
             for split, examples in shipped.splits.items()
         }
-        facts = {
-            "words": words,
-            "morphology": backend.name,
-            "mattr_window": WINDOW,
-            "splits": {
-                split: {name: asdict(one) for name, one in described.items()}
-                for split, described in found.items()
-            },
+        splits = {
+            split: {name: asdict(one) for name, one in described.items()}
+            for split, described in found.items()
         }
+        facts = {"words": words, "morphology": backend.name, "mattr_window": WINDOW}
         tables = tuple(statistics_table(split, one, note) for split, one in found.items())
-        return Outcome(tables, facts, title=config.name)
+        return Outcome(tables, facts | {"splits": splits}, title=config.name)
 
 
 def split_statistics(
-    examples: Sequence[Example],
-    classes: Sequence[str],
-    tokenize: Callable[[str], list[str]],
-    morphology: Morphology,
+    examples: Sequence[Example], classes: Sequence[str], tokenize: Words, morphology: Morphology
 ) -> dict[str, ClassStatistics]:
-    """Describe one split, class by class and over all.
-
-    Args:
-        examples: the split.
-        classes: class names, in order; rows without a label come after them, if there are any.
-        tokenize: from a text to its words.
-        morphology: gives the lemmas.
+    """Describe one split by class, rows without a label, and all rows.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
@@ -126,7 +149,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def statistics_table(split: str, described: Mapping[str, ClassStatistics], note: str) -> Table:
-    """Lay one split's statistics out."""
+    """Lay out the statistics of one split."""
     pair = described[OVERALL].second is not None
     names = ("premise words", "hypothesis words", "overlap") if pair else ("words",)
     rows: list[tuple[Cell, ...]] = []

@@ -1,4 +1,4 @@
-"""Class labels of a whole split: put in order, scored and laid out.
+"""Predicted classes of a whole split: collected, scored and laid out.
 
 Shape suffixes: R rows, C classes.
 """
@@ -19,17 +19,18 @@ from heron.data.features import UNLABELLED
 from heron.data.markers import event_markers, mark
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
+from heron.tasks.base import group_column, in_file_order
 
 
 @dataclass(frozen=True, slots=True)
 class LabelPredictions:
-    """A split's predictions, in the order of its file; refused rows are absent.
+    """See `Predictions`.
 
     Args:
         guids: one per row.
         probabilities_RC: float32.
         gold_R: class ids, or `UNLABELLED`.
-        groups: the document of each row; its text where it has none.
+        groups: the document of each row, or its text.
     """
 
     guids: list[str]
@@ -43,40 +44,28 @@ class LabelPredictions:
         return self.probabilities_RC.argmax(axis=1)
 
     def scores(self, config: Config) -> dict[str, float]:
-        """Score the labelled rows, with the bootstrap intervals that `task.bootstrap` asks for."""
-        labelled_R = self.gold_R != UNLABELLED
-        labels = config.data.label_order
+        """See `Predictions`."""
+        task, labels = config.task, config.data.label_order
+        rows = np.flatnonzero(self.gold_R != UNLABELLED)
         names = np.asarray(labels, dtype=object)
-        gold = names[self.gold_R[labelled_R]]
-        predicted = names[self.predicted_R[labelled_R]]
-        scores = score_task(config.task.name, gold, predicted, labels, relaxed=config.task.relaxed)
+        gold, predicted = names[self.gold_R[rows]], names[self.predicted_R[rows]]
+        scores = score_task(task.name, gold, predicted, labels, relaxed=task.relaxed)
         if len(gold):
-            probabilities_RC = self.probabilities_RC[labelled_R]
-            scores |= calibration_scores(probabilities_RC, self.gold_R[labelled_R])
-        if config.task.bootstrap:
-            groups = list(np.asarray(self.groups, dtype=object)[labelled_R])
+            scores |= calibration_scores(self.probabilities_RC[rows], self.gold_R[rows])
+        if task.bootstrap:
             scores |= bootstrap_intervals(
-                config.task.name,
+                task.name,
                 gold,
                 predicted,
                 labels,
-                relaxed=config.task.relaxed,
-                groups=groups if config.task.resample == "group" else None,
-                resamples=config.task.bootstrap,
+                relaxed=task.relaxed,
+                groups=[self.groups[row] for row in rows] if task.resample == "group" else None,
+                resamples=task.bootstrap,
             )
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """Lay predictions out as the columns of `predictions/<split>.parquet`.
-
-        Args:
-            examples: the split, or more; their texts are written beside the predictions.
-            config: names the classes and the markers.
-
-        Returns:
-            Where examples have groups (documents), a column of them: tests over systems draw whole
-            ones. A row that stands alone has none, nor has one whose group is its own text.
-        """
+        """See `Predictions`."""
         labels, by_guid = config.data.label_order, {example.guid: example for example in examples}
         predicted = [by_guid[guid] for guid in self.guids]
         gold = [None if g == UNLABELLED else labels[g] for g in self.gold_R]
@@ -89,13 +78,10 @@ class LabelPredictions:
         }
         if any(example.text_pair is not None for example in predicted):
             columns["text_pair"] = [example.text_pair for example in predicted]
-        groups = [e.group if e.group and e.group != e.text else None for e in predicted]
-        if any(groups):
-            columns["group"] = groups
-        return columns
+        return columns | group_column(predicted)
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """Lay predictions out as `heron predict` writes them: guid, label, probabilities."""
+        """See `Predictions`: guid, label, probabilities."""
         labels = config.data.label_order
         return {
             "guid": self.guids,
@@ -104,7 +90,7 @@ class LabelPredictions:
         }
 
     def lines(self, config: Config) -> list[str]:
-        """Show the first row's label, then the probability of every class."""
+        """Format the first row's label, then the probability of every class."""
         labels = config.data.label_order
         shares = zip(labels, self.probabilities_RC[0], strict=True)
         return [
@@ -118,15 +104,12 @@ class LabelPredictions:
 
 
 def collect_labels(outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
-    """Join the outputs of all batches of a split, and put the rows back in order."""
+    """See `TaskModule.collect`."""
     features = data.features[split]
     logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
     for output in outputs:
         logits_RC[output.rows_R] = output.logits_RC.cpu()
-    # Features are sorted by sequence; people join files by position as well as by guid.
-    rows = {guid: row for row, guid in enumerate(features.guids)}
-    examples = [example for example in data.examples[split] if example.guid in rows]
-    order_R = np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
+    examples, order_R = in_file_order(data, split)
     return LabelPredictions(
         guids=[example.guid for example in examples],
         probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
@@ -136,7 +119,7 @@ def collect_labels(outputs: Sequence[Any], data: DataModule, split: str) -> Labe
 
 
 def _shown(example: Example, config: Config) -> str:
-    """Show an example's text as people wrote it, its events marked."""
+    """Show an example's text with its events marked."""
     if not example.spans:
         return example.text
     return mark(example.text, example.spans, event_markers(config.data)).text

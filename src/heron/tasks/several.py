@@ -1,4 +1,4 @@
-"""Modules made of task modules: the mean of several, and one under several settings."""
+"""Modules made of several task modules: their mean, and one module under several settings."""
 
 from __future__ import annotations
 
@@ -14,28 +14,25 @@ from heron.tasks.base import Output, Predictions
 
 
 class Mean(pl.LightningModule):
-    """Predicts with the mean of several modules' logits, read as the first one reads them.
+    """Predicts with the mean of several modules' logits; the first one makes outputs of it.
 
     Args:
-        modules: of runs that read texts alike.
+        modules: of runs that read texts in the same way.
     """
 
     def __init__(self, modules: Sequence[nn.Module]):
         super().__init__()
         self.members = nn.ModuleList(modules)
 
-    @property
-    def first(self) -> Any:
-        """The module that reads the mean."""
-        return self.members[0]
-
     def logits(self, batch: Batch) -> Any:
         """Average the members' logits."""
-        return self.first.mean([module.logits(batch) for module in self.members])  # type: ignore[operator]
+        members: list[Any] = list(self.members)
+        return members[0].mean([member.logits(batch) for member in members])
 
     def output(self, logits: Any, batch: Batch) -> Output:
         """See `TaskModule.output`."""
-        output: Output = self.first.output(logits, batch)
+        first: Any = self.members[0]
+        output: Output = first.output(logits, batch)
         return output
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Output:
@@ -44,15 +41,16 @@ class Mean(pl.LightningModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
         """See `TaskModule.collect`."""
-        collected: Predictions = self.first.collect(outputs, data, split)
+        first: Any = self.members[0]
+        collected: Predictions = first.collect(outputs, data, split)
         return collected
 
 
 class WithEachSetting(pl.LightningModule):
-    """Encodes a batch once for one module under several settings.
+    """Computes logits once for several settings of one module.
 
     Args:
-        members: modules with the same weights, under settings that begin behind the logits.
+        members: modules with the same weights, whose settings only matter after the logits.
     """
 
     def __init__(self, members: Sequence[nn.Module]):

@@ -1,23 +1,18 @@
-"""Slices of a split: named sets of rows that have something in common, and scores in each of them.
+"""Slices of a split: named sets of rows that share a property, and the scores of each.
 
-A slicing by numbers puts rows into bins, one by categories collects the rows of each category. A
-row may be in several slices, or in none.
-
-Legend: N rows, M of them.
+A row may be in several slices, or in none. Legend: N rows, M of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, nearest
-from heron.data.examples import Example
 from heron.languages.words import TOKENIZERS
 
 Rows = npt.NDArray[np.int64]
@@ -30,9 +25,9 @@ class Slice:
     """One slice of a split.
 
     Args:
-        name: what its rows have in common.
-        rows_M: which they are, numbers from 0.
-        cells: their number and scores, by column.
+        name: what its rows share.
+        rows_M: row numbers, from 0.
+        cells: number of rows and scores, by column.
     """
 
     name: str
@@ -42,37 +37,32 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Slicing:
-    """A split in slices.
-
-    Args:
-        title: what it is sliced by.
-        slices: in order, none of them empty.
-    """
+    """The slices by one property, in order, none of them empty."""
 
     title: str
     slices: tuple[Slice, ...]
 
 
 def slice_table(title: str, slices: Sequence[Slice], note: str) -> Table:
-    """Lay slices out, one a row."""
+    """Lay out slices, one per row."""
     columns = tuple(slices[0].cells) if slices else ()
     rows: list[tuple[Cell, ...]] = [(one.name, *one.cells.values()) for one in slices]
     return Table(title, ("slice", *columns), tuple(rows), note)
 
 
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
-    """Put rows into bins of about equal size by their values.
+    """Put rows into bins of about equal size by a number.
 
-    Equal values are never parted, so where many rows share a value there are fewer bins.
+    Equal values stay in one bin, so there may be fewer bins.
 
     Args:
-        values_N: numbers; rows without one (NaN) come last.
-        bins: how many bins, at most.
-        unknown: name of the rows without a number.
+        values_N: numbers, or NaN.
+        bins: the largest number of bins.
+        unknown: name of the last bin, which has the rows with NaN.
 
     Returns:
-        For each bin its name, such as `0.52 to 0.61` (its least and greatest value), and its rows,
-        in order of value.
+        Name and rows of each bin, in order of value. A name is the least and the greatest value,
+        such as `0.52 to 0.61`.
     """
     values = np.asarray(values_N, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(values))
@@ -82,24 +72,25 @@ def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list
         bin_N = np.searchsorted(inner, values[known], side="right")
         parts = [known[bin_N == number] for number in range(len(inner) + 1)]
         found = [
-            (_span(values[rows].min(), values[rows].max()), rows) for rows in parts if rows.size
+            (_range_name(values[rows].min(), values[rows].max()), rows)
+            for rows in parts
+            if rows.size
         ]
     rest = np.flatnonzero(~np.isfinite(values))
     return [*found, (unknown, rest)] if len(rest) else found
 
 
-def _span(low: float, high: float) -> str:
-    """Name a range by its ends, without decimals where they are whole numbers."""
+def _range_name(low: float, high: float) -> str:
     whole = low == int(low) and high == int(high)
     ends = [f"{end:.0f}" if whole else f"{end:.3f}" for end in (low, high)]
     return ends[0] if low == high else " to ".join(ends)
 
 
 def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows]]:
-    """Collect the rows of each category; a row may have several, or none.
+    """Collect the rows of each category.
 
     Args:
-        categories: for each row its categories.
+        categories: those of each row; a row may have several, or none.
 
     Returns:
         Each category and its rows, the largest first; rows without any come last as `(none)`.
@@ -118,7 +109,7 @@ def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows
 
 
 def class_slices(names: Sequence[str], order: Iterable[str]) -> list[tuple[str, Rows]]:
-    """Collect the rows of each class, in the order of the classes; empty ones are left out."""
+    """Collect the rows of each class, in the given order, without empty classes."""
     name_N = np.asarray(names, dtype=object)
     parts = [(name, np.flatnonzero(name_N == name)) for name in order]
     return [(name, rows_M) for name, rows_M in parts if len(rows_M)]
@@ -130,10 +121,10 @@ def require_column(
     """Check that a split can be sliced by a column.
 
     Args:
-        by: what was asked for, none of `analyses`.
-        analyses: what else a split can be sliced by.
+        by: the value of the option, none of `analyses`.
+        analyses: the other values that the option may have.
         columns: side columns of the data.
-        more: what else the message advises.
+        more: further advice for the message.
 
     Raises:
         ConfigError: there is no such column.
@@ -147,54 +138,12 @@ def require_column(
         )
 
 
-class Shape(NamedTuple):
-    """Lengths and overlap of one example.
-
-    Args:
-        first: words of the premise, or of the only text.
-        second: words of the hypothesis; None where there is one text.
-        overlap: Jaccard overlap of the two texts' sets of words, a fraction; None likewise.
-    """
-
-    first: int
-    second: int | None
-    overlap: float | None
-
-
-def shape(example: Example, words: Words) -> Shape:
-    """Measure one example."""
-    first = words(example.text)
-    if example.text_pair is None:
-        return Shape(len(first), None, None)
-    second = words(example.text_pair)
-    return Shape(len(first), len(second), jaccard(first, second))
-
-
-def jaccard(one: Sequence[str], other: Sequence[str]) -> float:
-    """Divide the number of distinct words in both texts by that in either; 0 without words."""
-    first, second = set(one), set(other)
-    return len(first & second) / max(len(first | second), 1)
-
-
 def find_tokenizer(name: str) -> Words:
-    """Find a definition of a word, `words` or `whitespace`; see `heron.languages.words`.
+    """Find the definition of a word that `words=` names; see `heron.languages.words`.
 
     Raises:
-        ConfigError: neither.
+        ConfigError: there is none of this name.
     """
     if name not in TOKENIZERS:
         raise ConfigError(f"words={name}: unknown.{nearest(name, TOKENIZERS)}")
     return TOKENIZERS[name]
-
-
-def split_categories(value: Any) -> list[str]:
-    """Read a cell of categories: a list, or text with `,`, `;` or `|` between them."""
-    if value is None:
-        return []
-    if isinstance(value, str):
-        for separator in ";|":
-            value = value.replace(separator, ",")
-        value = value.split(",")
-    elif not isinstance(value, Iterable):
-        value = [value]
-    return [text for one in value if (text := str(one).strip())]

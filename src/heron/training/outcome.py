@@ -75,7 +75,7 @@ def leave_outcome(
         if split != TRAIN:
             predictions = predict_split(trainer, module, data, split, folder.generated)
             if split == VALIDATION:
-                predictions = module.settle(predictions)
+                predictions = module.tune(predictions)
             if ranks.is_first():
                 scores[split] = _score(config, folder, data, split, predictions)
     if ranks.is_first():

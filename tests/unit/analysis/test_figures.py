@@ -6,7 +6,7 @@ import numpy as np
 
 from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
-from heron.tasks.label_slices import LabelAnalysis
+from heron.tasks.label_analysis import LabelAnalysis
 from heron.tasks.slices import Slice, Slicing
 
 

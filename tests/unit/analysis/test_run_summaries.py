@@ -21,8 +21,8 @@ from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
 from heron.metrics.summary_statistics import summary_statistics
 from heron.results import shipped as reading
-from heron.tasks.summarization import slices
-from heron.tasks.summarization.page import novel_places, payload, summaries_page
+from heron.tasks.summarization import analysis
+from heron.tasks.summarization.analysis import novel_places
 from small_summaries import HOSTILE, article_of, gold_of, make_summary_run, written_for
 
 N = 40
@@ -122,9 +122,9 @@ def test_what_articles_are_sliced_by_is_counted_by_hand(run, split):
 
 def test_all_slicings_of_a_split_count_its_texts_once(split, monkeypatch):
     counted = []
-    real = slices.SEGMENTS["words"]
+    real = analysis.SEGMENTS["words"]
     count = lambda texts: counted.extend(texts) or real(texts)  # noqa: E731
-    monkeypatch.setitem(slices.SEGMENTS, "words", count)
+    monkeypatch.setitem(analysis.SEGMENTS, "words", count)
     for by in BY:
         expected = [
             summary_statistics([a], [g])[FIGURES[by]]
@@ -226,7 +226,7 @@ def test_novel_words_are_those_whose_letters_the_article_lacks_wherever_they_sta
     summary = "🦩 committee MET 1974, twice: הכנסת הצביעה"
     novel = [summary[start:end] for start, end in novel_places(summary, known)]
     assert novel == ["twice", "הצביעה"]
-    row = payload(split)["rows"][1]
+    row = split.payload()["rows"][1]
     text = row["texts"][0]
     assert [text["text"][start:end] for start, end in text["novel"]] == ["בקרוב"]
 
@@ -249,11 +249,11 @@ def test_other_systems_stand_beside_a_run_with_gaps_where_they_have_none(run, tm
 
 
 def test_articles_that_do_not_fit_are_cut_and_the_page_says_so(split):
-    page = summaries_page(split, megabytes=0.006)
+    page = split.build_page(megabytes=0.006)
     lengths = {len(row["article"]) for row in content_of(page)["rows"]}
     assert max(lengths) < max(map(len, split.articles))
     assert f"cut after {max(lengths):,} characters" in page
-    assert "cut after" not in summaries_page(split)
+    assert "cut after" not in split.build_page()
 
 
 def test_the_page_of_generated_articles_says_that_they_are(run):

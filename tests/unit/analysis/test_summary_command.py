@@ -14,9 +14,9 @@ from heron.cli import main
 from heron.config.analyze_options import parse
 from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig
+from heron.config.registries import FORK_ANALYSES
 from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 from heron.metrics.bertscore import bertscore
-from heron.tasks.analysis import ADDED
 
 ROOT = Path(__file__).resolve().parents[3]
 PUBLISHED = ROOT / "experiments/hesum/published.yaml"
@@ -30,7 +30,7 @@ SUMMARIES = ["הילדים באו לבית הספר בזמן.", "אין שינו
 def fast_figures(monkeypatch):
     """Replace the figure, which takes most of the time; it has a test of its own."""
     monkeypatch.setattr(
-        "heron.tasks.summarization.figures.summaries_figure", lambda *inputs: b"PNG"
+        "heron.tasks.summarization.statistics.summaries_figure", lambda *inputs: b"PNG"
     )
 
 
@@ -146,7 +146,7 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
         (
             "paper: x\nstatistics: {texts: t, summaries: t, systems: t, beside: {}}\n"
             "tables: {t: {columns: [novel], rows: {a: [0.1]}}}\n",
-            "'novel' is no statistic of summaries. Did you mean 'novel_",
+            "'novel' is not a statistic of summaries. Did you mean 'novel_",
         ),
         ("paper: x\nstatistics:\ntables: {}\n", "no statistics of summaries"),
         ("- a list\n", "no statistics of summaries"),
@@ -160,7 +160,7 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
         ),
         (
             STATISTICS.replace("words", "word") + "tables: {t: {columns: [], rows: {}}}\n",
-            "statistics.beside.word: nothing that tokens can be. Did you mean 'words'",
+            "statistics.beside.word: unknown unit of tokens. Did you mean 'words'",
         ),
         (STATISTICS + "tables: {t: {rows: {}}}\n", "tables.t: expected columns:"),
         (
@@ -169,7 +169,7 @@ def test_a_papers_numbers_stand_beside_with_differences_and_the_nearest_definiti
         ),
         (
             STATISTICS + "tables: {t: {columns: [novel_1], rows: {HeSum: [much]}}}\n",
-            "tables.t.rows.HeSum: 'much' is no number",
+            "tables.t.rows.HeSum: 'much' is not a number",
         ),
     ],
 )
@@ -183,7 +183,7 @@ def test_published_numbers_that_cannot_be_used_say_why(folder, capsys, content, 
 
 
 def test_a_papers_file_without_statistics_of_its_own_is_passed_over(tmp_path, monkeypatch):
-    assert "score_sheet" in ADDED  # imports the forks
+    assert "score_sheet" in FORK_ANALYSES  # imports the forks
     module = import_module("heron_forks.hesum.published_statistics")
 
     empty = tmp_path / "published.yaml"
@@ -310,7 +310,7 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     columns["prediction"][2] = None
     write_table(path, columns)
     assert open_analysis(parse([f"run={run}"])).unlabelled == 2
-    monkeypatch.setattr("heron.tasks.summarization.slices.item_rouge", None)
+    monkeypatch.setattr("heron.tasks.summarization.analysis.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     stored = read_json(run / "analysis" / "test-statistics.json")
     assert {name: one["rows"] for name, one in stored["sets"].items()} == {"gold": 10, "system": 10}
@@ -337,7 +337,7 @@ def test_a_run_on_generated_text_says_so(folder):
 
 
 def test_published_statistics_of_hesum_are_as_printed_and_belong_together():
-    published_statistics = ADDED["published_statistics"]
+    published_statistics = FORK_ANALYSES["published_statistics"]
 
     found = published_statistics("hesum_subset")
     assert found == published_statistics("hesum") == published_statistics("any", PUBLISHED)

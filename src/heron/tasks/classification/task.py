@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from heron.base.registry import Registry, on_demand
 from heron.config.baseline import CBOW
 from heron.config.data import DataConfig
-from heron.config.tasks import LABEL_KEYS, second_text_problems
-from heron.data.rows import Format
-from heron.tasks.classes import class_score_names
-from heron.tasks.task import Task
+from heron.config.tasks import second_text_problems
+from heron.data.rows import Format, Reader, RowReader, Texts, open_table
+from heron.tasks.classes import ClassTask
 
-FORMATS: Registry[Format] = Registry(
-    "data format", {"text_table": "heron.tasks.classification.reader:TEXT_TABLE"}
-)
+
+def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables with one text in each row."""
+    return open_table(one_text, config, files)
+
+
+def one_text(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
+    """Read one row: its text, in the case that `data.normalize_case` asks for."""
+    text = reader.text(row, line, reader.config.columns.text)
+    return text.lower() if reader.config.normalize_case == "lower" else text, None, ()
 
 
 def one_text_problems(config: DataConfig) -> Iterator[str]:
@@ -22,17 +30,14 @@ def one_text_problems(config: DataConfig) -> Iterator[str]:
     yield from second_text_problems(config, is_needed=False)
 
 
-TASK = Task(
+FORMATS: Registry[Format] = Registry("data format")
+FORMATS.register("text_table", Format(open_texts))
+
+TASK = ClassTask(
     forms=("text",),
     formats=FORMATS,
     head="text",
     baselines=("majority", *CBOW),
-    data_keys=LABEL_KEYS,
     data_problems=one_text_problems,
     features=on_demand("heron.tasks.text_features:text_features"),
-    head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
-    module=on_demand("heron.tasks.class_module:ClassificationModule"),
-    score_names=class_score_names,
-    fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),
-    load_baseline=on_demand("heron.tasks.class_baselines:load_class_baseline"),
 )

@@ -1,15 +1,23 @@
-"""Rows of a table with two texts, the second one without its linking phrase where that is asked."""
+"""Rows of a table with two texts; linking phrases that reveal the label can be removed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from heron.base.errors import DataError, Problem, nearest
+from heron.base.files import read_json
 from heron.config.data import DataConfig
 from heron.data.rows import PHRASES, Format, Reader, RowReader, Texts, open_table
-from heron.tasks.nli.phrases import Phrases, read_phrases
+from heron.languages import get_language
+from heron.languages.unicode import normalise
+
+_AFTER_START = re.compile(r"^[\s,;:]+")
+_MARK_BEFORE_MARK = re.compile(r"\s*[,;:](?=\s*[,.;:!?])")
+_SPACE_BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
 
 
 def open_pairs(config: DataConfig, files: Mapping[str, Path]) -> Reader:
@@ -32,11 +40,86 @@ def pair_texts(
     if text_pair and phrases:
         text_pair = phrases.remove(text_pair)
         if not text_pair:
-            what = f"'{second}' is nothing but linking phrases"
+            what = f"'{second}' consists of linking phrases only"
             reader.problem(line, what, ("remove the row", "data.phrases.remove=none"))
     if case == "lower":
         return text.lower(), text_pair.lower(), ()
     return text, text_pair.capitalize() if case == "capitalize" else text_pair, ()
+
+
+class Phrases:
+    """Removes phrases from texts: whole words only, the longest phrase first.
+
+    Args:
+        phrases: the phrases.
+        anywhere: True removes all occurrences and ignores the case of a phrase's first letter.
+            False removes one phrase at the beginning of the text, spelt exactly as listed.
+
+    Source: RoNLI paper, section 3, and the extractor of its repository.
+    Deviates: the extractor lower-cases all but the first letter of the remaining text; heron only
+        capitalizes the first letter. The extractor also matches inside longer words. The extractor
+        is case-sensitive everywhere, and lower-cases the remaining text: of the 3,059 released
+        validation pairs, 18 contain a phrase as listed and 136 one in either spelling.
+    """
+
+    def __init__(self, phrases: Iterable[str], anywhere: bool):
+        longest_first = sorted(set(phrases), key=lambda phrase: (-len(phrase), phrase))
+        either = "|".join(_pattern(phrase, anywhere) for phrase in longest_first)
+        # (?!) never matches.
+        self.pattern = re.compile(rf"(?<!\w)(?:{either})(?!\w)" if either else r"(?!)")
+        self.anywhere = anywhere
+
+    def remove(self, text: str) -> str:
+        """Remove phrases; without any, return `text` itself; without other words, nothing."""
+        rest = text.strip()
+        start = self.pattern.match(rest)
+        if start:
+            rest = _AFTER_START.sub("", rest[start.end() :])
+        if self.anywhere:
+            rest, inside = self.pattern.subn(" ", rest)
+            if inside:
+                rest = _MARK_BEFORE_MARK.sub("", " ".join(rest.split()))
+                rest = _AFTER_START.sub("", _SPACE_BEFORE_MARK.sub(r"\1", rest))
+        if not any(character.isalnum() for character in rest):
+            return ""
+        # A lower-case first letter would reveal that a phrase was removed.
+        return rest[:1].upper() + rest[1:] if rest != text.strip() else text
+
+
+def read_phrases(path: Path, config: DataConfig) -> Phrases:
+    """Read `{class: [phrase, ...]}`; phrases are normalised like the texts.
+
+    Raises:
+        DataError: another content, or a class that the data set does not have.
+    """
+    shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
+    try:
+        content = read_json(path)
+    except (OSError, ValueError) as error:
+        raise DataError(Problem(str(path), f"cannot be read: {error}", shape)) from error
+    if not isinstance(content, dict) or not all(map(_is_phrases, content.values())):
+        raise DataError(Problem(str(path), "does not hold lists of phrases by class", shape))
+    known = config.label_order
+    if unknown := [label for label in content if label not in known]:
+        raise DataError(
+            [Problem(str(path), f"no class '{name}'.{nearest(name, known)}") for name in unknown]
+        )
+    language = get_language(config.language)
+    phrases = [phrase for phrases in content.values() for phrase in phrases]
+    normalised = [normalise(phrase, language, config.unicode) for phrase in phrases]
+    return Phrases(normalised, config.phrases.remove == "anywhere")
+
+
+def _pattern(phrase: str, any_case: bool) -> str:
+    """Write a phrase as a regular expression; `any_case` is about its first letter."""
+    first, rest = re.escape(phrase[:1]), re.escape(phrase[1:])
+    return f"(?i:{first}){rest}" if any_case else first + rest
+
+
+def _is_phrases(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(phrase, str) and phrase.strip() for phrase in value
+    )
 
 
 PAIR_TABLE = Format(open_pairs)

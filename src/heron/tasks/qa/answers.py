@@ -1,4 +1,4 @@
-"""Where an answer stands in its context: checked, searched, mapped and trimmed. Pure functions."""
+"""Pure functions to check, find, map and trim the span of an answer in its context."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from heron.data.examples import Span
 
 
 def stands_at(context: str, answer: str, start: int) -> bool:
-    """Tell whether `context` reads `answer` from character `start` on."""
+    """Tell whether `answer` is in `context` at character `start`."""
     return start >= 0 and context.startswith(answer, start)
 
 
 def nearest_place(context: str, answer: str, start: int) -> int | None:
-    """Find where in `context` the `answer` stands nearest to `start`.
+    """Find the place of `answer` in `context` that is nearest to `start`.
 
     Returns:
-        Its first character there, of two that are as near the earlier one; None where it stands
-        nowhere.
+        Its first character; of two places at the same distance the earlier one. None if there is
+        no place.
     """
     start = min(max(start, 0), len(context))
     before = context.rfind(answer, 0, start + len(answer))
@@ -31,18 +31,9 @@ def nearest_place(context: str, answer: str, start: int) -> int | None:
 
 
 def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:
-    """Count a span of `text` in `normalise(text)` instead.
+    """Convert a span of `text` to a span of `normalise(text)`; empty if nothing of it is left.
 
-    A border that falls between characters which become one (a letter and its diacritic) moves
-    outwards, so that the span holds the whole character.
-
-    Args:
-        text: the text as it was shipped.
-        span: in characters of `text`.
-        normalise: see `heron.languages.unicode.normalise`.
-
-    Returns:
-        The span in characters of the normalised text; empty where nothing is left of it.
+    A border between characters that become one (a letter and its diacritic) moves outwards.
     """
     whole = normalise(text)
     if whole is text or whole == text:
@@ -56,19 +47,10 @@ def map_span(text: str, span: Span, normalise: Callable[[str], str]) -> Span:
 
 
 def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], str]) -> list[Span]:
-    """Count spans of `normalise(text)` in `text` instead: the way back from `map_span`.
+    """Convert spans of `normalise(text)`, none of them empty, to spans of `text`.
 
-    Borders lie between whole characters of `text`, each with its marks. Marks that normalisation
-    strips are inside where they belong to a letter of the span (niqqud), and outside where they
-    stand beside it (direction marks).
-
-    Args:
-        text: the text as it was given.
-        spans: not empty ones, in characters of `normalise(text)`.
-        normalise: see `heron.languages.unicode.normalise`.
-
-    Returns:
-        The same spans in characters of `text`.
+    Borders never part a letter from its marks. Of the characters that normalisation strips, those
+    that belong to a letter of the span (niqqud) are inside, others (direction marks) outside.
     """
     whole = normalise(text)
     if whole is text or whole == text:
@@ -89,10 +71,10 @@ def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], 
 
 
 def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, int]]:
-    """Cut a text where normalisation never joins what stands on both sides: `(start, end)`.
+    """Cut a text into parts `(start, end)` that normalisation never joins.
 
-    Behind a character may stand its marks, what is stripped and hides more of them, and the vowel
-    and the last consonant of a Korean syllable.
+    A part is a letter with its marks, with stripped characters after it, and with the vowel and the
+    last consonant of a Korean syllable.
     """
     start = 0
     for place, character in enumerate(text):
@@ -109,7 +91,7 @@ def _is_mark(character: str) -> bool:
 
 
 def trim(text: str, span: Span) -> Span:
-    """Move both borders of a span inwards over white space; empty where it holds nothing else."""
+    """Remove white space at both ends of a span; empty if it has nothing else."""
     answer = text[span.start : span.end]
     start = span.start + len(answer) - len(answer.lstrip())
     return Span(start, max(start, span.start + len(answer.rstrip())))

@@ -1,7 +1,6 @@
-"""Questions and their contexts to `Features`: windows of the context, each behind the question.
+"""Questions and their contexts to `Features`: windows of the context, each after the question.
 
-Answers are counted in characters in `Example.text` and in tokens in a sequence; here alone they
-are turned into each other.
+Spans are in characters in `Example.text` and in tokens in a sequence; this module converts them.
 
 Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequence, N tokens of
 one whole context.
@@ -31,34 +30,32 @@ from heron.data.features import (
 )
 from heron.tasks.text_features import second_start
 
-# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
-_CHUNK = 512
+_CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
 _NOWHERE = (-1, -1)
 _NO_FIT = -1
 _SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
-_JOINER = "\u200d"  # holds an emoji together; a tokenizer that drops it drops it inside an answer
+_JOINER = "\u200d"  # joins the parts of an emoji; some tokenizers drop it
 
 
 def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
     """Tokenize a split of questions.
 
-    Each sequence is the question and a stretch of its context, in the tokenizer's own template for
-    two texts; the question is never cut, whatever `options.truncation` says. In training, what the
-    encoder is to find in a window is the first gold answer that lies in it whole.
+    Each sequence is the question and a window of its context, in the tokenizer's own template for
+    two texts. The question is never cut. The target of a window is the first gold answer that lies
+    completely in it.
 
     Args:
         examples: with `text` (the context), `text_pair` (the question), `spans` (gold answers).
         tokenizer: a fast Hugging Face tokenizer.
-        options: `overflow` is `windows` (overlapping ones, which share `stride` tokens), or
-            `truncate` (the first window alone).
+        options: `overflow` is `windows` (overlapping by `stride` tokens) or `truncate` (only the
+            first window).
 
     Returns:
-        The features, with `answers_S2`, `chars_T2` and `fits_R`. In `refused` are questions that
-        leave no room for their context and, with `options.training`, those whose answer no window
-        holds.
+        The features, with `answers_S2`, `chars_T2` and `fits_R`. Questions that leave no room for
+        their context are refused and, with `options.training`, those whose answer is in no window.
 
-    Deviates: Hugging Face's `run_qa` takes the first gold answer only, and none where it is cut by
-    the window, even when another one lies inside.
+    Deviates: Hugging Face's `run_qa` only uses the first gold answer, even in windows that contain
+    another one.
     """
     split = _Split()
     for start in range(0, len(examples), _CHUNK):
@@ -74,15 +71,11 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
 
 
 def token_span(chars_L2: np.ndarray, span: Span) -> tuple[int, int] | None:
-    """Find the tokens that hold a span of characters.
+    """Find the first and the last token (inclusive) that overlap a span; None if none does.
 
     Args:
-        chars_L2: first character of each token and the one behind its last; -1 outside the text.
+        chars_L2: characters of each token, end exclusive; -1 outside the text.
         span: in characters.
-
-    Returns:
-        First and last (inclusive) of the tokens that share a character with the span; None where
-        none does.
     """
     start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
     tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
@@ -90,33 +83,33 @@ def token_span(chars_L2: np.ndarray, span: Span) -> tuple[int, int] | None:
 
 
 def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
-    """Say which characters two tokens and all between them hold.
+    """Find the characters of the tokens `first` to `last` (inclusive).
 
     Args:
         chars_T2: as `Features.chars_T2`, of a sequence or of the whole split.
-        first, last: indices into it, both inclusive.
+        first, last: indices into it.
 
     Raises:
-        ValueError: either token is outside of the text, or `last` stands before `first`.
+        ValueError: a token outside the text, or `last` before `first`.
     """
     start, end = int(chars_T2[first, 0]), int(chars_T2[last, 1])
     if start < 0 or end < 0 or last < first:
-        raise ValueError(f"tokens {first} to {last} are no stretch of the text")
+        raise ValueError(f"tokens {first} to {last} are no span of the text")
     return Span(start, end)
 
 
 def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
-    """Say which characters each token of a text holds, as a reader would.
+    """Find the characters of each token, without blanks and with all marks of its letters.
 
     Tokenizers count the blank before a word to it, and drop points, accents and joiners that the
-    model does not know: blanks are taken off, and what was dropped behind a token is its own.
+    model does not know.
 
     Args:
         text: the text.
         offsets_N2: the tokenizer's offsets, in characters, end exclusive.
 
     Returns:
-        First character and the one behind the last, int64; -1 for tokens that hold blanks only.
+        The corrected offsets, int64; -1 for tokens of blanks only.
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     space = np.append(np.isin(codes, _SPACES), False)
@@ -128,24 +121,24 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     follower_N = np.append(start_N[1:], len(text))
     for token in np.flatnonzero((end_N < follower_N) & (start_N < end_N) & ~space[end_N]):
         end = int(end_N[token])
-        while end < follower_N[token] and _belongs_to_the_letter_before(text[end]):
+        while end < follower_N[token] and _is_mark(text[end]):
             end += 1
         end_N[token] = end
     return np.where((start_N < end_N)[:, None], np.stack([start_N, end_N], axis=1), -1)
 
 
-def _belongs_to_the_letter_before(character: str) -> bool:
+def _is_mark(character: str) -> bool:
     return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """One encoded question: where its context stands, and how much of it a sequence may hold.
+    """The context in an encoded question.
 
     Args:
-        begin, end: its tokens in the whole encoding.
+        begin, end: its tokens in the encoding.
         chars_N2: see `token_chars`.
-        room: tokens of it that fit into a sequence beside the question.
+        room: number of its tokens that fit into a sequence with the question.
     """
 
     begin: int
@@ -163,7 +156,7 @@ class _Context:
         return cls(begin, begin + length, chars_N2, max_length - len(sources) + length)
 
     def windows(self, options: FeatureOptions) -> Iterator[tuple[int, int]]:
-        """Cut the context as the tokenizer would: first token and the one behind the last."""
+        """Cut the context into windows as the tokenizer would: first token, end exclusive."""
         length, step = self.end - self.begin, self.room
         if options.overflow == "windows":
             step -= options.stride
@@ -175,7 +168,7 @@ class _Context:
             start += step
 
     def lacks_room(self, options: FeatureOptions) -> bool:
-        """Tell whether windows could not move on."""
+        """Tell whether windows would contain no new token."""
         shared = options.stride if options.overflow == "windows" else 0
         return self.end - self.begin > self.room and self.room <= shared
 
@@ -195,7 +188,7 @@ class _Split:
         self.fits: list[int] = []
 
     def add(self, example: Example, encoding: Any, options: FeatureOptions) -> None:
-        """Add the windows of one question, or the reason why it cannot be used."""
+        """Add the windows of one question, or the problem with it."""
         context = _Context.of(example, encoding, options.max_length)
         if context.lacks_room(options):
             self.refused.append(_no_room(example, context, encoding, options))
@@ -259,7 +252,7 @@ class _Split:
 
 
 def _gold_inside(golds: Sequence[tuple[int, int] | None], window: tuple[int, int]) -> int | None:
-    """Choose the first answer that lies whole in a window; both counted in the context's tokens."""
+    """Find the first answer that lies completely in a window; both in tokens of the context."""
     for place, gold in enumerate(golds):
         if gold is not None and window[0] <= gold[0] and gold[1] < window[1]:
             return place
@@ -272,7 +265,7 @@ def _fit(
     chosen: Sequence[int | None],
     context: _Context,
 ) -> int:
-    """Say how the answers that the windows hold are held; an index into `FITS`."""
+    """Return the index into `FITS` of the answers in the windows; see `Features.fits_R`."""
     if not example.spans:
         return _NO_FIT
     used = {place for place in chosen if place is not None}

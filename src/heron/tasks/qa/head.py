@@ -1,4 +1,4 @@
-"""The span head: where in the text does the answer begin, and where does it end?
+"""The span head: scores of the tokens where an answer begins and ends.
 
 Shape suffixes: B sequences (windows), L tokens, D hidden, H biaffine width, W tokens of the longest
 answer, R rows (questions), N candidates.
@@ -19,21 +19,22 @@ from heron.config.schema import Config, HeadConfig
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
 from heron.models.heads import HeadWeights, named
+from heron.tasks.base import copied
 
-NEVER = -1e4  # a score that no span can win with; finite, so that sums and gradients stay so
-# Question answering in transformers: a linear layer `qa_outputs` over every token's state.
-# Longformer's differs.
+NEVER = -1e4  # the score of what is not allowed; finite, so that sums and gradients are finite
+# Models whose question answering class in transformers has the linear layer `qa_outputs` on every
+# token's state. Longformer's class differs.
 _SPAN_FINDERS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 
 
 @dataclass(frozen=True, slots=True)
 class SpanLogits:
-    """What the head says of each window; scores of tokens outside the text are `NEVER`.
+    """The scores of each window; those of tokens outside the text are `NEVER`.
 
     Args:
-        start_BL, end_BL: float32. Token 0 stands for "no answer in this window".
-        pair_start_BLH, pair_end_BLH: factors of the biaffine part, whose score of a span is their
-            inner product; None for a head without.
+        start_BL, end_BL: float32. Token 0 means "no answer in this window".
+        pair_start_BLH, pair_end_BLH: of a biaffine head, which adds their inner product to the
+            score of a span; otherwise None.
     """
 
     start_BL: Tensor
@@ -47,7 +48,7 @@ class SpanLogits:
         return self.start_BL[:, 0] + self.end_BL[:, 0]
 
     def span_B(self, spans_B2: Tensor) -> Tensor:
-        """Score one span of each window, given by its first and last token."""
+        """Score one span of each window; spans_B2 has its first and last token."""
         first_B1, last_B1 = spans_B2[:, :1], spans_B2[:, 1:]
         score_B = (self.start_BL.gather(1, first_B1) + self.end_BL.gather(1, last_B1))[:, 0]
         if self.pair_start_BLH is None or self.pair_end_BLH is None:
@@ -58,17 +59,16 @@ class SpanLogits:
         return score_B + (u_BH * v_BH).sum(dim=1)
 
     def band_BLW(self, longest: int) -> Tensor:
-        """Score every span of at most `longest` tokens: `[b, i, w]` is that of i to i + w.
+        """Score every span of at most `longest` tokens: `[b, i, w]` is the span i to i + w.
 
-        Spans that leave the text, and those of token 0, have `NEVER` or less. No span is longer
-        than the text: W is at most L.
+        Spans beyond the text, and those of token 0, have `NEVER` or less. W is at most L.
         """
         length = self.start_BL.shape[1]
         longest = min(longest, length)
         padded_BL = F.pad(self.end_BL, (0, longest - 1), value=NEVER)
         band_BLW = self.start_BL[:, :, None] + padded_BL.unfold(1, longest, 1)
         if self.pair_start_BLH is not None and self.pair_end_BLH is not None:
-            # One product for each width: all of them at once would copy the factors W times.
+            # One product for each width, because a single one would copy the factors W times.
             ends_BLH = F.pad(self.pair_end_BLH, (0, 0, 0, longest - 1))
             parts = [
                 (self.pair_start_BLH * ends_BLH[:, w : w + length]).sum(dim=2)
@@ -82,7 +82,7 @@ class SpanLogits:
 
 
 def borders(batch: Batch) -> Tensor:
-    """Mark the tokens that an answer can begin or end at: the text's, and token 0; bool [B, L]."""
+    """Mark the tokens where an answer can begin or end: the text and token 0; bool [B, L]."""
     assert batch.context_BL is not None
     allowed_BL = batch.context_BL.clone()
     allowed_BL[:, 0] = True
@@ -90,7 +90,7 @@ def borders(batch: Batch) -> Tensor:
 
 
 def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
-    """Average the scores that several heads give to every span of the same windows."""
+    """Average the scores of several heads for every span of the same windows."""
     n = len(several)
     start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
     end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
@@ -98,24 +98,24 @@ def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     v = [each.pair_end_BLH for each in several if each.pair_end_BLH is not None]
     if not u:
         return SpanLogits(start_BL, end_BL)
-    # Inner products of factors side by side are sums of inner products.
+    # The inner product of concatenated factors is the sum of the inner products.
     return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))
 
 
 class SpanHead(nn.Module):
     """Scores of starts and ends, from the state of every token.
 
+    "No answer" is predicted where it scores better than the best span by more than `threshold`,
+    which is tuned on validation (`heron.tasks.qa.predictions`) and stored with the weights.
+
     Args:
-        config: `classifier` is `span` (a linear layer, as in BERT) or `biaffine` (that, and the
-            inner product of what `hidden[0]` units make of the first and of the last token).
+        config: `classifier` is `span` (a linear layer, as in BERT) or `biaffine` (adds the inner
+            product of `hidden[0]` units for the first and for the last token).
         width: D of the encoder.
 
-    `threshold` is how much better "no answer" must be than the best span to be given; it is tuned
-    on validation (`heron.tasks.qa.predictions`) and kept with the weights.
-
     Source: Devlin et al. 2019, section 4.2; biaffine: after Dozat and Manning 2017.
-    Deviates: from run_qa, where tokens of the question can be answers; here only the text's can.
-    From Dozat and Manning in that the matrix between the two sides is part of their layers.
+    Deviates: in run_qa, tokens of the question can be answers; here only those of the text. The
+    matrix between both sides of Dozat and Manning is part of the two layers.
     """
 
     threshold: Tensor
@@ -131,7 +131,7 @@ class SpanHead(nn.Module):
         self.register_buffer("threshold", torch.zeros(()))
 
     def forward(self, states_BLD: Tensor, batch: Batch) -> SpanLogits:
-        """Score every token; in full precision under autocast too, as every head."""
+        """Score every token, in full precision even under autocast."""
         with torch.autocast(states_BLD.device.type, enabled=False):
             states_BLD = self.dropout(states_BLD.to(self.borders.weight.dtype))
             allowed_BL = borders(batch)
@@ -142,20 +142,20 @@ class SpanHead(nn.Module):
             if self.pairs is None:
                 return SpanLogits(start_BL, end_BL)
             u_BLH, v_BLH = self.pairs(states_BLD).float().chunk(2, dim=2)
-            u_BLH = torch.relu(u_BLH)  # one side alone: a pair's score may be below 0
+            u_BLH = torch.relu(u_BLH)  # on one side only, so that a pair's score can be negative
             scale = u_BLH.shape[2] ** -0.5
             return SpanLogits(start_BL, end_BL, u_BLH * scale, v_BLH)
 
 
 def new_head(config: HeadConfig, width: int, classes: int) -> SpanHead:
-    """Build the head for an encoder's width; it gives spans, whatever the classes."""
+    """Build the head for an encoder's width; see `Task.head_module`."""
     return SpanHead(config, width)
 
 
 def span_head_in_transformers(
     head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
-    """Name a head's weights as transformers does; None where it has no such class."""
+    """See `Task.head_in_transformers`."""
     model_type = encoder.model.config.model_type
     if not isinstance(head, SpanHead) or head.pairs is not None or model_type not in _SPAN_FINDERS:
         return None
@@ -168,8 +168,8 @@ class Candidates:
     """The best spans of some windows.
 
     Args:
-        scores_BN: best first, float32; `NEVER` or less in places beyond the spans there are.
-        spans_BN2: first and last token, counted from the start of the sequence, int64.
+        scores_BN: best first, float32; `NEVER` or less where a window has fewer spans.
+        spans_BN2: first and last token in the sequence, int64.
         none_B: score of "no answer in this window", float32.
         total_B: log of the sum of all spans' exponentiated scores, float32.
     """
@@ -179,36 +179,24 @@ class Candidates:
     none_B: Tensor
     total_B: Tensor
 
-    def first(self, windows: int) -> Candidates:
-        """Keep the first windows alone."""
-        return Candidates(
-            self.scores_BN[:windows],
-            self.spans_BN2[:windows],
-            self.none_B[:windows],
-            self.total_B[:windows],
-        )
+    def without_windows(self) -> Candidates:
+        """Keep no window."""
+        return Candidates(self.scores_BN[:0], self.spans_BN2[:0], self.none_B[:0], self.total_B[:0])
 
     def to(self, device: torch.device | str) -> Candidates:
         """Copy every tensor to a device, without gradients."""
-        return Candidates(
-            self.scores_BN.detach().to(device),
-            self.spans_BN2.to(device),
-            self.none_B.detach().to(device),
-            self.total_B.detach().to(device),
-        )
+        moved: Candidates = copied(self, device)
+        return moved
 
 
 def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:
-    """Find the best spans of each window; of equals the one that begins earlier, then the shorter.
+    """Find the `n_best` best spans of at most `longest` tokens in each window.
 
-    Args:
-        logits: of the windows.
-        longest: tokens of the longest span considered.
-        n_best: how many.
+    Of equal scores, the span that begins earlier comes first, then the shorter one.
     """
     band_BLW = logits.band_BLW(longest)
     longest, flat_BX = band_BLW.shape[2], band_BLW.flatten(1)
-    # topk leaves the order of equals open; a stable sort does not.
+    # A stable sort, because topk does not define the order of equal scores.
     scores_BX, order_BX = flat_BX.sort(dim=1, descending=True, stable=True)
     first_BN, width_BN = order_BX[:, :n_best] // longest, order_BX[:, :n_best] % longest
     return Candidates(

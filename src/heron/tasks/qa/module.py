@@ -6,7 +6,7 @@ Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from heron.base import ranks
 from heron.config.data import VALIDATION
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Output, TaskModule
+from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.qa.head import (
     NEVER,
     Candidates,
@@ -31,15 +31,15 @@ from heron.tasks.qa.predictions import SpanPredictions, collect_spans
 
 @dataclass(frozen=True, slots=True)
 class SpanOutput:
-    """What one forward pass over some questions leaves.
+    """The result of one forward pass over some questions; see `Output`.
 
     Args:
         loss: mean over the batch's windows, or None where an answer is not known.
         labels_R: class ids (answer, no_answer), or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64.
         owners_B: the row of each window, int64 from 0 to R - 1.
-        observed_R3: what the recorder keeps, see `ExtractionModule.observe`; None without a loss.
-        candidates: the windows' best spans; None in training.
+        observed_R3: see `ExtractionModule.observe`; None without a loss.
+        candidates: the best spans of each window; None in training.
     """
 
     loss: Tensor | None
@@ -51,33 +51,27 @@ class SpanOutput:
 
     def to(self, device: torch.device | str) -> SpanOutput:
         """Copy every tensor to a device, without gradients; Lightning calls this."""
-        loss, observed_R3 = (
-            None if tensor is None else tensor.detach().to(device)
-            for tensor in (self.loss, self.observed_R3)
-        )
-        labels_R, rows_R = self.labels_R.to(device), self.rows_R.to(device)
-        candidates = None if self.candidates is None else self.candidates.to(device)
-        return SpanOutput(loss, labels_R, rows_R, self.owners_B.to(device), observed_R3, candidates)
+        moved: SpanOutput = copied(self, device)
+        return moved
 
     def without_rows(self) -> SpanOutput:
-        """Report nothing but the loss, for a batch whose rows only stand in."""
-        observed_R3 = None if self.observed_R3 is None else self.observed_R3[:0]
-        candidates = None if self.candidates is None else self.candidates.first(0)
-        return SpanOutput(
-            self.loss,
-            self.labels_R[:0],
-            self.rows_R[:0],
-            self.owners_B[:0],
-            observed_R3,
-            candidates,
+        """Keep the loss only, for a batch whose rows are placeholders."""
+        return replace(
+            self,
+            labels_R=self.labels_R[:0],
+            rows_R=self.rows_R[:0],
+            owners_B=self.owners_B[:0],
+            observed_R3=None if self.observed_R3 is None else self.observed_R3[:0],
+            candidates=None if self.candidates is None else self.candidates.without_windows(),
         )
 
 
 def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
     """Average the windows' losses.
 
-    Of a divided batch: this process's sum over the whole batch's number of windows, times the
-    number of processes, because they average their gradients.
+    For a batch that is divided among processes, the sum over this process's windows is divided by
+    the number of windows of the whole batch, and multiplied by the number of processes, because
+    they average their gradients.
     """
     if batch.whole_sequences is None:
         return loss_B.mean()
@@ -88,7 +82,7 @@ def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
 class ExtractionModule(TaskModule):
     """Cross-entropy of the answer's first and last token in every window; scores of whole splits.
 
-    A window that does not hold the answer is taught token 0, "not here".
+    The target of a window without the answer is token 0, "not here".
 
     Source: Devlin et al. 2019, sections 4.2 and 4.3; ParaShoot section 4.
     """
@@ -125,13 +119,13 @@ class ExtractionModule(TaskModule):
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
-        """Tell what the recorder should keep of each question; see `TaskModule.observe`.
+        """List what the recorder stores for each question; see `TaskModule.observe`.
 
         Returns:
-            float32 [R, 3]: the probability of the answer's two borders (in windows without it, of
-            "not here"), averaged over the windows; whether the best of all windows' spans, "not
-            here" included where there is no answer, is right; and the right one's score minus the
-            best wrong one's. Right is what the window is taught, at its place.
+            float32 [R, 3]: the probability of the answer's two borders (of "not here" in windows
+            without it), averaged over the windows; whether the best span of all windows ("not here"
+            included where there is no answer) is the target; and the score of the target minus the
+            best other score.
         """
         assert isinstance(output, SpanOutput)
         assert output.observed_R3 is not None
@@ -144,13 +138,12 @@ class ExtractionModule(TaskModule):
         smoothing = self.config.optim.label_smoothing
         if logits.pair_start_BLH is None:
             start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
-            log_p_B = (start_BL.gather(1, first_B[:, None]) + end_BL.gather(1, last_B[:, None]))[
-                :, 0
-            ]
+            first_B1, last_B1 = first_B[:, None], last_B[:, None]
+            log_p_B = (start_BL.gather(1, first_B1) + end_BL.gather(1, last_B1))[:, 0]
             spread_B = (self._mean(start_BL, batch) + self._mean(end_BL, batch)) / 2
             loss_B = -(1 - smoothing) * log_p_B / 2 - smoothing * spread_B
             return log_p_B, loss_B
-        # All pairs of a start and an end compete, "not here" among them.
+        # A softmax over all pairs of a start and an end, and "not here".
         longest = int((last_B - first_B).max()) + 1
         flat_BX = logits.band_BLW(max(longest, self.config.task.max_answer_tokens)).flatten(1)
         all_BX = torch.cat([logits.none_B[:, None], flat_BX], dim=1)
@@ -163,12 +156,12 @@ class ExtractionModule(TaskModule):
 
     @staticmethod
     def _mean(log_p_BL: Tensor, batch: Batch) -> Tensor:
-        """Average log probabilities over the places that an answer's border can have."""
+        """Average log probabilities over the tokens where an answer can begin or end."""
         allowed_BL = borders(batch)
         return log_p_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
 
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
-        """Lay out `observe`'s values."""
+        """Compute the values of `observe`."""
         assert batch.answers_B2 is not None
         first_B, last_B = batch.answers_B2.unbind(dim=1)
         band_BLW = logits.band_BLW(self.config.task.max_answer_tokens)
@@ -188,7 +181,7 @@ class ExtractionModule(TaskModule):
         if self.predicts_none:
             other_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
         margin_R = torch.where(answerable_R, gold_R, none_R) - other_R
-        # An answer wider than what can be given is never right.
+        # An answer that is longer than `max_answer_tokens` is never predicted.
         correct_R = (margin_R > 0) & (can_R | ~answerable_R)
         return torch.stack([p_R, correct_R.float(), margin_R], dim=1)
 
@@ -198,18 +191,16 @@ class ExtractionModule(TaskModule):
         return len(self.config.data.label_order) > 1
 
     def on_validation_epoch_start(self) -> None:
-        """Begin to collect the split's candidates."""
+        """Start collecting the outputs of the split."""
         self.validated: list[SpanOutput] = []
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Keep the batch's candidates; scores are computed once, over the whole split."""
+        """Collect the batch's output; scores are computed once, over the whole split."""
         output = self.step(batch)
         self.validated.append(output.to("cpu"))
         if output.loss is not None:
-            windows = batch.whole_sequences or len(output.owners_B)
-            self.log(
-                "validation/loss", output.loss, prog_bar=True, batch_size=windows, sync_dist=True
-            )
+            size = batch.whole_sequences or len(output.owners_B)
+            self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
 
     def on_validation_epoch_end(self) -> None:
         """Log every score of the split under `validation/`."""
@@ -225,8 +216,8 @@ class ExtractionModule(TaskModule):
         threshold = float(self.head.threshold) if self.predicts_none else None
         return collect_spans(outputs, data, split, threshold)
 
-    def settle(self, predictions: Any) -> SpanPredictions:
-        """Tune on validation how much better "no answer" must be to be given."""
+    def tune(self, predictions: Any) -> SpanPredictions:
+        """Tune the threshold of "no answer" on validation; see `TaskModule.tune`."""
         tuned: SpanPredictions = predictions.tuned()
         if tuned.threshold is not None:
             self.head.threshold.fill_(tuned.threshold)

@@ -1,4 +1,4 @@
-"""Answers of a whole split: the windows' candidates joined, thresholded, scored and laid out.
+"""Answers of a whole split: collected from windows, thresholded, scored and laid out.
 
 Shape suffixes: R rows (questions), B windows of a batch, N candidates.
 """
@@ -20,19 +20,18 @@ from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.metrics.span import item_scores, language_profile, mean_scores
-from heron.tasks.base import intervals_of_means
+from heron.tasks.base import group_column, in_file_order, intervals_of_means
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.reader import GIVEN
 
 
 class Answer(NamedTuple):
-    """A span of `Example.text` that may answer the question.
+    """A candidate: a span of `Example.text`, or of the text before normalisation if it is known.
 
-    In a file to predict on it is a span of the text as it stands there, before it was normalised.
-    `start` and `end` count characters, end exclusive; `probability` is among all spans of all
-    windows (and "no answer", where the data set has it). A span in two windows counts in both, so
-    that candidates of overlapping windows add up to less than 1.
+    `start` and `end` count characters, end exclusive. `probability` is among all spans of all
+    windows (and "no answer", where the data set has it). A span in two windows counts twice there,
+    so probabilities may sum to less than 1.
     """
 
     text: str
@@ -43,16 +42,16 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpanPredictions:
-    """A split's answers, in the order of its file; refused rows are absent.
+    """See `Predictions`.
 
     Args:
         guids: one per row.
         best: candidates of each row, best first; empty where the text has no word.
-        none_R: by how much "no answer" scores above the best span, in logits.
-        golds: gold answers of each row, as the data set spells them; none where there is none.
+        none_R: the score of "no answer" minus that of the best span, in logits.
+        golds: gold answers of each row, as the data set spells them.
         labelled_R: whether the answer is known, bool.
-        groups: the article of each row; its text where it has none.
-        threshold: "no answer" is given where `none_R` is above it; None: always an answer.
+        groups: the article of each row, or its text.
+        threshold: "no answer" is predicted where `none_R` is larger; None: never.
     """
 
     guids: list[str]
@@ -65,24 +64,19 @@ class SpanPredictions:
 
     @property
     def texts(self) -> list[str]:
-        """The answer given to each question; empty for "no answer"."""
+        """The predicted answer to each question; empty for "no answer"."""
         return [answer.text if answer else "" for answer in self.given]
 
     @property
     def given(self) -> list[Answer | None]:
-        """The answer given to each question, or None for "no answer"."""
+        """The predicted answer to each question; None for "no answer"."""
         return [
             best[0] if best and (self.threshold is None or none <= self.threshold) else None
             for best, none in zip(self.best, self.none_R, strict=True)
         ]
 
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
-        """Score the labelled rows, with bootstrap intervals where the configuration asks for them.
-
-        Args:
-            config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
-            intervals: False leaves them out.
-        """
+        """See `Predictions`; `intervals=False` omits the intervals."""
         rows = np.flatnonzero(self.labelled_R)
         texts = self.texts
         values = item_scores(
@@ -99,12 +93,7 @@ class SpanPredictions:
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """Lay answers out as the columns of `predictions/<split>.parquet`.
-
-        Args:
-            examples: the split, or more.
-            config: unused here; other tasks name their classes by it.
-        """
+        """See `Predictions`."""
         by_guid = {example.guid: example for example in examples}
         asked = [by_guid[guid] for guid in self.guids]
         gold = [golds[0] if golds else "" for golds in self.golds]
@@ -119,13 +108,10 @@ class SpanPredictions:
             "text_pair": [example.text_pair for example in asked],
             "text": [example.text for example in asked],
         }
-        groups = [e.group if e.group and e.group != e.text else None for e in asked]
-        if any(groups):
-            columns["group"] = groups
-        return columns
+        return columns | group_column(asked)
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """Lay answers out as `heron predict` writes them: answer, place, candidates (JSON)."""
+        """See `Predictions`: answer, span, candidates (JSON)."""
         answers = {"guid": self.guids, "answer": self.texts, **self.places()}
         return {**answers, "n_best": self._candidates()}
 
@@ -136,7 +122,7 @@ class SpanPredictions:
         ]
 
     def lines(self, config: Config) -> list[str]:
-        """Show the first row's answer, then its candidates with place and probability."""
+        """Format the first row's answer, then its candidates with span and probability."""
         given = self.texts[0] or "(no answer)"
         return [
             given,
@@ -144,7 +130,7 @@ class SpanPredictions:
         ]
 
     def places(self) -> dict[str, list[Any]]:
-        """Say where each answer lies, in characters, and how probable it is."""
+        """Lay out each answer's span, in characters, and its probability."""
         given = self.given
         return {
             "start": [answer.start if answer else None for answer in given],
@@ -154,11 +140,9 @@ class SpanPredictions:
         }
 
     def tuned(self) -> SpanPredictions:
-        """Choose the threshold with the highest F1 on these rows; nothing to choose without one.
+        """Choose the threshold with the highest F1 on these rows; of several, the nearest to 0.
 
-        Of equals the one nearest to 0 counts.
-
-        Source: the official evaluation of SQuAD 2.0 looks for the best threshold in the same way.
+        Source: as in the official evaluation of SQuAD 2.0.
         """
         rows = np.flatnonzero(self.labelled_R & np.isfinite(self.none_R))
         if self.threshold is None or not len(rows):
@@ -170,7 +154,7 @@ class SpanPredictions:
         order = np.argsort(self.none_R[rows], kind="stable")
         none = self.none_R[rows][order].astype(np.float64)
         gain = (always["f1"] - never["f1"])[order]
-        # After the k-th lowest: rows up to k get an answer, the others none.
+        # With a threshold after the k-th lowest score, the first k rows get an answer.
         totals = np.concatenate([[0.0], np.cumsum(gain)])
         places = np.concatenate([[none[0] - 1], (none[:-1] + none[1:]) / 2, [none[-1] + 1]])
         distinct = np.concatenate([[True], none[:-1] < none[1:], [True]])
@@ -182,14 +166,7 @@ class SpanPredictions:
 def collect_spans(
     outputs: Sequence[Any], data: DataModule, split: str, threshold: float | None
 ) -> SpanPredictions:
-    """Join the candidates of each question's windows and put the rows back in order.
-
-    Args:
-        outputs: `SpanOutput` of every batch of the split.
-        data: the run's.
-        split: which one.
-        threshold: see `SpanPredictions`.
-    """
+    """Join the windows of each question; see `TaskModule.collect` and `SpanPredictions`."""
     features = data.features[split]
     texts = {example.guid: example.text for example in data.examples[split]}
     best: list[list[Answer]] = [[] for _ in features.guids]
@@ -197,12 +174,10 @@ def collect_spans(
     for output in outputs:
         for row, answers, none in _join(output, features, texts, threshold is not None):
             best[row], none_R[row] = answers, none
-    rows = {guid: row for row, guid in enumerate(features.guids)}
-    examples = [example for example in data.examples[split] if example.guid in rows]
     config = data.config.data
     language = get_language(config.language)
     change = partial(normalise, language=language, options=config.unicode)
-    order_R = np.asarray([rows[example.guid] for example in examples], dtype=np.int64)
+    examples, order_R = in_file_order(data, split)
     return SpanPredictions(
         guids=[example.guid for example in examples],
         best=[
@@ -220,7 +195,7 @@ def collect_spans(
 def _as_given(
     answers: list[Answer], example: Example, change: Callable[[str], str]
 ) -> list[Answer]:
-    """Count answers in the text that the user gave, and cut them out of it."""
+    """Convert answers to spans of the text before normalisation, if it is known."""
     given = example.side.get(GIVEN)
     if given is None:
         return answers
@@ -234,14 +209,14 @@ def _as_given(
 def _join(
     output: Any, features: Features, texts: dict[str, str], with_none: bool
 ) -> list[tuple[int, list[Answer], float]]:
-    """Join one batch's windows: `(row, its answers, how far "no answer" is above the best)`."""
+    """Join one batch's windows: `(row, its answers, its value of none_R)`."""
     assert features.chars_T2 is not None
     found = output.candidates
     scores_BN, spans_BN2 = found.scores_BN.cpu().numpy(), found.spans_BN2.cpu().numpy()
     none_B, total_B = found.none_B.cpu().numpy(), found.total_B.double().cpu().numpy()
     rows_R, owners_B = output.rows_R.cpu().numpy(), output.owners_B.cpu().numpy()
     rows_B = rows_R[owners_B]
-    # A row's windows stand side by side, in their order in the features.
+    # The windows of a row are consecutive, in the order of the features.
     first_B = np.searchsorted(owners_B, owners_B)
     sequences_B = features.sequences_R[rows_B] + np.arange(len(owners_B)) - first_B
     tokens_BN2 = features.offsets_S[sequences_B][:, None, None] + spans_BN2

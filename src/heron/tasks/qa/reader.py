@@ -1,7 +1,4 @@
-"""From a file of questions to `Example`s: every answer checked against its context.
-
-`read_questions` takes SQuAD's JSON and tables alike, whichever a data set itself is in.
-"""
+"""From a file of questions to `Example`s; every answer is checked against its context."""
 
 from __future__ import annotations
 
@@ -21,21 +18,28 @@ from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.metrics.span_classes import asks_yes_or_no
 from heron.tasks.qa.answers import map_span, nearest_place, stands_at, trim
-from heron.tasks.qa.options import ANSWER, NO_ANSWER
-from heron.tasks.qa.squad import RawQuestion, is_squad, place_of, read_squad
-from heron.tasks.qa.table import read_question_table
+from heron.tasks.qa.squad import (
+    RawQuestion,
+    is_squad,
+    place_of,
+    read_question_table,
+    read_squad,
+)
+from heron.tasks.qa.task import ANSWER, NO_ANSWER
 
 MISALIGNED, YES_NO = "misaligned answer", "yes/no question"
 ANSWER_LENGTH = "answer too short or too long"
 WITHOUT = "no answer"
 TRIMMED, REPAIRED = "trimmed", "repaired"
-# The name there of a context as the file has it, where normalising has changed it and nobody knows
-# the answer: whoever is to be answered counts in it.
+# Key in `Example.side` of the context before normalisation, of examples to predict: predicted spans
+# count characters in it.
 GIVEN = "context as given"
+_NEEDS_WORDS = "context and question need a word"
+_IN_UTF8 = "half a character: write the file anew as UTF-8"
 
 
 def open_questions(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of files of questions, SQuAD's JSON and tables alike."""
+    """Make a reader of files of questions; each may be SQuAD's JSON or a table."""
 
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
@@ -56,21 +60,16 @@ def read_questions(
     """Read one file of questions.
 
     Args:
-        source: SQuAD's JSON (nested or flat), or a table with a question in each row; or the rows
-            of one.
+        source: SQuAD's JSON (nested or flat), or a table with one question in each row.
         config: the data set.
-        labels: `required`, `optional` (a question without answers in the file is unlabelled) or
-            `ignored`.
-        side: names of `data.columns.side` that must be there.
-        placed: whether every answer must stand in its context. Without, answers are texts, as
-            SQuAD's evaluation has them, and neither contexts nor questions are needed; one that is
-            not at its `answer_start` is marked as `REPAIRED`.
-
-    Returns:
-        The good questions, what is wrong with the others, and which were left out.
+        labels: `optional`: a question without answers is unlabelled.
+        side: names of `data.columns.side`, which are needed.
+        placed: True needs every answer in its context. False takes answers as texts, as SQuAD's
+            evaluation does: neither contexts nor questions are needed, and an answer that is not at
+            its `answer_start` is marked as `REPAIRED`.
 
     Raises:
-        DataError: a table without the columns that hold context and question.
+        DataError: a table without the columns of context and question.
     """
     path, ids = (source.path, source.ids) if isinstance(source, Table) else (source, None)
     if is_squad(path):
@@ -86,7 +85,7 @@ def read_questions(
 
 
 def _absent(path: Path, questions: Sequence[RawQuestion], side: Sequence[str]) -> list[Problem]:
-    """Report names that no question of SQuAD's JSON has."""
+    """Report names that no question of a JSON file has."""
     known = {name for raw in questions for name in raw.row}
     fix = f"{SIDE}=NAME says which it is"
     return [
@@ -97,14 +96,12 @@ def _absent(path: Path, questions: Sequence[RawQuestion], side: Sequence[str]) -
 
 
 class QuestionReader:
-    """Turns the questions of one file into examples and remembers what was wrong.
+    """Turns the questions of one file into examples, and collects problems.
 
     Args:
         path: the file, for messages.
-        config: the data set.
-        labels: whether each question needs answers, or a word that it has none.
-        placed: as in `read_questions`.
-        ids: the number of each id before these questions, see `Table`; None at a file's beginning.
+        config, labels, placed: see `read_questions`.
+        ids: earlier ids of the file and their lines, see `Table`; None at its beginning.
     """
 
     def __init__(
@@ -126,7 +123,7 @@ class QuestionReader:
         self.normalise = partial(normalise, language=language, options=config.unicode)
 
     def read(self, raw: RawQuestion) -> Example | None:
-        """Read one question; None when it cannot be used, with one more problem or count."""
+        """Read one question; None where it cannot be used, with one more problem or count."""
         found = len(self.problems)
         guid = self._guid(raw)
         context, question = "", ""
@@ -172,41 +169,37 @@ class QuestionReader:
         )
 
     def _guid(self, raw: RawQuestion) -> str:
-        if is_missing(raw.guid):
-            if raw.guid is not None:
-                self._problem(
-                    raw, "", "its id is empty", "one id for each question, or none at all"
-                )
-            guid = f"{table_stem(self.path)}:{raw.number}"
-        else:
+        guid = f"{table_stem(self.path)}:{raw.number}"
+        if not is_missing(raw.guid):
             guid = cell_text(raw.guid)
             if found := _surrogate(guid):
-                fix = "half a character: write the file anew as UTF-8"
-                self._problem(raw, "", f"its id holds {found}, which is no character", fix)
+                self._problem(raw, "", f"its id holds {found}, which is no character", _IN_UTF8)
+        elif raw.guid is not None:
+            self._problem(raw, "", "its id is empty", "one id for each question, or none at all")
         if guid in self.numbers:
-            first = self._number(self.numbers[guid])
+            first = f"{'question' if self.in_json else 'line'} {self.numbers[guid]}"
             self._problem(raw, guid, f"{first} has this id already", "each id once in a file")
         self.numbers.setdefault(guid, raw.number)
         return guid
 
     def _text(self, raw: RawQuestion, guid: str, what: str, value: Any) -> str:
-        """Normalise a text but do not strip it: answers are counted in it."""
-        if is_missing(value) or not isinstance(value, str):
-            wrong = "is empty" if is_missing(value) else f"is no text: {value!r:.60}"
-            self._problem(raw, guid, f"its {what} {wrong}", "context and question need a word")
-            return ""
-        if not value.isascii() and (found := _surrogate(value)):
-            fix = "half a character: write the file anew as UTF-8"
-            self._problem(raw, guid, f"its {what} holds {found}, which is no character", fix)
-            return ""
-        text = self.normalise(value)
-        if not words(text):
-            wrong = f"has no word: {_shorten(text)!r}"
-            self._problem(raw, guid, f"its {what} {wrong}", "context and question need a word")
+        """Normalise a text without stripping it, because answers are counted in it."""
+        text, wrong, fix = "", "", _NEEDS_WORDS
+        if is_missing(value):
+            wrong = "is empty"
+        elif not isinstance(value, str):
+            wrong = f"is no text: {value!r:.60}"
+        elif not value.isascii() and (found := _surrogate(value)):
+            wrong, fix = f"holds {found}, which is no character", _IN_UTF8
+        else:
+            text = self.normalise(value)
+            wrong = "" if words(text) else f"has no word: {_shorten(text)!r}"
+        if wrong:
+            self._problem(raw, guid, f"its {what} {wrong}", fix)
         return text
 
     def _label(self, raw: RawQuestion, guid: str) -> tuple[str | None, Sequence[tuple[Any, Any]]]:
-        """Say what a question is labelled, and with which answers."""
+        """Return a question's label and its answers."""
         if self.labels == "ignored":
             return None, ()
         if raw.malformed:
@@ -222,36 +215,34 @@ class QuestionReader:
             return None, ()
         answers = raw.answers or []
         if raw.impossible is not None and raw.impossible == bool(answers):
-            said = "true" if raw.impossible else "false"
-            what = f"is_impossible is {said} and it has {len(answers)} answers"
+            stored = "true" if raw.impossible else "false"
+            what = f"is_impossible is {stored} and it has {len(answers)} answers"
             self._problem(raw, guid, what, "a question has answers, or is impossible")
         elif not answers and not (
             NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
         ):
-            fix = (
-                "data.label_order=[answer,no_answer] allows it",
-                "data.qa.no_answer=drop drops it",
-            )
+            allow = "data.label_order=[answer,no_answer] allows it"
+            fix = (allow, "data.qa.no_answer=drop drops it")
             self._problem(raw, guid, "has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
 
     def _no_answer_key(self) -> tuple[str, Fix]:
-        """Say that a question's answer is not known, in the file's own words; and what to do."""
+        """Describe a missing answer by the file's own names, and how to fix it."""
         fix = "data.unlabelled=drop leaves such questions out"
         if self.in_json:
             return "has no 'answers'", fix
-        if NO_ANSWER not in self.config.label_order:
-            order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
-            return "its answer is empty", (fix, f"{order} takes them for unanswerable")
-        return "its answer is empty", fix
+        if NO_ANSWER in self.config.label_order:
+            return "its answer is empty", fix
+        order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
+        return "its answer is empty", (fix, f"{order} takes them for unanswerable")
 
     def _place(
         self, raw: RawQuestion, guid: str, text: Any, start: Any
     ) -> tuple[str, Span, list[str]] | None:
-        """Find one answer in the normalised context; None when it is wrong or left out.
+        """Find one answer in the normalised context; None where it is wrong or left out.
 
         Returns:
-            The answer as it was shipped, where it stands, and what was done to it.
+            The answer as the file has it, its span, and the changes made (`REPAIRED`, `TRIMMED`).
         """
         if not isinstance(text, str) or not text.strip():
             shown = "an empty answer" if isinstance(text, str) else f"no text: {text!r:.40}"
@@ -278,7 +269,7 @@ class QuestionReader:
         return text, span, done
 
     def _start(self, raw: RawQuestion, guid: str, text: str, start: Any) -> int | None:
-        """Say where an answer begins in the context as it was shipped."""
+        """Find where an answer begins in the context as the file has it."""
         if start is None:
             return self._only_place(raw, guid, text)
         if not isinstance(start, int) or isinstance(start, bool):
@@ -293,28 +284,25 @@ class QuestionReader:
         if self.qa.misaligned == "repair" and place is not None:
             return place
         there = raw.context[max(start, 0) : max(start, 0) + len(text)] if start >= 0 else ""
-        elsewhere = "and it stands nowhere in the context"
-        fix = ["data.qa.misaligned=drop leaves it out"]
-        if place is not None:
-            elsewhere = f"the nearest place where it stands is {place}"
-            fix.insert(0, "data.qa.misaligned=repair takes that place")
-        what = (
-            f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r}; {elsewhere}"
-        )
-        self._problem(raw, guid, what, tuple(fix))
+        what = f"at {start} the context reads {_shorten(there)!r}, not {_shorten(text)!r};"
+        drop = "data.qa.misaligned=drop leaves it out"
+        if place is None:
+            self._problem(raw, guid, f"{what} and it stands nowhere in the context", drop)
+        else:
+            fix = ("data.qa.misaligned=repair takes that place", drop)
+            self._problem(raw, guid, f"{what} the nearest place where it stands is {place}", fix)
         return None
 
     def _only_place(self, raw: RawQuestion, guid: str, text: str) -> int | None:
+        """Find an answer whose start the file does not give."""
         places = raw.context.count(text)
         if places == 1 or (places and self.qa.misaligned == "repair"):
             return raw.context.index(text)
         if self.qa.misaligned != "drop":
-            shown = f"its answer {_shorten(text)!r} stands {places} times in the context"
-            fix: Fix = "data.qa.misaligned=drop leaves it out"
-            if places:
-                first = "data.qa.misaligned=repair takes the first"
-                fix = ("say which with answer_start", first)
-            self._problem(raw, guid, shown, fix)
+            what = f"its answer {_shorten(text)!r} stands {places} times in the context"
+            choose = ("say which with answer_start", "data.qa.misaligned=repair takes the first")
+            fix = choose if places else "data.qa.misaligned=drop leaves it out"
+            self._problem(raw, guid, what, fix)
         return None
 
     def _reason(
@@ -323,14 +311,13 @@ class QuestionReader:
         gold: Sequence[tuple[Any, Any]],
         answers: Sequence[tuple[str, Span, list[str]]],
     ) -> str:
-        """Say why a question is left out; empty where it stays."""
+        """Return the reason why a question is left out; empty where it is used."""
         if gold and not answers:
             return MISALIGNED
         if self.labels == "ignored":
             return ""
-        if self.qa.yes_no == "drop" and asks_yes_or_no(
-            str(question), get_language(self.config.language)
-        ):
+        language = get_language(self.config.language)
+        if self.qa.yes_no == "drop" and asks_yes_or_no(str(question), language):
             return YES_NO
         if answers and self.qa.answer_words:
             fewest, most = self.qa.answer_words
@@ -338,23 +325,20 @@ class QuestionReader:
                 return ANSWER_LENGTH
         return ""
 
-    def _number(self, number: int) -> str:
-        return f"question {number}" if self.in_json else f"line {number}"
-
     def _problem(self, raw: RawQuestion, guid: str, what: str, fix: Fix) -> None:
         what = f"{guid}: {what}" if guid else what
         self.problems.append(Problem(place_of(self.path, raw.number), what, fix))
 
 
 def _is_away(context: Any, text: str, start: Any) -> bool:
-    """Tell whether an answer is not where the file says; False where there is no context."""
+    """Tell whether an answer is not at its place; False where there is no context."""
     if not isinstance(context, str):
         return False
     return text not in context if start is None else not stands_at(context, text, start)
 
 
 def _surrogate(text: str) -> str:
-    """Name the first lone surrogate, which JSON's escapes can hold and UTF-8 cannot."""
+    """Name the first lone surrogate, which JSON can escape and UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -366,5 +350,4 @@ def _shorten(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-# SQuAD's JSON or a table, whichever a file is.
 QUESTIONS = Format(open_questions, is_whole=is_squad)

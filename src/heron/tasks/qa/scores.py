@@ -1,4 +1,4 @@
-"""How answers are scored outside a run: each by itself, as in SQuAD's evaluation."""
+"""How answers are scored outside a run: one by one, as in SQuAD's evaluation."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from heron.data.rows import Rows
 from heron.languages.language import Language
 from heron.metrics.paired import Floats
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.qa.options import ANSWER, NO_ANSWER
 from heron.tasks.qa.reader import REPAIRED, read_questions
-from heron.tasks.scores import TextScores
+from heron.tasks.qa.task import ANSWER, NO_ANSWER
+from heron.tasks.task import TextScores
 
 
 def _items(
@@ -27,14 +27,10 @@ def _items(
     return item_scores(predictions, golds, profiles, no_answer=no_answer)
 
 
-def _can_be_empty(labels: Sequence[str]) -> bool | None:
-    return NO_ANSWER in labels if labels else None
-
-
 def _read(path: Path, config: DataConfig) -> Rows:
-    """Read questions; answers are texts, wherever they stand, and any question may have none."""
+    """Read questions; answers need no place in the context, and any question may have none."""
     labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
-    placed = config.qa.misaligned == "drop"  # leaves out those that are not in their place
+    placed = config.qa.misaligned == "drop"
     config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
     return read_questions(path, config, "required", config.columns.side, placed)
 
@@ -45,23 +41,19 @@ def _notes(examples: Sequence[Example]) -> list[str]:
     return [f"{away} {what}; answers are scored as texts"] if away else []
 
 
-def _golds(example: Example) -> list[str]:
-    return list(example.side["answers"])
-
-
 def text_scores() -> TextScores:
-    """Say how the texts are scored."""
+    """Describe how answers are scored."""
     return TextScores(
         items=_items,
         metric="f1",
         right="exact_match",
-        can_be_empty=_can_be_empty,
+        can_be_empty=lambda labels: NO_ANSWER in labels if labels else None,
         gives="answer",
         to="question",
         data="own_qa",
         columns=("prediction", "prediction_text", "answer", "text"),
         group="text",
         read=_read,
-        golds=_golds,
+        golds=lambda example: list(example.side["answers"]),
         notes=_notes,
     )

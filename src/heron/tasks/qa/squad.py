@@ -1,7 +1,8 @@
-"""SQuAD's JSON, nested or flat, as `RawQuestion`s: what the file says, before any of it is checked.
+"""Files of questions as `RawQuestion`s, whose content is not checked yet.
 
-Nested is SQuAD 1.1, SQuAD 2.0 and HeQ (`data`, `paragraphs`, `qas`); flat is ParaShoot (`data` is a
-list of questions, each with its context and its answers as two parallel lists).
+SQuAD's JSON is nested in SQuAD 1.1, SQuAD 2.0 and HeQ (`data`, `paragraphs`, `qas`), and flat in
+ParaShoot (`data` is a list of questions, each with its context and with its answers as two parallel
+lists). A table has one question in each row.
 """
 
 from __future__ import annotations
@@ -16,27 +17,37 @@ from typing import Any
 
 from heron.base.errors import Problem, nearest
 from heron.base.files import parse_json
-from heron.base.tables import read_bytes, table_format
+from heron.base.tables import (
+    Table,
+    as_table,
+    cell_text,
+    is_blank,
+    is_missing,
+    read_bytes,
+    table_format,
+)
+from heron.config.data import DataConfig
+from heron.data.rows import SIDE, Labels, require_columns
+from heron.tasks.qa.task import NO_ANSWER
 
-# Texts of the answers and where each begins; None where a row does not say.
+# The text and the `answer_start` of each answer.
 Answers = list[tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class RawQuestion:
-    """One question as a file has it; nothing in it has been checked.
+    """One question as it is in a file; missing values are None.
 
     Args:
-        number: its line in a table, its number from 1 in JSON.
-        guid: its id, or None.
-        group: the article's title, or None.
-        context: the text that holds the answer.
+        number: its line in a table, or its number from 1 in JSON.
+        guid: its id.
+        group: the article's title.
+        context: the text with the answer.
         question: the question.
-        answers: text and `answer_start` of each; empty where there is no answer, None where the
-            file says nothing about it.
-        row: everything that the file says about it, by name.
-        impossible: what `is_impossible` says, or None.
-        malformed: what is wrong with the shape of `answers`; empty when nothing is.
+        answers: an empty list where there is no answer.
+        row: all values of the question, by name.
+        impossible: the value of `is_impossible`.
+        malformed: what is wrong with the shape of `answers`; empty: nothing.
     """
 
     number: int
@@ -66,12 +77,12 @@ def is_squad(path: Path) -> bool:
 
 
 def place_of(path: Path, number: int) -> str:
-    """Say where a question stands, for messages: its line in a table, its number in JSON."""
+    """Name a question for messages: by its line in a table, by its number in JSON."""
     return f"{path}{' question ' if is_squad(path) else ':'}{number}"
 
 
 def read_squad(path: Path) -> tuple[list[RawQuestion], list[Problem]]:
-    """Read every question of a file, in file order, and what of it is no question."""
+    """Read every question of a file, in file order, and report malformed parts."""
     try:
         content = parse_json(read_bytes(path).decode("utf-8-sig"), halves=True)
     except OSError as error:
@@ -119,7 +130,7 @@ def read_answers(value: Any) -> Answers | None:
 
 
 def _walk(articles: Sequence[Any]) -> Iterator[Mapping[str, Any] | str]:
-    """Yield each question with its context, title and the like, or what is wrong with a part."""
+    """Yield each question with the values around it, or an error about a part."""
     for number, article in enumerate(articles, 1):
         if not isinstance(article, dict):
             yield f"data[{number}] is no object: {article!r:.40}"
@@ -161,3 +172,86 @@ def _question(number: int, row: Mapping[str, Any]) -> RawQuestion:
         impossible=row.get("is_impossible"),
         malformed=malformed,
     )
+
+
+def read_question_table(
+    source: Path | Table,
+    config: DataConfig,
+    labels: Labels,
+    side: Sequence[str] = (),
+    contexts: bool = True,
+) -> tuple[list[RawQuestion], list[Problem]]:
+    """Read every row of a table, and report malformed rows.
+
+    Args:
+        source: the table, or its file.
+        config: names of its columns. Answers may also be in a column `answers`, in the shapes that
+            `read_answers` reads.
+        labels: `required` needs a column of answers.
+        side: columns of `data.columns.side`, which are needed.
+        contexts: whether context and question are needed.
+
+    Raises:
+        DataError: no rows, or missing columns.
+    """
+    table = as_table(source)
+    columns = config.columns
+    keys = dict.fromkeys(side, SIDE)
+    if contexts:
+        keys |= {
+            columns.text: "data.columns.text",
+            str(columns.text_pair): "data.columns.text_pair",
+        }
+    if labels == "required" and "answers" not in table.columns:
+        keys[columns.answer] = "data.columns.answer"
+    require_columns(table, keys)
+    rows = zip(table.rows, table.lines, strict=True)
+    return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
+
+
+def _raw(row: Mapping[str, Any], line: int, table: Table, config: DataConfig) -> RawQuestion:
+    columns, answers, malformed = config.columns, None, ""
+    try:
+        if columns.answer in table.columns:
+            answers = _cells(row[columns.answer], row.get(columns.answer_start))
+            allowed = NO_ANSWER in config.label_order or config.qa.no_answer == "drop"
+            if answers == [] and not allowed:
+                answers = None  # an empty cell: not labelled
+        else:
+            answers = read_answers(row.get("answers"))
+    except AnswersError as error:
+        malformed = str(error)
+    return RawQuestion(
+        number=line,
+        guid=row[columns.guid] if columns.guid in table.columns else None,
+        group=row.get(columns.group or ""),
+        context=row.get(columns.text),
+        question=row.get(str(columns.text_pair)),
+        answers=answers,
+        row=row,
+        malformed=malformed,
+    )
+
+
+def _cells(text: Any, start: Any) -> list[tuple[Any, Any]]:
+    """Read one answer with its start, or lists of several.
+
+    Raises:
+        AnswersError: lists of different lengths.
+    """
+    if isinstance(text, list):
+        starts = [None] * len(text) if start is None else start
+        if not isinstance(starts, list) or len(starts) != len(text):
+            raise AnswersError("as many answer starts as answers are needed")
+        return list(zip(text, starts, strict=True))
+    if is_blank(text):
+        return []
+    return [(cell_text(text) if not isinstance(text, str) else text, _whole(start))]
+
+
+def _whole(start: Any) -> Any:
+    """Read a number from a cell of CSV; other values are reported later."""
+    if is_missing(start):
+        return None
+    written = cell_text(start)
+    return int(written) if written.removeprefix("-").isdecimal() else start

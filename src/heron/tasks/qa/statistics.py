@@ -1,6 +1,6 @@
-"""What a question answering data set is made of: sizes, question words, lengths.
+"""Statistics of a question answering data set: sizes, question words, lengths.
 
-Lengths are in words as white space parts them.
+Lengths are in words between white space.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
 from heron.base.cells import Cell, Table, with_synthetic
+from heron.base.plots import BLUE, FAINT, ORANGE, QUIET, STYLE, png
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.metrics.span_classes import CLUSTERS, OTHER, question_clusters
 from heron.tasks.analysis import SLICES_A_RUN, DataStatistics, Outcome, Shipped
+from heron.tasks.qa.task import NOT_FOR_QUESTIONS
 
 ALL = "all"
-NOT_FOR_QUESTIONS = "not for questions, whose words are those of spaces"
 SIMPLE = 7  # words of a question; one with more is "complex"
-_LENGTH_COLUMNS = ("split", "of", "words", "n")
-_LENGTH_NOTE = (
-    f"Words between white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
-    f"complex: questions of more than {SIMPLE}."
-)
+_TAIL = 0.995  # share of rows with a bar of their own length; the rest shares the last bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +34,12 @@ class SplitStatistics:
     """One split.
 
     Args:
-        articles: distinct groups (a context without an article is one of its own).
-        paragraphs: distinct contexts.
-        questions: rows.
-        unanswered: questions without a gold answer.
-        question_lengths: words of each question.
-        answer_lengths: words of each gold answer.
-        first_words: questions of each cluster, by their first word.
-        near_words: the same by the first question word among the first three words.
+        articles: number of distinct articles; a context without an article counts as one.
+        paragraphs: number of distinct contexts.
+        questions, unanswered: number of questions, and of those without a gold answer.
+        question_lengths, answer_lengths: words of each question and each gold answer.
+        first_words: number of questions by the cluster of their first word.
+        near_words: the same, by the first question word among the first three words.
     """
 
     articles: int
@@ -69,8 +69,6 @@ class QuestionStatistics(DataStatistics):
 
     def describe(self, shipped: Shipped) -> Outcome:
         """Describe the splits that are there."""
-        from heron.tasks.qa.figures import lengths_figure  # matplotlib
-
         described = question_statistics(shipped.splits, self.config.language)
         shown = described.get(ALL) or next(iter(described.values()))
         lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
@@ -85,16 +83,15 @@ class QuestionStatistics(DataStatistics):
 
 
 def _counts(one: SplitStatistics) -> dict[str, Any]:
-    """Turn a split's statistics into JSON's own types; lengths are in `lengths.csv`."""
-    plain = asdict(one)
-    counts = {key: value for key, value in plain.items() if not isinstance(value, list)}
+    """Lay out a split's statistics for JSON, without the lengths, which are in `lengths.csv`."""
+    counts = {key: value for key, value in asdict(one).items() if not isinstance(value, list)}
     return counts | {"complex": one.complex}
 
 
 def question_statistics(
     splits: Mapping[str, Sequence[Example]], language: str
 ) -> dict[str, SplitStatistics]:
-    """Describe each split, and, where there are several, all of them together as `all`.
+    """Describe each split, and all of several splits together as `all`.
 
     Source: ParaShoot, Tables 1 and 3 and Figure 2.
     """
@@ -143,7 +140,11 @@ def length_table(described: Mapping[str, SplitStatistics]) -> Table:
         rows.append((name, "questions", *_summary(one.question_lengths), usual[0], one.complex))
         rows.append((name, "answers", *_summary(one.answer_lengths), usual[1], None))
     columns = ("split", "of", "n", "mean", "median", "longest", "usual", "complex")
-    return Table("Lengths", columns, tuple(rows), _LENGTH_NOTE)
+    note = (
+        f"Words between white space. usual: questions of 4 to {SIMPLE} words, answers of 1 to 4; "
+        f"complex: questions of more than {SIMPLE}."
+    )
+    return Table("Lengths", columns, tuple(rows), note)
 
 
 def _summary(lengths: Sequence[int]) -> tuple[Cell, ...]:
@@ -161,12 +162,12 @@ def _between(lengths: Sequence[int], low: int, high: int) -> float | None:
 def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
     """Lay out ParaShoot's Table 3, by the first word and by the first three.
 
-    Deviates: with a row for the questions that have none of these words, so that shares sum to 1.
-    The paper's 8 rows sum to .873 of its 221 questions.
+    Deviates: adds a row for questions without any of these words, so that shares sum to 1. The
+    paper's 8 rows sum to .873 of its 221 questions.
     """
     return [
         _word_table("Question words: the first word", described, near=False),
-        _word_table("Question words: one of the first three words", described, True),
+        _word_table("Question words: one of the first three words", described, near=True),
     ]
 
 
@@ -188,6 +189,38 @@ def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[st
     rows: list[tuple[str | int, ...]] = []
     for name, one in described.items():
         for what, lengths in (("question", one.question_lengths), ("answer", one.answer_lengths)):
-            counted = sorted(Counter(lengths).items())
-            rows += [(name, what, words, count) for words, count in counted]
-    return {name: [row[place] for row in rows] for place, name in enumerate(_LENGTH_COLUMNS)}
+            rows += [(name, what, *counted) for counted in sorted(Counter(lengths).items())]
+    columns = ("split", "of", "words", "n")
+    return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+
+
+def lengths_figure(described: SplitStatistics, title: str) -> bytes:
+    """Draw how many questions and answers have how many words, as PNG.
+
+    Source: ParaShoot, Figure 2.
+    """
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.5, 3.6), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _draw_lengths(left, described.question_lengths, "Questions")
+        _draw_lengths(right, described.answer_lengths, "Answers")
+        if described.complex is not None:
+            left.axvline(SIMPLE + 0.5, color=ORANGE, linewidth=1, linestyle="--")
+            text = f"more than {SIMPLE} words: {described.complex:.1%}"
+            left.text(1, 0.97, text, ha="right", va="top", transform=left.transAxes, color=ORANGE)
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
+        return png(figure)
+
+
+def _draw_lengths(axes: Axes, lengths: Sequence[int], title: str) -> None:
+    axes.set_title(title)
+    if not lengths:
+        axes.text(0.5, 0.5, "none", ha="center", color=QUIET, transform=axes.transAxes)
+        return
+    last = max(int(np.quantile(lengths, _TAIL)), 1)
+    counts = Counter(min(length, last + 1) for length in lengths)
+    axes.bar([*counts], [*counts.values()], color=BLUE, width=0.85)
+    axes.set(xlabel=f"words (the last bar: more than {last})", ylabel="number")
+    axes.set_xlim(0.3, last + 1.7)
+    axes.grid(axis="y", color=FAINT, linewidth=0.8)
+    axes.set_axisbelow(True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
+from heron.config.data import DataConfig
 from heron.config.schema import Config
+from heron.config.tasks import changed_keys, second_text_problems
 from heron.data.features import FeatureOptions
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.qa.options import CLASSIFIERS, data_problems, problems, reading
 from heron.tasks.task import Task
+
+ANSWER, NO_ANSWER = "answer", "no_answer"
+CLASSIFIERS = ("span", "biaffine")
+NOT_FOR_QUESTIONS = "not for questions, whose words are those of spaces"
+_CHANGES_TEXTS = ("normalize_case", "phrases.remove", "join", "label_field", "columns.truth")
 
 
 def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
-    """Leave a question whose answer is cut out of training: it can only be asked."""
+    """Mark splits to train on: questions whose answer is cut are left out of those only."""
     return replace(options, training=training)
 
 
@@ -23,6 +30,52 @@ def score_names(config: Config) -> list[str]:
     profiles = [language_profile(get_language(config.data.language))]
     no_answer = len(config.data.label_order) > 1
     return list(item_scores(["a"], [["a"]], profiles, no_answer=no_answer))
+
+
+def problems(config: Config) -> Iterator[str]:
+    """List settings of a run that do not work with this task."""
+    if config.optim.class_weights != "none":
+        yield "optim.class_weights weighs classes; task=qa finds spans"
+    if config.encoder.truncation != "only_first":
+        yield (
+            f"encoder.truncation={config.encoder.truncation}: task=qa cuts the text, never the "
+            "question; leave it at only_first"
+        )
+    head = config.head
+    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=qa needs "
+            f"head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as head=span has"
+        )
+    elif head.classifier == "biaffine" and len(head.hidden) != 1:
+        yield f"head.hidden={head.hidden}: head.classifier=biaffine needs one width, [128]"
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with questions."""
+    yield from second_text_problems(config, is_needed=True)
+    if config.label_order not in ([], [ANSWER], [ANSWER, NO_ANSWER]):
+        yield (
+            f"data.label_order={config.label_order}: data.task=qa has the classes [{ANSWER}], or "
+            f"[{ANSWER}, {NO_ANSWER}] where questions may have no answer"
+        )
+    for key in changed_keys(config, *_CHANGES_TEXTS):
+        yield f"{key}: not for data.task=qa, whose answers are counted in the text"
+    if config.generator and config.generator.class_weights:
+        yield (
+            f"data.generator.class_weights={config.generator.class_weights}: not for data.task=qa; "
+            "data.generator.unanswerable sets the share of questions without an answer"
+        )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Describe how answers are read and which questions are left out."""
+    qa = config.qa
+    limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
+    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
+    return {
+        "answers": f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
+    }
 
 
 TASK = Task(
@@ -48,7 +101,7 @@ TASK = Task(
     module=on_demand("heron.tasks.qa.module:ExtractionModule"),
     score_names=score_names,
     scores=on_demand("heron.tasks.qa.scores:text_scores"),
-    analysis=on_demand("heron.tasks.qa.slices:AnswerAnalysis"),
+    analysis=on_demand("heron.tasks.qa.analysis:AnswerAnalysis"),
     statistics=on_demand("heron.tasks.qa.statistics:QuestionStatistics"),
     reading=reading,
     texts=("context", "question"),

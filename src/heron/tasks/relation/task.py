@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from heron.base.registry import on_demand
+from heron.config.data import DataConfig
 from heron.config.schema import Config
-from heron.config.tasks import LABEL_KEYS
-from heron.data.markers import event_markers
+from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
+from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.metrics.classification import RELATIONS
-from heron.tasks.classes import CLASS_FORMATS, class_data_problems, class_score_names
-from heron.tasks.scores import ClassScores
-from heron.tasks.task import Task
+from heron.tasks.classes import CLASS_FORMATS, ClassTask
+from heron.tasks.task import ClassScores
+
+
+def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
+    """Make a reader of tables with one marked event pair in each row."""
+    return open_table(partial(marked_text, markers=event_markers(config)), config, files)
+
+
+def marked_text(reader: RowReader, row: Mapping[str, Any], line: int, markers: Markers) -> Texts:
+    """Read one row: the text without markers, and the spans of both events."""
+    text = reader.text(row, line, reader.config.columns.text)
+    if not text:
+        return "", None, ()
+    try:
+        plain, spans = parse_marked(text, markers)
+    except MarkerError as error:
+        start_1, end_1, start_2, end_2 = markers
+        shown = text if len(text) <= 60 else f"{text[:59]}…"
+        form = f"mark two events: {start_1} … {end_1} … {start_2} … {end_2}"
+        reader.problem(line, f"{error}: '{shown}'", (form, "see data.language and data.markers"))
+        return "", None, ()
+    return plain, None, spans
 
 
 def added_tokens(config: Config) -> tuple[str, ...]:
-    """List the event markers, where the head reads them."""
+    """List the event markers if the head reads them."""
     return event_markers(config.data) if config.head.input == "marked" else ()
 
 
-TASK = Task(
+MARKED_TABLE = Format(open_marked)
+
+TASK = ClassTask(
     forms=("marked", "window"),
     formats=CLASS_FORMATS,
     head="ess",
     keys=("head.distance",),
     baselines=("majority",),
-    data_keys=LABEL_KEYS,
-    data_problems=class_data_problems,
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,
-    head_in_transformers=on_demand("heron.tasks.class_export:class_head_in_transformers"),
-    module=on_demand("heron.tasks.class_module:ClassificationModule"),
     headline=on_demand("heron.metrics.classification:relation_headline"),
-    score_names=class_score_names,
     scores=partial(ClassScores, usual_labels=tuple(RELATIONS)),
-    fit_baseline=on_demand("heron.tasks.class_baselines:fit_class_baseline"),
-    load_baseline=on_demand("heron.tasks.class_baselines:load_class_baseline"),
 )

@@ -1,32 +1,48 @@
-"""What articles and their summaries are like, counted in one pass over their texts.
+"""Counts of articles and their summaries, and their shares with intervals.
 
-Legend: N documents.
+Legend: N documents, R resamples.
 Source: HeSum, sections 3.2 and 3.3 (Tables 1, 2, 5 and 7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from heron.base.cells import Interval
 from heron.base.errors import DataError, Problem
 from heron.languages.analysis import Analysis, with_marks
 from heron.languages.morphology import Morphology
-from heron.metrics.rates import Ids, group_ids
-from heron.metrics.summary_statistics import Tally, Tokens, by_whitespace, by_words
+from heron.metrics.rates import RESAMPLES, Ids, group_ids
+from heron.metrics.summary_statistics import (
+    AVERAGES,
+    COUNTS,
+    SHARES,
+    Floats,
+    Tally,
+    Tokens,
+    average_share,
+    by_whitespace,
+    by_words,
+    draw_shares,
+)
 
 WORDS, WHITESPACE, LEMMAS, MORPHEMES = "words", "whitespace", "lemmas", "morphemes"
-# The same with punctuation marks as tokens among them.
+# The same units, with punctuation marks as further tokens.
 MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
 UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
+COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
 _AT_ONCE = 256  # documents
+_COUNTED = ("morphemes", "constructs", "anaphors", "readings", "ambiguous")
+
+Shares = Mapping[str, Interval | None]
 
 
 class Pair(NamedTuple):
-    """An article and its summary; pairs of one group are not independent ("" stands alone)."""
+    """An article and its summary; `group` names pairs that are not independent, "" is none."""
 
     article: str
     summary: str
@@ -35,17 +51,15 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True)
 class Side:
-    """The articles, or the summaries: what a morphological backend says of them, summed up.
+    """Sums over all articles, or over all summaries, by a morphological backend.
 
     Args:
-        texts: how many.
-        words: of all of them, as the backend counts words.
-        lemmas: distinct ones.
-        morphemes: of all of them; None where the backend does not take words apart.
-        constructs: words in construct state; None where it does not know.
-        anaphors: pronominal suffixes; None where it does not know.
-        readings: ways to take words apart, summed over words; None where it does not know.
-        ambiguous: words that have several.
+        texts, words: numbers; words are those of the backend.
+        lemmas: the distinct ones.
+        morphemes, constructs, anaphors: number of morphemes, of words in construct state and of
+            pronominal suffixes; None where the backend does not tell.
+        readings: number of ways to split each word, summed over words; None likewise.
+        ambiguous: number of words with several readings; None likewise.
     """
 
     texts: int = 0
@@ -57,41 +71,39 @@ class Side:
     readings: int | None = 0
     ambiguous: int | None = 0
 
-    def add(self, one: Analysis) -> None:
+    @classmethod
+    def of(cls, one: Analysis) -> Side:
         """Count one text."""
-        self.texts += 1
-        self.words += one.words
-        self.lemmas.update(one.lemmas)
-        known = one.readings
-        self.morphemes = _sum(self.morphemes, None if one.morphemes is None else len(one.morphemes))
-        self.constructs = _sum(self.constructs, one.constructs)
-        self.anaphors = _sum(self.anaphors, one.anaphors)
-        self.readings = _sum(self.readings, None if known is None else sum(known))
-        several = None if known is None else sum(ways > 1 for ways in known)
-        self.ambiguous = _sum(self.ambiguous, several)
+        readings = one.readings
+        return cls(
+            1,
+            one.words,
+            set(one.lemmas),
+            None if one.morphemes is None else len(one.morphemes),
+            one.constructs,
+            one.anaphors,
+            None if readings is None else sum(readings),
+            None if readings is None else sum(ways > 1 for ways in readings),
+        )
 
     def update(self, other: Side) -> None:
-        """Count the texts of another side, too."""
+        """Add the counts of other texts."""
         self.texts += other.texts
         self.words += other.words
         self.lemmas |= other.lemmas
-        for name in ("morphemes", "constructs", "anaphors", "readings", "ambiguous"):
-            setattr(self, name, _sum(getattr(self, name), getattr(other, name)))
-
-
-def _sum(so_far: int | None, more: int | None) -> int | None:
-    return None if so_far is None or more is None else so_far + more
+        for name in _COUNTED:
+            one, more = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if one is None or more is None else one + more)
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Pairs of articles and summaries.
+    """Counts of some pairs of articles and summaries.
 
     Args:
-        tallies: n-grams counted by each of `UNITS`, without those that the backend lacks.
-        articles: what the backend says of them.
-        summaries: likewise.
-        group_N: number of each pair's group.
+        tallies: counts of n-grams by unit, for those of `UNITS` that the backend has.
+        articles, summaries: counts of the backend.
+        group_N: the number of each pair's group.
     """
 
     tallies: dict[str, Tally]
@@ -104,21 +116,20 @@ class Profile:
 
 
 def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
-    """Count everything about some pairs.
+    """Count some pairs, part by part, because articles are long.
 
     Raises:
-        DataError: there is none, or the backend has no analysis of a text.
+        DataError: there is no pair, or the backend has no analysis of a text.
     """
     if not pairs:
         fix = "statistics need articles with summaries"
         raise DataError(Problem("summary statistics", "no article has a summary", fix))
     tallies: dict[str, Tally] = {}
     articles, summaries = Side(), Side()
-    # Long articles are analysed and forgotten part by part.
     for start in range(0, len(pairs), _AT_ONCE):
         part = pairs[start : start + _AT_ONCE]
-        first = _cut([pair.article for pair in part], articles, morphology)
-        second = _cut([pair.summary for pair in part], summaries, morphology)
+        first = _tokens([pair.article for pair in part], articles, morphology)
+        second = _tokens([pair.summary for pair in part], summaries, morphology)
         for unit in first.keys() & second.keys():
             tally = tallies.setdefault(unit, Tally())
             for article, summary in zip(first[unit], second[unit], strict=True):
@@ -127,37 +138,132 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
     return Profile(ordered, articles, summaries, group_ids([pair.group for pair in pairs]))
 
 
-def _cut(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
-    """Cut texts into each unit, and count what the backend says of them."""
+def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, Sequence[Tokens]]:
+    """Split texts into the tokens of each unit, and add them to the counts of `side`."""
     analyses = morphology.analyse(texts)
     for one in analyses:
-        side.add(one)
-    cut: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
-    cut[LEMMAS] = [one.lemmas for one in analyses]
-    cut[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
+        side.update(Side.of(one))
+    found: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
+    found[LEMMAS] = [one.lemmas for one in analyses]
+    found[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
     if all(one.morphemes is not None for one in analyses):
-        cut[MORPHEMES] = [one.morphemes or () for one in analyses]
-        cut[MARKED_MORPHEMES] = [with_marks(one.morphemes or (), one.marks) for one in analyses]
-    return cut
+        found[MORPHEMES] = [one.morphemes or () for one in analyses]
+        found[MARKED_MORPHEMES] = [with_marks(one.morphemes or (), one.marks) for one in analyses]
+    return found
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
-    """Put profiles of different pairs together, as if they had been counted at once.
-
-    Groups of the same number in two of them stay two groups.
-    """
+    """Join profiles of different pairs; no group is in two of them."""
     units = [unit for unit in UNITS if all(unit in one.tallies for one in profiles)]
     groups, first = [], 0
+    articles, summaries = Side(), Side()
     for one in profiles:
         groups.append(one.group_N + first)
         first += int(one.group_N.max(initial=-1)) + 1
-    articles, summaries = Side(), Side()
-    for one in profiles:
         articles.update(one.articles)
         summaries.update(one.summaries)
-    return Profile(
-        {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units},
-        articles,
-        summaries,
-        np.concatenate(groups),
-    )
+    tallies = {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units}
+    return Profile(tallies, articles, summaries, np.concatenate(groups))
+
+
+class Definition(NamedTuple):
+    """One way to compute the shares, and its distance from a paper's numbers.
+
+    Args:
+        unit: of tokens.
+        counted: `type` or `token`.
+        average: `document` or `corpus`.
+        shares: fractions by name; nan where nothing can be counted.
+        row: the paper's row, if the unit is compared with one.
+        mean_distance, largest: mean and largest absolute difference, as fractions.
+        compared: number of shares that both have.
+    """
+
+    unit: str
+    counted: str
+    average: str
+    shares: Mapping[str, float]
+    row: str | None = None
+    mean_distance: float | None = None
+    largest: float | None = None
+    compared: int = 0
+
+
+class Comparison(NamedTuple):
+    """Shares of a system's summaries and of the gold ones, by unit.
+
+    Each share is over the articles where both have something to count.
+
+    Args:
+        gold, system: the shares.
+        differences: system - gold, with the interval of the same resamples.
+        empty: number of empty summaries of the system.
+    """
+
+    gold: dict[str, Shares]
+    system: dict[str, Shares]
+    differences: dict[str, Shares]
+    empty: int
+
+
+def shares_of(
+    found: Profile, unit: str, count: str = COUNT, average: str = AVERAGE
+) -> dict[str, float]:
+    """Average one unit's shares; fractions, nan where nothing can be counted."""
+    return _averages(found.tallies[unit].shares(count), average)
+
+
+def definitions(found: Profile) -> list[Definition]:
+    """Compute the shares in every way."""
+    return [
+        Definition(unit, count, average, shares_of(found, unit, count, average))
+        for unit in found.tallies
+        for count in COUNTS
+        for average in AVERAGES
+    ]
+
+
+def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
+    """Compute each unit's shares with 95 % intervals; `seed` draws the documents."""
+    return {
+        unit: _intervals(shares_of(found, unit), _draws(tally.shares(COUNT), found.group_N, seed))
+        for unit, tally in found.tallies.items()
+    }
+
+
+def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
+    """Compare a system's summaries with the gold ones of the same articles."""
+    lengths_N = system.tallies[WHITESPACE].lengths()[1]
+    compared = Comparison({}, {}, {}, int((lengths_N == 0).sum()))
+    for unit in system.tallies:
+        own, right = (each.tallies[unit].shares(COUNT) for each in (system, gold))
+        both_N = {name: (own[name][1] > 0) & (right[name][1] > 0) for name in SHARES}
+        means, draws = [], []
+        for shares in (own, right):
+            common = {name: shares[name] * both_N[name] for name in SHARES}
+            means.append(_averages(common))
+            draws.append(_draws(common, gold.group_N, seed))
+        compared.system[unit] = _intervals(means[0], draws[0])
+        compared.gold[unit] = _intervals(means[1], draws[1])
+        compared.differences[unit] = _intervals(
+            {name: means[0][name] - means[1][name] for name in SHARES},
+            {name: draws[0][name] - draws[1][name] for name in SHARES},
+        )
+    return compared
+
+
+def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
+    return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+
+
+def _draws(shares: Mapping[str, Floats], group_N: Ids, seed: int) -> dict[str, Floats]:
+    return draw_shares(shares, group_N, AVERAGE, RESAMPLES, seed)
+
+
+def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:
+    intervals: dict[str, Interval | None] = dict.fromkeys(values)
+    for name, value in values.items():
+        if not np.isnan(value):
+            low, high = np.nanquantile(drawn[name], [0.025, 0.975])
+            intervals[name] = Interval(value, float(low), float(high))
+    return intervals

@@ -16,7 +16,7 @@ from heron.data.rows import SIDE, Format, Labels, Reader, Rows, require_columns
 from heron.languages import get_language
 from heron.languages.unicode import normalise
 from heron.languages.words import words
-from heron.tasks.summarization.options import SUMMARY
+from heron.tasks.summarization.task import SUMMARY
 
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
 # The name in `Example.side` of article and summary as the file has them, where `data.unicode` has

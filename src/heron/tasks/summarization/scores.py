@@ -19,8 +19,8 @@ from heron.metrics.summary import (
     extractive_scores,
     item_rouge,
 )
-from heron.tasks.scores import TextScores
 from heron.tasks.summarization.reader import as_given, read_articles
+from heron.tasks.task import TextScores
 
 
 def _items(

@@ -1,4 +1,4 @@
-"""Statistics of articles and summaries: of a data set, and of a system's beside the gold ones."""
+"""Statistics of the articles and summaries of a data set, and of a system's summaries."""
 
 from __future__ import annotations
 
@@ -10,55 +10,59 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from heron.base.cells import Interval, Table, with_synthetic
+from heron.base.cells import Interval, with_synthetic
 from heron.base.errors import ConfigError, nearest
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.data import DataConfig
+from heron.config.registries import FORK_ANALYSES
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology
-from heron.tasks.analysis import ADDED, Content, DataStatistics, Outcome, Shipped
+from heron.tasks.analysis import Content, DataStatistics, Outcome, Shipped
 from heron.tasks.summarization.bertscore import compute_asked, require_asked
-from heron.tasks.summarization.measures import (
+from heron.tasks.summarization.profile import (
     AVERAGE,
     COUNT,
     Definition,
-    PublishedStatistics,
+    Pair,
+    Profile,
     Shares,
     compare_profiles,
     definitions,
     measure,
+    merge,
+    profile,
 )
-from heron.tasks.summarization.profile import Pair, Profile, merge, profile
 from heron.tasks.summarization.tables import (
+    Published,
     morphology_table,
-    nearest_table,
     share_table,
+    summaries_figure,
     system_table,
     text_table,
 )
 
 ALL = "all"
-ALWAYS = ("file", "line")  # side columns of every table
+ALWAYS = ("file", "line")  # side columns of every data set
 
 
 class Tools(NamedTuple):
-    """What statistics need beside texts: who finds lemmas, and a paper's numbers, if any."""
+    """The morphological backend, and a paper's numbers to compare with, if any."""
 
     morphology: Morphology
-    published: PublishedStatistics | None
+    published: Published | None
 
 
 def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
-    """Open what `morphology=` and `published=` name, so that a wrong name is seen at once.
+    """Open what `morphology=` and `published=` name.
 
     Raises:
-        ConfigError: an unknown backend, or one that cannot work here; no such published numbers.
+        ConfigError: an unknown or unusable backend, or no such published numbers.
         DataError: stored analyses that cannot be read.
     """
     published = None
-    if options.published or "published_statistics" in ADDED:
-        published = ADDED["published_statistics"](config.name, options.published)
+    if options.published or "published_statistics" in FORK_ANALYSES:
+        published = FORK_ANALYSES["published_statistics"](config.name, options.published)
     return Tools(load_morphology(options.morphology, get_language(config.language)), published)
 
 
@@ -78,7 +82,7 @@ class SummaryStatistics(DataStatistics):
         self.tools = None if options.texts else open_tools(options, config)
 
     def describe(self, shipped: Shipped) -> Outcome:
-        """Describe the splits that are there, or write their texts for another tool (`texts=`)."""
+        """Describe the splits, or write their texts for another tool (`texts=`)."""
         sets = _sets(shipped.splits, self.options.by)
         if self.tools is None:
             texts = dict.fromkeys(t for pairs in sets.values() for pair in pairs for t in pair[:2])
@@ -87,39 +91,34 @@ class SummaryStatistics(DataStatistics):
         morphology, published = self.tools
         found = _profiles(sets, morphology)
         measured = {name: measure(one, self.options.seed) for name, one in found.items()}
-        ways = {name: definitions(one, published) for name, one in found.items()}
         similarity = _similarity(sets, self.options)
-        sizes = {name: len(one) for name, one in found.items()}
-        tables = [
-            text_table(found, published, similarity.means, similarity.note()),
-            morphology_table(found, morphology),
-            share_table(measured, sizes, published, morphology),
-            *([nearest_table(ways)] if published else []),
-        ]
+        text = text_table(found, similarity.means, similarity.note())
+        shares = share_table(measured, {name: len(one) for name, one in found.items()}, morphology)
+        ways = {name: definitions(one) for name, one in found.items()}
+        if published:
+            text, shares = published.with_texts(text), published.with_shares(shares, measured)
+            ways = {name: published.rank(one) for name, one in ways.items()}
+        tables = [text, morphology_table(found, morphology), shares]
+        tables += [published.nearest(ways)] if published else []
         facts = {
             "paper": published.paper if published else None,
             "bertscore": similarity._asdict() if similarity.signature else None,
         }
         title = with_synthetic(self.config.name, self.config.synthetic)
-        names = "statistics.csv", "lengths.png"
-        return _outcome(tables, facts, found, measured, ways, morphology, title, names)
+        files = _files(("statistics.csv", "lengths.png"), found, measured, ways, title)
+        return Outcome(tuple(tables), _facts(morphology, facts, found, ways), (), files, title)
 
 
 def describe_system(
-    gold: Sequence[Pair],
-    system: Sequence[Pair],
-    tools: Tools,
-    title: str,
-    stem: str,
-    seed: int,
+    gold: Sequence[Pair], system: Sequence[Pair], tools: Tools, title: str, stem: str, seed: int
 ) -> Outcome:
-    """Set a system's summaries beside the gold ones: novelty, compression, repetition.
+    """Compare a system's summaries with the gold ones: novelty, compression, repetition.
 
     Args:
         gold: articles with their gold summaries.
-        system: the same articles with the system's.
+        system: the same articles with the system's summaries.
         tools: see `open_tools`.
-        title: heads the tables.
+        title: heading of the tables.
         stem: name of the files.
         seed: of the draws behind intervals.
     """
@@ -127,47 +126,24 @@ def describe_system(
     found = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
     measured = {name: measure(one, seed) for name, one in found.items()}
     compared = compare_profiles(found["system"], found["gold"], seed)
-    ways = {name: definitions(one, None) for name, one in found.items()}
-    tables = [
-        system_table(compared, len(gold), published),
-        morphology_table(found, morphology),
-    ]
-    facts, names = {"empty": compared.empty}, (f"{stem}.csv", f"{stem}.png")
-    return _outcome(tables, facts, found, measured, ways, morphology, title, names)
-
-
-def _outcome(
-    tables: Sequence[Table],
-    facts: Mapping[str, Any],
-    found: Mapping[str, Profile],
-    measured: Mapping[str, Mapping[str, Shares]],
-    ways: Mapping[str, Sequence[Definition]],
-    morphology: Morphology,
-    title: str,
-    names: tuple[str, str],
-) -> Outcome:
-    """Put tables, all definitions and the figure of some profiles together."""
-    from heron.tasks.summarization.figures import summaries_figure  # matplotlib
-
-    backend = {"morphology": morphology.name, "note": morphology.note}
-    sets = {"sets": {name: _counts(one, ways[name]) for name, one in found.items()}}
-    table, image = names
-    files: dict[str | Path, Content] = {
-        table: _columns(measured, ways),
-        image: summaries_figure(found, title),
-    }
-    return Outcome(tuple(tables), backend | {**facts} | sets, files=files, title=title)
+    ways = {name: definitions(one) for name, one in found.items()}
+    table = system_table(compared, len(gold))
+    if published:
+        table = published.with_systems(table)
+    facts = _facts(morphology, {"empty": compared.empty}, found, ways)
+    files = _files((f"{stem}.csv", f"{stem}.png"), found, measured, ways, title)
+    return Outcome((table, morphology_table(found, morphology)), facts, (), files, title)
 
 
 class _Similarity(NamedTuple):
-    """How like summaries are to their articles, by set of pairs; empty where nobody asked."""
+    """BERTScore of summaries and their articles, by set; empty without `bertscore=`."""
 
     means: dict[str, float]
-    left_out: dict[str, int]  # pairs with a text that is longer than the encoder reads
+    left_out: dict[str, int]  # pairs with a text that is too long for the encoder
     signature: str | None
 
     def note(self) -> str:
-        """Say what was compared, for the table."""
+        """Describe the comparison, for the table."""
         if self.signature is None:
             return ""
         left_out = f"{self.left_out[ALL]:,} pairs left out as too long"
@@ -175,10 +151,10 @@ class _Similarity(NamedTuple):
 
 
 def _similarity(sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions) -> _Similarity:
-    """Compute BERTScore of summaries beside their articles, as the paper's Table 1.
+    """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
 
-    Summaries are the references, whose states are kept: F1 is the same either way, and articles
-    are long.
+    F1 does not depend on which text is the reference. Summaries are, because the states of
+    references are stored and articles are long.
     """
     config = options.asked()
     if config is None:
@@ -198,7 +174,7 @@ def _similarity(sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions) -> 
 def _sets(
     splits: Mapping[str, Sequence[Example]], by: Sequence[str] | None
 ) -> dict[str, list[Pair]]:
-    """Name the sets of pairs to describe: splits, or in each of them a column's values."""
+    """Collect the sets of pairs to describe: splits, divided by the values of columns."""
     sets: dict[str, list[Pair]] = {}
     for split, examples in splits.items():
         for example in examples:
@@ -212,10 +188,10 @@ def _sets(
 
 
 def require_side(name: str, known: Mapping[str, Any] | Sequence[str]) -> None:
-    """Refuse a column to tell sets of a data set apart by that is not read.
+    """Check that a column of `by=` is read.
 
     Raises:
-        ConfigError: there is none of this name.
+        ConfigError: there is no such column.
     """
     if name not in known:
         given = [each for each in known if each not in ALWAYS]
@@ -224,15 +200,25 @@ def require_side(name: str, known: Mapping[str, Any] | Sequence[str]) -> None:
 
 
 def _profiles(sets: Mapping[str, Sequence[Pair]], morphology: Morphology) -> dict[str, Profile]:
-    """Count each set, and where there are several all of them together."""
+    """Count each set, and all of several sets together."""
     found = {name: profile(pairs, morphology) for name, pairs in sets.items()}
     if len(found) > 1:
         found[ALL] = merge(list(found.values()))
-    return found or {ALL: profile([], morphology)}  # which says that there is none
+    return found or {ALL: profile([], morphology)}  # raises the error
+
+
+def _facts(
+    morphology: Morphology,
+    more: Mapping[str, Any],
+    found: Mapping[str, Profile],
+    ways: Mapping[str, Sequence[Definition]],
+) -> dict[str, Any]:
+    """Lay out the backend, further facts and all counts for JSON."""
+    sets = {name: _counts(one, ways[name]) for name, one in found.items()}
+    return {"morphology": morphology.name, "note": morphology.note, **more, "sets": sets}
 
 
 def _counts(one: Profile, ways: Sequence[Definition]) -> dict[str, Any]:
-    """Turn a profile into JSON's own types."""
     sides = {}
     for name, side in (("articles", one.articles), ("summaries", one.summaries)):
         sides[name] = dataclasses.asdict(side) | {"lemmas": len(side.lemmas)}
@@ -254,11 +240,15 @@ def _finite(shares: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in shares.items()}
 
 
-def _columns(
-    measured: Mapping[str, Mapping[str, Shares]], ways: Mapping[str, Sequence[Definition]]
-) -> dict[str, list[Any]]:
-    """Lay every share of every definition out, one a row; intervals for what tables show."""
-    names = ("texts", "tokens", "count", "average", "statistic", "value", "low", "high")
+def _files(
+    names: tuple[str, str],
+    found: Mapping[str, Profile],
+    measured: Mapping[str, Mapping[str, Shares]],
+    ways: Mapping[str, Sequence[Definition]],
+    title: str,
+) -> dict[str | Path, Content]:
+    """Make the table of every share by every definition, with intervals, and the figure."""
+    columns = ("texts", "tokens", "count", "average", "statistic", "value", "low", "high")
     rows: list[tuple[Any, ...]] = []
     for name, each in ways.items():
         for way in each:
@@ -267,4 +257,5 @@ def _columns(
                 interval = measured[name][way.unit][key] if shown else None
                 bounds = interval[1:] if isinstance(interval, Interval) else (None, None)
                 rows.append((name, way.unit, way.counted, way.average, key, value, *bounds))
-    return {column: [row[place] for row in rows] for place, column in enumerate(names)}
+    table = {column: [row[place] for row in rows] for place, column in enumerate(columns)}
+    return {names[0]: table, names[1]: summaries_figure(found, title)}

@@ -2,29 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
 from heron.config.baseline import EXTRACTIVE
+from heron.config.data import DataConfig
 from heron.config.schema import Config
+from heron.config.tasks import changed_keys
 from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
-from heron.tasks.summarization.options import CLASSIFIERS, data_problems, problems, reading
 from heron.tasks.task import Task
+
+SUMMARY = "summary"  # the one class
+CLASSIFIERS = ("seq2seq", "warm_start")
+_FOR_OTHER_TASKS = (
+    "columns.text_pair",
+    "columns.truth",
+    "join",
+    "label_field",
+    "label_aliases",
+    "phrases.remove",
+    "normalize_case",
+)
 
 
 def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
-    """Say how long targets may be, and whether they begin with the tokenizer's own first token.
+    """Set the length of targets, and whether they begin with the tokenizer's first token.
 
-    A decoder begun here gets that token to begin with, and need not learn to say it.
+    A warm-started decoder always receives that token as its first input.
     """
-    begins = config.head.classifier != "warm_start"
-    return replace(options, max_target=config.task.max_target_tokens, target_start=begins)
+    starts = config.head.classifier != "warm_start"
+    return replace(options, max_target=config.task.max_target_tokens, target_start=starts)
 
 
 def score_names(config: Config) -> list[str]:
     """List the scores of a run, without their intervals."""
     return rouge_names()
+
+
+def problems(config: Config) -> Iterator[str]:
+    """List settings of a run that do not work with this task."""
+    encoder, head = config.encoder, config.head
+    if config.baseline.name != "none":
+        return  # encoder and head are not used
+    if config.optim.class_weights != "none":
+        yield "optim.class_weights weighs classes; task=summarization has one"
+    if encoder.overflow == "windows":
+        yield (
+            "encoder.overflow=windows reads a text in parts; task=summarization reads it once: "
+            "raise encoder.max_length, and leave encoder.overflow=truncate"
+        )
+    if config.trainer.strategy == "fsdp":
+        yield (
+            "trainer.strategy=fsdp gives no process the whole model, which generation needs; with "
+            "task=summarization use trainer.strategy=ddp, encoder.gradient_checkpointing=true and "
+            "optim.name=adafactor"
+        )
+    if head.pooling != "tokens" or head.classifier not in CLASSIFIERS:
+        yield (
+            f"head.pooling={head.pooling}, head.classifier={head.classifier}: task=summarization "
+            f"needs head.pooling=tokens and head.classifier={' or '.join(CLASSIFIERS)}, as "
+            f"{' and '.join(f'head={name}' for name in CLASSIFIERS)} have"
+        )
+    elif head.classifier == "seq2seq" and encoder.name == "scratch":
+        yield (
+            "head=seq2seq uses the decoder of encoder.name, and encoder=scratch has none: name a "
+            "sequence-to-sequence model, or set head=warm_start"
+        )
+    elif head.classifier == "seq2seq" and encoder.num_layers is not None:
+        yield "encoder.num_layers: the decoder of head=seq2seq was trained with all layers"
+
+
+def data_problems(config: DataConfig) -> Iterator[str]:
+    """List settings of a data set that do not work with summaries."""
+    if config.label_order not in ([], [SUMMARY]):
+        yield (
+            f"data.label_order={config.label_order}: data.task=summarization has the one class "
+            f"[{SUMMARY}]"
+        )
+    for key in changed_keys(config, *_FOR_OTHER_TASKS):
+        yield f"{key}: not for data.task=summarization"
+    if config.generator and config.generator.class_weights:
+        yield (
+            f"data.generator.class_weights={config.generator.class_weights}: not for "
+            "data.task=summarization, whose rows are all of one class"
+        )
+
+
+def reading(config: DataConfig) -> dict[str, str]:
+    """Describe where summaries are and which rows are left out."""
+    options = config.summaries
+    limit = options.other_script
+    script = "any script" if limit is None else f"at most {limit:g} of letters of another script"
+    fewest = f"{options.min_summary_tokens} words or more"
+    return {"summaries": f"{config.columns.target}, {options.empty} empty rows, {script}, {fewest}"}
 
 
 TASK = Task(
@@ -48,7 +120,7 @@ TASK = Task(
     module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
     score_names=score_names,
     scores=on_demand("heron.tasks.summarization.scores:text_scores"),
-    analysis=on_demand("heron.tasks.summarization.slices:SummaryAnalysis"),
+    analysis=on_demand("heron.tasks.summarization.analysis:SummaryAnalysis"),
     statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),
     writes="summary",
     reading=reading,

@@ -179,7 +179,7 @@ def test_linking_phrases_go_from_hypotheses_only(write, read, phrases):
 def test_a_hypothesis_of_nothing_but_phrases_is_reported(write, read, phrases):
     write({"label": "e"}, {"hypothesis": "So.", "label": "e"})
     (problem,) = problems(read)
-    assert ".jsonl:2: 'hypothesis' is nothing but linking phrases" in problem
+    assert ".jsonl:2: 'hypothesis' consists of linking phrases only" in problem
 
 
 def test_a_file_of_the_users_own_loses_its_phrases_too(write, tmp_path, config, phrases):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import DataError
 from heron.config.data import DataConfig, FileConfig, PhrasesConfig
-from heron.tasks.nli.phrases import Phrases, read_phrases
+from heron.tasks.nli.reader import Phrases, read_phrases
 
 PHRASES = ("Astfel", "Astfel că", "Prin urmare", "în esență")
 
@@ -75,9 +75,9 @@ def test_listed_phrases_are_normalised_like_the_texts(tmp_path):
     ("content", "message"),
     [
         ("[", "cannot be read"),
-        ('["Astfel"]', "no list of phrases by class"),
-        ('{"reasoning": "Astfel"}', "no list of phrases by class"),
-        ('{"reasoning": [""]}', "no list of phrases by class"),
+        ('["Astfel"]', "does not hold lists of phrases"),
+        ('{"reasoning": "Astfel"}', "does not hold lists of phrases"),
+        ('{"reasoning": [""]}', "does not hold lists of phrases"),
         ('{"reasonin": ["Astfel"]}', "Did you mean 'reasoning'"),
     ],
 )

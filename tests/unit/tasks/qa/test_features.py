@@ -306,7 +306,7 @@ def test_an_answer_without_tokens_has_no_span_and_a_question_is_no_text():
     assert token_span(chars, Span(1, 4)) == (1, 2)
     assert char_span(chars, 1, 2) == (0, 5)
     for first, last in ((0, 1), (2, 1), (0, 0)):
-        with pytest.raises(ValueError, match="no stretch of the text"):
+        with pytest.raises(ValueError, match="no span of the text"):
             char_span(chars, first, last)
 
 

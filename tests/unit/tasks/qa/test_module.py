@@ -201,7 +201,7 @@ def test_gold_answers_map_to_themselves(built):
             scores_BL[allowed_BL] = 0.0
             scores_BL.scatter_(1, batch.answers_B2[:, side : side + 1], 50.0)
         outputs.append(module.output(logits, batch))
-    predictions = module.settle(module.collect(outputs, data, VALIDATION))
+    predictions = module.tune(module.collect(outputs, data, VALIDATION))
     features = data.features[VALIDATION]
     fits = zip(features.guids, features.fits_R, strict=True)
     inexact = {guid for guid, fit in fits if FITS[fit] == INEXACT}

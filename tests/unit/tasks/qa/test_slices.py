@@ -14,7 +14,7 @@ from heron.data.examples import Example, Prediction, Span
 from heron.metrics.rates import group_mean
 from heron.metrics.span import item_scores
 from heron.tasks.analysis import Split
-from heron.tasks.qa.slices import AnswerAnalysis, overlap_table
+from heron.tasks.qa.analysis import AnswerAnalysis, overlap_table
 from small_answers import CLASSES, CONTEXT, KINDS
 
 BY = ("question_word", "answer_length", "question_length", "overlap_class")

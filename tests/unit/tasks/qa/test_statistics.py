@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.data.examples import Example, Span
-from heron.tasks.qa.figures import lengths_figure
 from heron.tasks.qa.statistics import (
     ALL,
     length_counts,
     length_table,
+    lengths_figure,
     question_statistics,
     size_table,
     word_tables,

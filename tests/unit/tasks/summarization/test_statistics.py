@@ -10,16 +10,16 @@ from heron.languages.hebrew import HEBREW
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.metrics.summary_statistics import by_words, summary_statistics
-from heron.tasks.summarization.figures import summaries_figure
-from heron.tasks.summarization.measures import (
-    PublishedStatistics,
+from heron.tasks.summarization.profile import (
+    Pair,
     compare_profiles,
     definitions,
     measure,
+    merge,
+    profile,
     shares_of,
 )
-from heron.tasks.summarization.profile import Pair, merge, profile
-from heron.tasks.summarization.tables import nearest_table, system_table
+from heron.tasks.summarization.tables import summaries_figure, system_table
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(
@@ -114,29 +114,13 @@ def test_a_system_is_compared_over_the_articles_where_both_have_something_to_cou
         assert shares["words"]["novel_2"].value == pytest.approx(expected["novel_2"])
     one, other = (shares["words"]["novel_2"].value for shares in (found.system, found.gold))
     assert found.differences["words"]["novel_2"].value == pytest.approx(one - other)
-    assert "Empty summaries of the system: 1 of 4" in system_table(found, 4, None).note
+    assert "Empty summaries of the system: 1 of 4" in system_table(found, 4).note
 
 
 def test_without_a_paper_definitions_have_no_distance(simplemma):
-    ways = definitions(profile([Pair("a b", "a", "")], simplemma), None)
+    ways = definitions(profile([Pair("a b", "a", "")], simplemma))
     assert {way.mean_distance for way in ways} == {None}
     assert len({way[:3] for way in ways}) == len(ways) == 16
-
-
-@pytest.mark.parametrize("printed", [0.5, None])
-def test_distances_are_over_the_shares_that_both_have(simplemma, printed):
-    row = {"novel_1": printed, "novel_4": 0.9, "compression": 0.25}
-    paper = PublishedStatistics("paper", {}, {"row": row}, {}, {"words": "row"})
-    ways = definitions(profile([Pair("un om", "un", "")], simplemma), paper)  # no four words
-    compared = [way for way in ways if way.row]
-    assert {way.compared for way in compared} == {1 if printed is None else 2}
-    assert {way.largest for way in compared} == {0.25 if printed is None else 0.5}
-    assert {way.mean_distance for way in compared} == {0.25 if printed is None else 0.375}
-    shares = "1 of 7" if printed is None else "2 of 7"
-    assert f"that both have, {shares}" in nearest_table({"test": ways}).note
-    nothing = PublishedStatistics("paper", {}, {"row": {"novel_4": 0.9}}, {}, {"words": "row"})
-    ways = definitions(profile([Pair("un om", "un", "")], simplemma), nothing)
-    assert {way.mean_distance for way in ways} == {None}
 
 
 def test_no_summaries_is_an_error_that_says_so(simplemma):

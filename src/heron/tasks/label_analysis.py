@@ -1,4 +1,4 @@
-"""Accuracy of predicted labels by slice: length, overlap of a pair, lexical diversity, categories.
+"""Accuracy of predicted labels by slice: length, overlap, lexical diversity, categories.
 
 Legend: N rows, M of them.
 """
@@ -20,25 +20,13 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.plots import BLUE, QUIET
 from heron.base.tables import cell_text, read_table
 from heron.config.analyze_options import AnalyzeOptions
-from heron.data.examples import Example
 from heron.languages import get_language
-from heron.languages.morphology import Morphology, load_morphology
-from heron.metrics.diversity import WINDOW, Diversity, diversity
+from heron.languages.morphology import load_morphology
+from heron.metrics.diversity import WINDOW, Diversity
 from heron.metrics.rates import Ids, group_ids, rank_correlation, share
 from heron.tasks.analysis import Drawn, Outcome, RunAnalysis, Split
-from heron.tasks.slices import (
-    Parts,
-    Rows,
-    Shape,
-    Slice,
-    Slicing,
-    category_slices,
-    find_tokenizer,
-    quantile_bins,
-    shape,
-    slice_table,
-    split_categories,
-)
+from heron.tasks.label_statistics import Shape, measure_diversity, shape
+from heron.tasks.slices import Parts, Rows, category_slices, find_tokenizer, quantile_bins
 
 
 class LabelAnalysis(RunAnalysis):
@@ -70,12 +58,12 @@ class LabelAnalysis(RunAnalysis):
 
     @cached_property
     def group_N(self) -> Ids:
-        """For each row the number of its document, or of its first text."""
+        """Number of each row's document, or of its first text."""
         return group_ids([example.group or example.text for example in self.examples])
 
     @cached_property
     def types(self) -> list[list[str]] | None:
-        """For each row its reasoning types; None where nobody named any."""
+        """Reasoning types of each row; None without `types=`."""
         guids = [row.guid for row in self.rows]
         return read_types(self.options.types, guids) if self.options.types else None
 
@@ -86,17 +74,17 @@ class LabelAnalysis(RunAnalysis):
 
     @property
     def groups_name(self) -> str:
-        """What intervals draw."""
+        """See `RunAnalysis`."""
         alone = len(set(self.group_N.tolist())) == len(self.rows)
         return "row" if alone else "whole document (or premise)"
 
     @property
     def note(self) -> str:
-        """What tables of accuracies say below."""
+        """See `RunAnalysis`."""
         return f"[low, high]: 95 %, by {self.groups_name}."
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
-        """Name what labels can be sliced by; see `RunAnalysis`."""
+        """See `RunAnalysis`."""
         types = {} if self.types is None else {"reasoning": self.by_reasoning}
         return types | {
             "ttr": self.by_diversity,
@@ -105,7 +93,7 @@ class LabelAnalysis(RunAnalysis):
         }
 
     def defaults(self) -> list[str]:
-        """List the analyses that this split can have."""
+        """List the analyses that this split allows."""
         first = self.examples[0] if self.examples else None
         pairs = first is not None and first.text_pair is not None
         side = first is not None and "reasoning" in first.side
@@ -113,12 +101,12 @@ class LabelAnalysis(RunAnalysis):
         return [*types, "ttr", "length", *(["overlap"] if pairs else [])]
 
     def run(self, by: str) -> Outcome:
-        """Do one analysis, and say what a word is."""
+        """Run one analysis, and add the definition of a word."""
         found = super().run(by)
         return replace(found, facts={"words": self.options.words, **found.facts})
 
     def measure(self, rows_M: Rows) -> dict[str, Cell]:
-        """Count rows, their accuracy, and what always naming their largest class would get."""
+        """Compute accuracy, and that of always predicting the slice's largest class."""
         counts = Counter(self.gold[row] for row in rows_M)
         return {
             "rows": len(rows_M),
@@ -139,7 +127,7 @@ class LabelAnalysis(RunAnalysis):
         return self.by_category("reasoning", self.types or [])
 
     def by_category(self, by: str, names: Sequence[Iterable[str]]) -> Outcome:
-        """Slice by named categories, of which a row may have several.
+        """Slice by categories, of which a row may have several.
 
         Source: LCHAIM, section 5.2 (reasoning types).
         """
@@ -148,23 +136,14 @@ class LabelAnalysis(RunAnalysis):
         note = self.note + (" A row of several categories counts in each." if several else "")
         return self.sliced(by, category_slices(names), note)
 
-    def by_number(self, name: str, values_N: npt.ArrayLike, note: str = "") -> Outcome:
+    def by_number(self, name: str, values: npt.ArrayLike, note: str = "") -> Outcome:
         """Slice by a number, and show its mean in each slice."""
+        values_N = np.asarray(values, dtype=np.float64)
         parts = quantile_bins(values_N, self.options.bins)
-        numbers_N = np.asarray(values_N, dtype=np.float64)
-        slices = tuple(
-            Slice(
-                part,
-                rows_M,
-                self.measure(rows_M) | {f"mean {name}": float(numbers_N[rows_M].mean())},
-            )
-            for part, rows_M in parts
-        )
-        table = slice_table(f"{self.heading} by {name}", slices, note or self.note)
-        return Outcome((table,), slicings=(Slicing(f"By {name}", slices),))
+        return self.sliced(name, parts, note, {f"mean {name}": values_N})
 
     def by_length(self) -> Outcome:
-        """Slice by the number of words: of the example, and of either text of a pair."""
+        """Slice by the number of words of the example, and of both texts of a pair."""
         values = {"words": [one.first + (one.second or 0) for one in self.shapes]}
         if self.shapes and self.shapes[0].second is not None:
             values |= {
@@ -178,7 +157,7 @@ class LabelAnalysis(RunAnalysis):
         )
 
     def by_overlap(self) -> Outcome:
-        """Slice by the Jaccard overlap of the two texts, over all and inside each gold class."""
+        """Slice by the Jaccard overlap of the two texts, overall and in each gold class."""
         if any(one.overlap is None for one in self.shapes):
             raise ConfigError("by=overlap needs two texts per row; this run's data has one")
         overlap_N = np.asarray([one.overlap for one in self.shapes], dtype=np.float64)
@@ -200,10 +179,10 @@ class LabelAnalysis(RunAnalysis):
         return Table("Accuracy by gold class and overlap", columns, tuple(rows), note)
 
     def by_diversity(self) -> Outcome:
-        """Slice by type-token ratio, and ask what is left of it when length is held fixed.
+        """Slice by type-token ratio, and control for length.
 
         Source: LCHAIM, section 5.1 and Figure 2.
-        Deviates: the paper reports the bins alone, which a ratio that falls with length confounds.
+        Deviates: the paper only has the bins, although the ratio falls with length.
         """
         language = get_language(self.split.data.language)
         backend = load_morphology(self.options.morphology, language)
@@ -253,7 +232,7 @@ class LabelAnalysis(RunAnalysis):
     def _inside_lengths(
         self, ttr_N: npt.NDArray[np.float64], tokens_N: npt.NDArray[np.int64], note: str
     ) -> Table:
-        """Slice by ratio inside each third of lengths, where the ratio cannot stand for length."""
+        """Slice by ratio in each third of lengths, so that length is about equal."""
         rows: list[tuple[Cell, ...]] = []
         for length, members in quantile_bins(tokens_N, 3):
             for name, inside in quantile_bins(ttr_N[members], 3):
@@ -264,24 +243,11 @@ class LabelAnalysis(RunAnalysis):
         return Table("Accuracy by ratio inside thirds of length", columns, tuple(rows), note)
 
 
-def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[Diversity]:
-    """Measure each example's texts together; a text that many rows share is analysed once."""
-    texts = dict.fromkeys(t for e in examples for t in (e.text, e.text_pair) if t is not None)
-    analyses = dict(zip(texts, backend.analyse(list(texts)), strict=True))
-    return [
-        diversity([analyses[t] for t in (example.text, example.text_pair) if t is not None])
-        for example in examples
-    ]
-
-
 def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
-    """Read each row's reasoning types from a table with the columns `guid` and `types`.
-
-    Returns:
-        Types of each guid; none for those that the table lacks.
+    """Read the reasoning types of some guids from a table with the columns `guid` and `types`.
 
     Raises:
-        DataError: the columns are missing, a guid is there twice, or none of `guids` is in it.
+        DataError: a missing column, a repeated guid, or none of `guids` in the table.
     """
     table = read_table(path)
     table.require("guid", "types")
@@ -294,3 +260,16 @@ def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
         what = "none of its guids is among the predictions'"
         raise DataError(Problem(str(path), what, f"those look like '{guids[0]}'" if guids else ""))
     return [types.get(guid, []) for guid in guids]
+
+
+def split_categories(value: Any) -> list[str]:
+    """Read a cell of categories: a list, or text with `,`, `;` or `|` between them."""
+    if value is None:
+        return []
+    if isinstance(value, str):
+        for separator in ";|":
+            value = value.replace(separator, ",")
+        value = value.split(",")
+    elif not isinstance(value, Iterable):
+        value = [value]
+    return [text for one in value if (text := str(one).strip())]

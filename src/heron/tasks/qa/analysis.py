@@ -1,4 +1,4 @@
-"""Scores of answers by slice: question word, lengths, overlap with the gold answer.
+"""Scores of answers by slice (question word, lengths, overlap), and the page of all answers.
 
 Legend: N questions, M of them.
 """
@@ -12,16 +12,16 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
+from heron.base.pages import cards_page, clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Example, Prediction, Span
 from heron.languages import get_language
 from heron.languages.language import Language
-from heron.metrics.rates import RESAMPLES, group_ids, group_means, share
+from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
 from heron.metrics.span_classes import (
     ANSWER_LENGTHS,
@@ -36,26 +36,24 @@ from heron.metrics.span_classes import (
     overlap_classes,
     question_clusters,
 )
-from heron.tasks.analysis import Drawn, Outcome, RunAnalysis
-from heron.tasks.qa.statistics import NOT_FOR_QUESTIONS
-from heron.tasks.slices import Rows, class_slices
+from heron.tasks.analysis import Drawn, Floats, Outcome, TextAnalysis
+from heron.tasks.qa.task import NOT_FOR_QUESTIONS
+from heron.tasks.slices import class_slices
 
-Floats = npt.NDArray[np.float64]
-
-REACH = 3  # words from a question's beginning, among which its question word is looked for
+REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"
 CLASSES = (*OVERLAPS, MISSED, UNANSWERABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One question with its gold answers and the one given.
+    """One question with its gold answers and the predicted one.
 
     Args:
-        example: the question; its spans are the gold answers' places.
-        golds: gold answers as the data set spells them; none where there is no answer.
-        text: the answer given; empty for "no answer".
-        place: where it stands in the context; None for "no answer".
+        example: the question; its spans are those of the gold answers.
+        golds: gold answers as the data set spells them; empty for "no answer".
+        text: the predicted answer; empty for "no answer".
+        place: its span in the context; None for "no answer".
         probability: of the answer, among all spans; None for "no answer".
         n_best: the best candidates: `text`, `start`, `end`, `probability`.
     """
@@ -82,11 +80,11 @@ def read_answered(row: Prediction, example: Example) -> Answered:
     )
 
 
-class AnswerAnalysis(RunAnalysis):
-    """Scores of answers by slice, and a page of all answers; see `RunAnalysis`.
+class AnswerAnalysis(TextAnalysis):
+    """Scores of answers by slice, and a page of all answers; see `TextAnalysis`.
 
-    Source: ParaShoot, Tables 3 and 5 and Figure 2 name the classes; its own analysis has no scores
-    by class.
+    Source: ParaShoot, Tables 3 and 5 and Figure 2 name the classes; the paper has no scores by
+    class.
     """
 
     unused: ClassVar = {
@@ -102,14 +100,14 @@ class AnswerAnalysis(RunAnalysis):
         Drawn("f1", "F1", "D", BLUE, -0.14),
         Drawn("exact_match", "exact match", "o", GREEN, 0.14),
     )
-    note = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
+    page_name = "answers"
 
     @cached_property
     def answers(self) -> list[Answered]:
-        """N answers beside their questions.
+        """N answers with their questions.
 
         Raises:
-            DataError: they are of other data; names the guids.
+            DataError: the answers belong to other data; names the guids.
         """
         found = [read_answered(*pair) for pair in zip(self.rows, self.examples, strict=True)]
         check_places(found, self.split.data.name)
@@ -122,16 +120,39 @@ class AnswerAnalysis(RunAnalysis):
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
-        """Each answer's scores by the standard rules and by those of its language."""
-        return score_answers(self.answers, self.language, len(self.split.data.label_order) > 1)
+        """See `TextAnalysis`: by the standard rules, and by those of the language.
+
+        Scores of answerable questions alone are left out: they are the standard ones in all slices
+        but one.
+        """
+        texts, golds = [row.text for row in self.answers], [row.golds for row in self.answers]
+        no_answer = len(self.split.data.label_order) > 1
+        found = item_scores(texts, golds, [language_profile(self.language)], no_answer=no_answer)
+        return {name: one for name, one in found.items() if not name.startswith("answerable_")}
 
     @cached_property
     def groups(self) -> list[str]:
-        """N names of articles (contexts, where the data set names none): what intervals draw."""
+        """See `TextAnalysis`: articles, or contexts where the data set names no articles."""
         return [row.example.group or row.example.text for row in self.answers]
 
+    @property
+    def questions(self) -> list[str]:
+        """N questions."""
+        return [row.example.text_pair or "" for row in self.answers]
+
+    @cached_property
+    def question_words(self) -> list[str]:
+        """N clusters of question words."""
+        return question_clusters(self.questions, self.language, reach=REACH)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """How each answer overlaps the gold answer."""
+        spans = [row.example.spans for row in self.answers]
+        return overlap_classes([row.place for row in self.answers], spans)
+
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
-        """Name what answers can be sliced by; see `RunAnalysis`."""
+        """See `RunAnalysis`."""
         return {
             "question_word": self.by_question_word,
             "answer_length": self.by_answer_length,
@@ -140,30 +161,10 @@ class AnswerAnalysis(RunAnalysis):
             "answers": self.page,
         }
 
-    def measure(self, rows_M: Rows) -> dict[str, Cell]:
-        """Count questions and average their scores.
-
-        Those of answerable questions alone are the standard ones of all slices but one.
-        """
-        values = {
-            name: score_N[rows_M]
-            for name, score_N in self.scores.items()
-            if not name.startswith("answerable_")
-        }
-        groups = [self.groups[row] for row in rows_M]
-        size: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(self.rows)}
-        return size | group_means(values, groups, self.options.seed)
-
-    def run(self, by: str) -> Outcome:
-        """Do one analysis, and say how intervals are drawn."""
-        found = super().run(by)
-        facts = {"resamples": RESAMPLES, "seed": self.options.seed, "intervals": "articles"}
-        return replace(found, facts=facts | {**found.facts})
-
     def by_question_word(self) -> Outcome:
         """Slice by question word."""
         found = self.sliced("question word", class_slices(self.question_words, (*CLUSTERS, OTHER)))
-        return replace(found, facts={"reach": REACH})
+        return replace(found, facts={**found.facts, "reach": REACH})
 
     def by_answer_length(self) -> Outcome:
         """Slice by the number of words of the first gold answer."""
@@ -181,49 +182,66 @@ class AnswerAnalysis(RunAnalysis):
         )
 
     def by_overlap_class(self) -> Outcome:
-        """Slice by how answers lie to the gold answers, and count these classes."""
+        """Slice by how answers overlap the gold answers, and count these classes."""
         parts = class_slices(self.classes, CLASSES)
         found = self.sliced("overlap of the answer with the gold answer", parts)
         return replace(found, tables=(overlap_table(self.classes, self.groups), *found.tables))
 
-    def page(self) -> Outcome:
-        """Show every answer marked in its context, beside the gold answer."""
-        from heron.tasks.qa.page import answers_page
+    def build_page(self) -> str:
+        """See `TextAnalysis`."""
+        content, synthetic = self.payload(), self.split.data.synthetic
+        return cards_page(
+            "answers.html.j2", self.title, synthetic, content, total=len(self.answers)
+        )
 
-        name = self.split.name
-        file = "answers.html" if name == "test" else f"{name}-answers.html"
-        return Outcome(files={file: answers_page(self)})
+    def payload(self) -> dict[str, Any]:
+        """Lay out the answers for the page, in JSON's types.
 
-    @property
-    def questions(self) -> list[str]:
-        """N questions."""
-        return [row.example.text_pair or "" for row in self.answers]
+        Each context is stored once; offsets count characters.
 
-    @cached_property
-    def question_words(self) -> list[str]:
-        """N clusters of question words."""
-        return question_clusters(self.questions, self.language, reach=REACH)
+        Source: ParaShoot, Figures 3 and A.1.
+        """
+        language, classes, words = self.language, self.classes, self.question_words
+        contexts: dict[str, int] = {}
+        own = f"{language.code}_"
+        names = [n for n in self.scores if n in ("exact_match", "f1") or n.startswith(own)]
+        rows = []
+        for number, row in enumerate(self.answers):
+            context = contexts.setdefault(row.example.text, len(contexts))
+            scores = [round(float(self.scores[name][number]), 4) for name in names]
+            kinds = {"class": classes[number], "word": words[number]}
+            rows.append({**_card(row), "context": context, **kinds, "scores": scores})
+        return {
+            "language": language.code,
+            "direction": language.direction,
+            "scores": names,
+            "classes": [name for name in CLASSES if name in set(classes)],
+            "words": [name for name in (*CLUSTERS, OTHER) if name in set(words)],
+            "contexts": [clean_text(context) for context in contexts],
+            "rows": rows,
+        }
 
-    @cached_property
-    def classes(self) -> list[str]:
-        """How each answer lies to the gold answer."""
-        spans = [row.example.spans for row in self.answers]
-        return overlap_classes([row.place for row in self.answers], spans)
 
-
-def score_answers(
-    rows: Sequence[Answered], language: Language, no_answer: bool
-) -> dict[str, Floats]:
-    """Score answers, float64 `[N]` each; see `heron.metrics.span.item_scores`."""
-    texts, golds = [row.text for row in rows], [row.golds for row in rows]
-    return item_scores(texts, golds, [language_profile(language)], no_answer=no_answer)
+def _card(row: Answered) -> dict[str, Any]:
+    example = row.example
+    # The page cuts the candidates' texts out of the context.
+    best = [[one["start"], one["end"], round(one["probability"], 4)] for one in row.n_best]
+    return {
+        "guid": clean_text(example.guid),
+        "group": "" if example.group == example.text else clean_text(example.group),
+        "question": clean_text(example.text_pair or ""),
+        "golds": [list(span) for span in example.spans],
+        "given": None if row.place is None else list(row.place),
+        "probability": None if row.probability is None else round(row.probability, 4),
+        "best": best,
+    }
 
 
 def check_places(rows: Sequence[Answered], data: str) -> None:
-    """Refuse answers that do not stand in the context where they say that they do.
+    """Check that each answer is the text at its place in the context.
 
     Raises:
-        DataError: names their guids.
+        DataError: names the guids of the others.
     """
     fix = f"are these the texts of {data} that the run was scored on?"
     problems = []
@@ -244,8 +262,8 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
         groups: N names of articles.
 
     Source: ParaShoot, Table 5.
-    Deviates: over all questions of the split instead of 50, with intervals; equality is that of
-    places, where exact match also lets punctuation differ.
+    Deviates: counts all questions of the split instead of 50, with intervals; `equal` compares
+    places, while exact match also ignores punctuation.
     """
     names = np.asarray(classes, dtype=object)
     groups_N = group_ids(groups)
@@ -256,8 +274,8 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
         if name in (MISSED, UNANSWERABLE) and not hits_N.any():
             continue
         errors = None if name == "equal" else share(hits_N[wrong_N], groups_N[wrong_N])
-        said = OVERLAPS.get(name, "")
-        rows.append((name, said, int(hits_N.sum()), share(hits_N, groups_N), errors))
+        printed = OVERLAPS.get(name, "")
+        rows.append((name, printed, int(hits_N.sum()), share(hits_N, groups_N), errors))
     columns = ("class", "in the paper", "n", "share", "share of errors")
     note = "Annotation: the gold answer. By characters. [low, high]: 95 %, by article."
     return Table("Answers by overlap", columns, tuple(rows), note)

@@ -1,9 +1,7 @@
-"""ROUGE of summaries by slice, beside what copying sentences reaches there.
+"""ROUGE of summaries by slice, beside that of copied sentences; and the page of all summaries.
 
-Slices are made of the article and of its gold summary, never of what a system wrote: the same
-rows are then in a slice for every system. Texts are scored and shown as they stand.
-
-Legend: N articles, M of them.
+Slices depend on articles and gold summaries only, so that every system has the same rows in a
+slice. Texts are scored and shown without normalisation. Legend: N articles, M of them.
 """
 
 from __future__ import annotations
@@ -17,24 +15,24 @@ import numpy as np
 
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import DataError, Problem
+from heron.base.pages import cards_page, clean_text, cut_text, fit_length
 from heron.base.plots import BLUE, GREEN, QUIET
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import DataConfig
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
+from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
 from heron.metrics.paired import Floats
-from heron.metrics.rates import RESAMPLES, group_means
 from heron.metrics.summary import extractive_texts, item_rouge
 from heron.metrics.summary_statistics import Tally, by_whitespace, by_words
-from heron.tasks.analysis import Drawn, Outcome, RunAnalysis, Split
-from heron.tasks.slices import Parts, Rows, find_tokenizer, quantile_bins, require_column
+from heron.tasks.analysis import Drawn, Outcome, Split, TextAnalysis
+from heron.tasks.slices import Rows, find_tokenizer, quantile_bins, require_column
 from heron.tasks.summarization.profile import Pair
 from heron.tasks.summarization.statistics import ALWAYS, describe_system, open_tools
 
-# What an analysis is called in tables, and the figure of each pair that it slices by, of those
-# that `heron.metrics.summary_statistics` names.
+# The name in tables, and in `heron.metrics.summary_statistics`, of the numbers to slice by.
 _STATISTICS = {
     "article_length": ("words of the article", "article_length"),
     "summary_length": ("words of the gold summary", "summary_length"),
@@ -44,18 +42,19 @@ _STATISTICS = {
 STATISTICS, PAGE = "statistics", "summaries"  # further analyses
 SEGMENTS = {"words": by_words, "whitespace": by_whitespace}
 UNKNOWN = "(too short)"
+MEGABYTES = 48  # of all articles of a page together; larger pages open slowly
+_EVERY = 10_000_000  # characters: no article is cut because of its own length
 
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """What one system has written.
+    """The summaries of one system.
 
     Args:
-        name: what tables call it.
+        name: its name in tables.
         texts: N summaries; None where it has none.
-        scores: float64 `[N]` each, fractions, see `heron.metrics.summary.item_rouge`; NaN where
-            there is no summary.
-        copied: whether it copies sentences: a measure for the others.
+        scores: ROUGE of N summaries by name, fractions; NaN where it has none.
+        copied: whether it copies sentences, as a reference for the others.
     """
 
     name: str
@@ -64,8 +63,8 @@ class Summarizer:
     copied: bool = False
 
 
-class SummaryAnalysis(RunAnalysis):
-    """ROUGE by slice, statistics of the summaries, and a page of all; see `RunAnalysis`."""
+class SummaryAnalysis(TextAnalysis):
+    """ROUGE by slice, statistics of the summaries, and a page of all; see `TextAnalysis`."""
 
     unused: ClassVar = {"not for the summaries of a run": ("types", "texts", "sample")}
     golds: ClassVar = {"texts": True}
@@ -81,9 +80,8 @@ class SummaryAnalysis(RunAnalysis):
     )
     zoomed = True
     has_systems = True
-    note = (
-        f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples). {COPIED_NOTE}"
-    )
+    page_name = PAGE
+    note = f"{TextAnalysis.note} {COPIED_NOTE}"
 
     def __init__(self, split: Split, options: AnalyzeOptions):
         super().__init__(split, options)
@@ -98,7 +96,7 @@ class SummaryAnalysis(RunAnalysis):
             refuse(options, ("morphology", "published"), f"only by={STATISTICS} uses it")
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
-        """Name what summaries can be sliced by; see `RunAnalysis`."""
+        """See `RunAnalysis`."""
         sliced = {by: partial(self.by_statistic, by) for by in _STATISTICS}
         return {**sliced, STATISTICS: self.statistics, PAGE: self.page}
 
@@ -119,20 +117,20 @@ class SummaryAnalysis(RunAnalysis):
 
     @property
     def groups(self) -> list[str]:
-        """N names of what intervals draw: groups of articles, or each article."""
+        """See `TextAnalysis`: groups of articles, or each article."""
         return [row.group or row.guid for row in self.rows]
 
     @cached_property
     def spell(self) -> Spell:
-        """Spells Unicode variants alike, as the run has read its data."""
+        """Unifies Unicode variants, as the run did when it read its data."""
         return speller(self.split.data.language, self.split.data.unicode)
 
     @cached_property
     def systems(self) -> list[Summarizer]:
-        """The run, other systems, then what copies sentences.
+        """The run, other systems, then those that copy sentences.
 
         Raises:
-            DataError: files that cannot be read, or of other data.
+            DataError: unreadable files, or files of other data.
         """
         written: dict[str, Sequence[str | None]] = {
             self.split.run: [row.prediction for row in self.rows]
@@ -156,7 +154,7 @@ class SummaryAnalysis(RunAnalysis):
         return Summarizer(name, texts, scores)
 
     def _check_golds(self, others: Sequence[Any]) -> None:
-        """Refuse systems of other data: no article in common, or another gold summary."""
+        """Refuse systems without a common article, or with another gold summary."""
         golds = {row.guid: row.gold or "" for row in self.rows}
         language, problems = self.split.data.language, []
         for other in others:
@@ -167,11 +165,8 @@ class SummaryAnalysis(RunAnalysis):
             for guid in golds.keys() & other.references.keys():
                 gold, own = golds[guid], other.references[guid]
                 if (read := self.spell(own)) != (right := self.spell(gold)):
-                    fix = (
-                        KEPT_APART
-                        if are_variants(own, gold, language)
-                        else "is it of the same data?"
-                    )
+                    variants = are_variants(own, gold, language)
+                    fix = KEPT_APART if variants else "is it of the same data?"
                     here, there = around_difference(read, right)
                     own_gold = f"in {self.split.path} '{there}'"
                     what = f"another gold summary than the run has: '{here}', {own_gold}"
@@ -181,43 +176,33 @@ class SummaryAnalysis(RunAnalysis):
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
-        """The scores that papers report, behind each what copying reaches."""
+        """See `TextAnalysis`: the scores that papers report, each followed by those of copies."""
         run, copies = self.systems[0], [one for one in self.systems if one.copied]
         copied = {f"{c.name}_{name}": score for c in copies for name, score in c.scores.items()}
         known = {**run.scores, **copied}
         return {name: known[name] for each in MEASURES for name in (each, *copied_names(each))}
 
     def measure(self, rows_M: Rows) -> dict[str, Cell]:
-        """Count articles and average their scores; what copying reaches has no interval."""
-        values = {name: score_N[rows_M] for name, score_N in self.scores.items()}
-        groups = self.groups
-        drawn = [groups[row] for row in rows_M]
-        cells: dict[str, Cell] = {"n": len(rows_M), "share": len(rows_M) / len(self.rows)}
-        for name, cell in group_means(values, drawn, self.options.seed).items():
-            cells[name] = cell.value if is_copied(name) and isinstance(cell, Interval) else cell
-        return cells
-
-    def sliced(self, title: str, parts: Parts, note: str = "") -> Outcome:
-        """Compute the scores of slices, and say how."""
-        facts = {
-            "resamples": RESAMPLES,
-            "seed": self.options.seed,
-            "intervals": "articles",
-            "words": self.options.words,
-            "bins": self.options.bins,
+        """See `TextAnalysis`; scores of copied sentences have no interval."""
+        return {
+            name: cell.value if is_copied(name) and isinstance(cell, Interval) else cell
+            for name, cell in super().measure(rows_M).items()
         }
-        return replace(super().sliced(title, parts, note), facts=facts)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """See `TextAnalysis`."""
+        return super().facts | {"words": self.options.words, "bins": self.options.bins}
 
     def by_statistic(self, by: str) -> Outcome:
-        """Slice by a figure of articles and gold summaries."""
+        """Slice by a number of articles and gold summaries."""
         values_N = self.statistic(_STATISTICS[by][1])
         return self.sliced(_STATISTICS[by][0], quantile_bins(values_N, self.options.bins, UNKNOWN))
 
     def statistic(self, name: str) -> Floats:
-        """Compute a figure of each pair, float64 `[N]`; NaN where a text is too short."""
-        lengths = dict(
-            zip(("article_length", "summary_length"), self._tally.lengths(), strict=True)
-        )
+        """Compute a number of each pair, float64 `[N]`; NaN where a text is too short."""
+        article_N, summary_N = self._tally.lengths()
+        lengths = {"article_length": article_N, "summary_length": summary_N}
         if name in lengths:
             return lengths[name]
         part_N, whole_N = self._tally.shares()[name]
@@ -231,7 +216,7 @@ class SummaryAnalysis(RunAnalysis):
         return found
 
     def statistics(self) -> Outcome:
-        """Set the summaries beside the gold ones: novelty, compression, repetition."""
+        """Compare the summaries with the gold ones: novelty, compression, repetition."""
         articles, name = map(self.spell, self.articles), self.split.name
         texts = zip(articles, self.gold_texts, self.rows, self.groups, strict=True)
         gold, system = zip(
@@ -246,21 +231,83 @@ class SummaryAnalysis(RunAnalysis):
             gold, system, self.tools, title, f"{name}-{STATISTICS}", self.options.seed
         )
 
-    def page(self) -> Outcome:
-        """Show every summary beside its article and the gold summary."""
-        from heron.tasks.summarization.page import summaries_page
+    def build_page(self, megabytes: float = MEGABYTES) -> str:
+        """See `TextAnalysis`.
 
-        name = self.split.name
-        file = f"{PAGE}.html" if name == "test" else f"{name}-{PAGE}.html"
-        return Outcome(files={file: summaries_page(self)})
+        Args:
+            megabytes: limit of all articles together; longer ones are cut, and the page says so.
+        """
+        longest = fit_length(self.articles, int(megabytes * 1e6), _EVERY)
+        content, synthetic = self.payload(longest), self.split.data.synthetic
+        total = len(self.rows)
+        return cards_page(
+            "summaries.html.j2", self.title, synthetic, content, total=total, longest=longest
+        )
+
+    def payload(self, longest: int | None = None) -> dict[str, Any]:
+        """Lay out the summaries for the page, in JSON's types.
+
+        Args:
+            longest: articles are cut after so many characters.
+
+        Returns:
+            `language`, `direction`, `scores` (names), `systems` (`name`, `copied`), `rows`: `guid`,
+            `group`, `article`, `gold`, and `texts` in the systems' order, each with the places of
+            its `novel` words (those that the article lacks, in characters) and its `scores`.
+        """
+        systems = [{"name": clean_text(one.name), "copied": one.copied} for one in self.systems]
+        return {
+            "language": self.language.code,
+            "direction": self.language.direction,
+            "scores": list(self.systems[0].scores),
+            "systems": systems,
+            "rows": [self._card(number, longest) for number in range(len(self.rows))],
+        }
+
+    def _card(self, number: int, longest: int | None) -> dict[str, Any]:
+        row, article = self.rows[number], self.articles[number]
+        known = set(folded_words(article))
+        return {
+            "guid": clean_text(row.guid),
+            "group": "" if row.group == row.guid else clean_text(row.group),
+            "article": clean_text(cut_text(article, longest)),
+            "gold": _marked(self.gold_texts[number], known),
+            "texts": [_scored(system, number, known) for system in self.systems],
+        }
+
+
+def _scored(system: Summarizer, number: int, known: set[str]) -> dict[str, Any] | None:
+    if (text := system.texts[number]) is None:
+        return None
+    scores = [round(float(values[number]), 4) for values in system.scores.values()]
+    return {**_marked(text, known), "scores": scores}
+
+
+def _marked(text: str, known: set[str]) -> dict[str, Any]:
+    text = clean_text(text)
+    return {"text": text, "novel": novel_places(text, known)}
+
+
+def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
+    """Find the words of a summary that its article lacks.
+
+    Args:
+        summary: the text.
+        known: case-folded words of the article.
+
+    Returns:
+        Start and end of each word, in characters.
+    """
+    places = word_places(summary)
+    return [[start, end] for start, end in places if summary[start:end].casefold() not in known]
 
 
 def read_columns(config: DataConfig) -> list[str]:
-    """List the side columns that articles come with, generated ones as well."""
+    """List the side columns of articles, generated ones included."""
     return [*config.columns.side, *ALWAYS]
 
 
 def _unlike(name: str, taken: Mapping[str, Any]) -> str:
-    """Give a system a name of its own."""
+    """Make a system's name unique."""
     names = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 3))]
     return next(one for one in names if one not in taken and one not in COPIES)
