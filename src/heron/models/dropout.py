@@ -1,9 +1,9 @@
-"""Dropout and attention that suit a CPU: the same functions as usual, in less time.
+"""Faster dropout and attention on a CPU.
 
-torch draws dropout masks on the CPU one number at a time, which takes longer than the matrix
-product beside it; with attention dropout, scaled_dot_product_attention also leaves its fast
-kernel. Here 16 random bits decide each element, and training attends with two matrix products
-around a softmax. Without gradients, and on other devices, everything is as usual.
+torch draws dropout masks on the CPU one number at a time, which takes longer than the next matrix
+product; with attention dropout, scaled_dot_product_attention also loses its fast kernel. Here 16
+random bits decide each element, and training attends with two matrix products around a softmax.
+Without gradients, and on other devices, torch's own functions are used.
 
 Shape suffixes: B sequences, H attention heads, L tokens, D width of one head.
 """
@@ -51,8 +51,8 @@ def use_fast_dropout(model: PreTrainedModel) -> None:
 def fast_dropout(x: Tensor, p: float) -> Tensor:
     """Set elements to zero with probability `p` and scale the others so that the mean stays.
 
-    The bits come from a generator that is seeded by torch's: `torch.manual_seed` and a restored
-    random state decide them, and recomputed activations (gradient checkpointing) meet the same.
+    The bits come from a generator that is seeded by torch's: they are repeated by
+    `torch.manual_seed`, a restored random state, and gradient checkpointing.
 
     Args:
         x: any shape, floating point.
@@ -92,13 +92,12 @@ def attention(
         attention_mask: added to the scores, [B, 1, L, L], or None.
         dropout: probability for the weights; the caller passes 0 in eval mode.
         scaling: factor on the scores; None is 1 / sqrt(D).
-        unused: what other attention functions take.
+        unused: arguments of other attention functions.
 
     Returns:
         Mixed values [B, L, H, D], and the weights [B, H, L, L] or None.
     """
-    # A pass that gradient checkpointing repeats has no gradients yet, but dropout: it must not
-    # differ from its repetition.
+    # Gradient checkpointing's first pass has dropout but no gradients; it must equal the second.
     evaluating = not dropout and not query_BHLD.requires_grad
     if evaluating or query_BHLD.device.type != "cpu":
         usual: tuple[Tensor, None] = sdpa_attention_forward(
@@ -110,8 +109,7 @@ def attention(
     scores_BHLL = torch.matmul(query_BHLD * scaling, key_BHLD.transpose(2, 3))
     if attention_mask is not None:
         scores_BHLL = scores_BHLL + attention_mask.to(scores_BHLL.dtype)
-    # Under autocast softmax would widen to float32 and be narrowed for the product that follows;
-    # the kernel sums in float32 either way.
+    # Autocast would convert softmax to float32 and back; the kernel sums in float32 either way.
     with torch.autocast(query_BHLD.device.type, enabled=False):
         weights_BHLL = scores_BHLL.softmax(dim=-1)
     dropped_BHLL = fast_dropout(weights_BHLL, dropout) if dropout else weights_BHLL
@@ -120,5 +118,5 @@ def attention(
 
 
 AttentionInterface.register(ATTENTION, attention)
-# Without a mask function of its own, transformers would hand over no mask at all, silently.
+# Without a mask function, transformers would silently pass no mask.
 AttentionMaskInterface.register(ATTENTION, eager_mask)

@@ -63,10 +63,10 @@ class Encoder(nn.Module):
         return states_BLD
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
-        """Collect the inputs that only some encoders know."""
+        """Collect the inputs that only some encoders have."""
         settings, extras = self.model.config, {}
         if bool((batch.second_B > 0).any()) and getattr(settings, "type_vocab_size", 1) > 1:
-            # AlephBERT's tokenizer numbers two segments, but the model has one: left out there.
+            # Not for AlephBERT, whose tokenizer numbers two segments, but whose model has one.
             extras["token_type_ids"] = segments(batch)
         if hasattr(settings, "attention_window"):
             # Longformer: the first token, which is pooled, attends to all tokens and they to it.
@@ -75,13 +75,13 @@ class Encoder(nn.Module):
         return extras
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
-        """Tell whether a parameter learns at the head's rate; those of an encoder never do."""
+        """Tell whether a parameter learns at the head's rate; an encoder's never does."""
         return False
 
     def train(self, mode: bool = True) -> Encoder:
-        """Set the mode; frozen parts stay in eval mode, so their dropout is off and they are exact.
+        """Set the mode; frozen parts stay in eval mode, without dropout.
 
-        `from_pretrained` returns eval mode and Lightning keeps it, which silently trains without
+        `from_pretrained` returns eval mode and Lightning keeps it, which would train without
         dropout: callers set the mode and `assert_mode` checks it.
         """
         super().train(mode)
@@ -90,7 +90,7 @@ class Encoder(nn.Module):
         return self
 
     def assert_mode(self, training: bool) -> None:
-        """Fail when a module that should train is in eval mode, or the reverse."""
+        """Assert that every module that is not frozen is in the given mode."""
         frozen = {inner for module in self.frozen for inner in module.modules()}
         wrong = [
             name
@@ -109,11 +109,11 @@ def segments(batch: Batch) -> Tensor:
 
 
 def build_encoder(config: Config, tokenizer: Any = None) -> Encoder:
-    """Load the encoder of a run; a frozen one is the same whatever was drawn before.
+    """Load the encoder of a run; a frozen one does not depend on earlier random numbers.
 
     Args:
         config: the run's.
-        tokenizer: the run's; without one the encoder is taken as a finished run exported it.
+        tokenizer: the run's; None for an encoder that a finished run exported.
     """
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
@@ -130,8 +130,8 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
         pad_id: the tokenizer's padding id.
 
     Raises:
-        ConfigError: the name is neither a folder nor reachable on the hub, has fewer layers than
-            asked for, or fewer positions than `max_length`.
+        ConfigError: the model is not found, has fewer layers than `num_layers`, or fewer positions
+            than `max_length`.
     """
     if config.name == "scratch":
         model = _from_scratch(config, vocabulary, pad_id)
@@ -205,7 +205,7 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     }
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
-    # Layers above num_layers are in the file but not in the model: expected, so not worth a table.
+    # Layers above num_layers are in the file but not in the model: expected, so no warning.
     logger = logging.getLogger("transformers.modeling_utils")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -218,7 +218,7 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
 
 
 def choose_attention(config: EncoderConfig, model_class: Any) -> str:
-    """Choose the attention; Longformer's and DeBERTa's own kind is `eager` to transformers."""
+    """Choose the attention; transformers calls Longformer's and DeBERTa's own `eager`."""
     if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
         return "eager"
     return config.attention
@@ -251,7 +251,7 @@ def _check_positions(config: EncoderConfig, positions: int | None) -> None:
 
 
 def _embeddings(model: PreTrainedModel) -> list[nn.Module]:
-    """Find the embeddings: BERT's kind keeps all together, GPT-2 words and positions apart."""
+    """Find the embeddings: one module in BERT, words and positions in GPT-2."""
     together = getattr(model, "embeddings", None)
     if together is not None:
         return [together]

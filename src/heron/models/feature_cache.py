@@ -1,10 +1,10 @@
-"""The frozen-encoder cache: what an encoder that does not train would say every time, said once.
+"""The cache of frozen encoders: pooled vectors, computed once.
 
-With `encoder.freeze=all` the pooled vectors of a split depend on nothing that training changes.
-They are computed once per (texts, tokenizer, encoder, pooling, precision), stored memory-mapped,
-and shared by every run and process that asks for the same; heads then train on vectors.
+With `encoder.freeze=all` the pooled vectors of a split do not depend on training. They are computed
+once per (texts, tokenizer, encoder, pooling, precision) and stored memory-mapped for all runs and
+processes; heads then train on vectors.
 
-Shape suffixes: B sequences, R rows, P pooled; X where rows and windows both may stand.
+Shape suffixes: B sequences, R rows, P pooled; X rows or windows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from heron.models.encoder import Encoder
 from heron.models.heads import Head, pooled_width
 
 _VERSION = 1
-# What cannot change the states of an encoder in evaluation mode.
+# Settings that cannot change the states of an encoder in evaluation mode.
 _WITHOUT_EFFECT = (
     "name",
     "dropout",
@@ -54,13 +54,12 @@ def is_cacheable(config: Config) -> bool:
 def load_vectors(
     config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Any]]
 ) -> dict[str, np.ndarray]:
-    """Open the pooled vectors of every split, encoding first what no run has encoded yet.
+    """Open the pooled vectors of every split, after encoding splits that no run has encoded yet.
 
     Args:
         config: the run's configuration; `is_cacheable`.
         data: its splits.
-        build: makes encoder and head (for its pooling); called at most once, and not at all when
-            all vectors are there.
+        build: makes encoder and head (for its pooling); called at most once, where needed.
 
     Returns:
         For each split float32 [X, P], memory-mapped: a vector per row, or per window where a row's
@@ -107,12 +106,12 @@ def encode_split(
 
 
 def encoding(config: Config, data: DataModule) -> str:
-    """Fingerprint everything about encoder and pooling that decides a pooled vector."""
+    """Fingerprint everything about encoder and pooling that a pooled vector depends on."""
     encoder, head = config.encoder, config.head
     settings = {k: v for k, v in as_dict(encoder).items() if k not in _WITHOUT_EFFECT}
     weights = identity(encoder)
     if not weights or len(data.tokenizer) > data.known_tokens:
-        # Built from nothing, or with new tokens' embeddings: the seed has drawn some weights.
+        # From scratch, or with embeddings of new tokens: the seed has drawn some weights.
         settings["seed"] = config.seed
     pooling = (head.input, head.pooling, head.combine, head.over_windows, head.distance > 0)
     return fingerprint(settings, weights, pooling, precision(config.trainer.precision))
@@ -125,33 +124,29 @@ def _autocast(config: Config, device: torch.device) -> Callable[[], Any]:
 
 
 class StoredEncoder(Encoder):
-    """Stands where an encoder would: batches bring their vectors, and nothing here trains.
-
-    Args:
-        width: D of the encoder that made the vectors.
-    """
+    """Replaces an encoder where batches have stored vectors; `width` is that encoder's D."""
 
     def __init__(self, width: int):
-        nn.Module.__init__(self)  # there is no model behind it
+        nn.Module.__init__(self)  # there is no model
         self.stored_width = width
         self.frozen = []
 
     @classmethod
     def of(cls, head: HeadConfig, vectors: Mapping[str, np.ndarray]) -> StoredEncoder:
-        """Stand for the encoder that made some splits' vectors."""
+        """Replace the encoder that made some splits' vectors."""
         (stored,) = {array.shape[1] for array in vectors.values()}
         plain = dataclasses.replace(head, distance=0)
         return cls(stored // pooled_width(plain, width=1))
 
     @property
     def width(self) -> int:
-        """D, the width of the hidden states that were pooled."""
+        """D, the width of the pooled states."""
         return self.stored_width
 
     @property
     def layers(self) -> list[nn.Module]:
-        """None here."""
+        """No layers."""
         return []
 
     def assert_mode(self, training: bool) -> None:
-        """Do nothing: there is no dropout that could be off."""
+        """Do nothing: there are no modules."""

@@ -117,11 +117,7 @@ class Head(nn.Module):
         return self.classify(self.pool(states_BLD, batch), batch)
 
     def pool(self, states_BLD: Tensor, batch: Batch) -> Tensor:
-        """Pool the states, without a trained weight.
-
-        Returns:
-            One vector per row, or per window where windows are joined by their logits.
-        """
+        """Pool the states: a vector per row, or per window where logits are joined."""
         pooling = POOLINGS[self.config.pooling]
         pooled_XP = pooling.pool(states_BLD, batch)
         if pooling.of_rows:
@@ -144,10 +140,9 @@ class Head(nn.Module):
         )
 
     def classify(self, pooled_XP: Tensor, batch: Batch) -> Tensor:
-        """Map what `pool` returned to logits_RC, float32.
+        """Map pooled vectors to logits_RC, float32.
 
-        Computed in full precision under autocast too: a head is small, and casting its weights
-        would cost more than it saves.
+        In full precision under autocast too: casting a small head costs more than it saves.
         """
         with torch.autocast(pooled_XP.device.type, enabled=False):
             pooled_XP = pooled_XP.to(next(self.classifier.parameters()).dtype)
@@ -161,19 +156,13 @@ class Head(nn.Module):
 
 
 def new_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
-    """Build the head that a configuration describes, from nothing: a fork's, or `Head`.
-
-    Args:
-        config: see `HeadConfig`.
-        width: D of the encoder.
-        classes: C.
-    """
+    """Build a configuration's head, a fork's or `Head`, for an encoder of width D and C classes."""
     build = Head if config.module is None else HEADS[config.module]
     return build(config, width, classes)
 
 
 def pooled_width(config: HeadConfig, width: int) -> int:
-    """Compute P, the width of what the classifier reads, for an encoder of `width` D."""
+    """Compute P, the width of the classifier's input, for an encoder of `width` D."""
     multiple = POOLINGS[config.pooling].width
     if config.input == "separate":
         multiple *= 4 if config.combine == "compare" else 2
@@ -193,7 +182,7 @@ def combine(u_RD: Tensor, v_RD: Tensor, how: str) -> Tensor:
 def join_windows(values_BX: Tensor, batch: Batch, how: str) -> Tensor:
     """Join the values of each row's windows by their `mean` or `max`; returns [R, X].
 
-    Deterministic: windows of a row stand side by side, so nothing is added in random order.
+    Deterministic: windows of a row are contiguous, so nothing is added in random order.
     """
     if len(values_BX) == len(batch):
         return values_BX
@@ -236,8 +225,8 @@ class PerEvent(nn.Module):
 class Pooler(nn.Module):
     """The TRC repository's SEQ-CLS: BERT's pooler (linear, tanh), then one layer for the classes.
 
-    Deviates: the pooler starts from nothing, because few encoders ship a trained one; the paper
-    has a single linear layer.
+    Deviates: the pooler is untrained, because few encoders ship one; the paper has a single linear
+    layer.
     Source: TRC-Hebrew repository.
     """
 
@@ -293,8 +282,8 @@ class HeadWeights:
     """A head's weights under the names of a class of transformers.
 
     Args:
-        auto: the class that opens encoder and head, such as `AutoModelForQuestionAnswering`.
-        labels: what its outputs are called.
+        auto: the class that loads encoder and head, such as `AutoModelForQuestionAnswering`.
+        labels: names of its outputs.
         layers: the head's weights.
     """
 

@@ -23,10 +23,10 @@ def build_optimizer(
     is k layers below the head learns at `lr * layer_decay ** k`.
 
     Args:
-        encoder: its trainable parameters, at `lr`; those of a decoder in it at `head_lr`.
-        head: its parameters, at `head_lr`.
+        encoder: trains at `lr`, a decoder in it at `head_lr`.
+        head: trains at `head_lr`.
         config: see `OptimConfig`.
-        matrices: ids of the parameters that decay, where their present shape does not tell.
+        matrices: ids of the parameters that decay; None: those with more than one dimension.
     """
 
     def decays(parameter: nn.Parameter) -> bool:
@@ -66,8 +66,8 @@ def schedule(name: str, warmup: int, total_steps: int) -> Callable[[int], float]
 
     Args:
         name: `constant`, `linear` (to 0 at the end) or `cosine` (half a wave, to 0 at the end).
-        warmup: optimizer steps over which the factor rises linearly from 0. Where there are more
-            than `total_steps`, the run ends before the peak.
+        warmup: optimizer steps over which the factor rises linearly from 0; may be more than
+            `total_steps`.
         total_steps: optimizer steps of the whole run.
 
     Source: transformers' `get_linear_schedule_with_warmup` and its neighbours.
@@ -121,7 +121,7 @@ def _depths(encoder: Encoder) -> Callable[[str], int]:
     names = {name: place.get(id(p), -1) for name, p in encoder.named_parameters()}
 
     def depth(name: str) -> int:
-        # Modules outside the stack: embeddings lie below it, a final normalisation above.
+        # Modules outside the stack: embeddings are below it, a final normalisation above.
         if names[name] < 0:
             return len(layers) if "embed" in name or "shared" in name else 0
         return len(layers) - 1 - names[name]

@@ -1,8 +1,7 @@
 """The states of a text's tokens after one layer of an encoder.
 
-Layers above the one asked for are left out of the model, so what comes out is its
-`last_hidden_state`: of encoders that normalise before each block (ModernBERT, GPT-2, T5), whose raw
-states cannot be compared, this has the final normalisation.
+Higher layers are left out of the model, so the states are its `last_hidden_state`. In encoders that
+normalise before each block (ModernBERT, GPT-2, T5), these include the final normalisation.
 
 Shape suffixes: B sequences, L tokens of the longest, T tokens of all texts, D hidden.
 """
@@ -30,14 +29,14 @@ from heron.data.hub import identity, origin
 from heron.data.tokenizer import load_tokenizer
 from heron.models.encoder import count_positions, load_encoder
 
-# Padded tokens of a batch. On a CPU, 8192 take half as long again: less padding, fuller caches.
+# Padded tokens of a batch. On a CPU, 8192 take half as long again.
 TOKENS = 1024
 GPU_TOKENS = 16384
 Ids = np.ndarray  # int64
 
 
 class Pieces(NamedTuple):
-    """A text's token ids: what the tokenizer puts before and after it, and its own."""
+    """A text's token ids, and the tokenizer's own before and after them."""
 
     before: Ids
     text: Ids
@@ -45,12 +44,12 @@ class Pieces(NamedTuple):
 
     @property
     def ids(self) -> Ids:
-        """All of them, in order."""
+        """All ids, in order."""
         return np.concatenate(self)
 
 
 class _Sequence(NamedTuple):
-    """What the encoder reads at once, and which of its states are kept."""
+    """One input of the encoder, and which of its states are kept."""
 
     ids: Ids
     kept: slice
@@ -63,7 +62,7 @@ class TokenEncoder:
     Args:
         model: in evaluation mode, on its device.
         tokenizer: a fast one.
-        positions: the longest sequence it can read, in tokens; None knows no end.
+        positions: its longest input, in tokens; None without a limit.
         precision: `32-true` or `bf16-mixed`.
     """
 
@@ -80,13 +79,13 @@ class TokenEncoder:
         precision: str = "32-true",
         device: torch.device | None = None,
     ) -> TokenEncoder:
-        """Load an encoder without the layers above `layer`; of an encoder-decoder its encoder.
+        """Load an encoder (of an encoder-decoder its encoder) without the layers above `layer`.
 
         Args:
             name: hub id or folder.
             layer: from 1.
             precision: see above.
-            device: null takes a GPU where there is one.
+            device: None takes a GPU where there is one.
 
         Raises:
             ConfigError: no such encoder, or it has fewer layers.
@@ -102,10 +101,10 @@ class TokenEncoder:
         return cls(model.eval().to(device), tokenizer, positions, precision)
 
     def pieces(self, texts: Sequence[str]) -> list[Pieces]:
-        """Cut texts into tokens, without a limit; white space around them is dropped."""
+        """Tokenize stripped texts, without a length limit."""
         stripped = [text.strip() for text in texts]
         if isinstance(self.tokenizer, GPT2Tokenizer | RobertaTokenizer):
-            # To these, a word after a space is another one; bert-score puts a space there too.
+            # They distinguish words after a space; bert-score puts a space there too.
             stripped = [f" {text}" if text else "" for text in stripped]
         if not stripped:
             return []
@@ -119,20 +118,19 @@ class TokenEncoder:
         return [_split(np.asarray(ids, dtype=np.int64), special) for ids, special in rows]
 
     def is_long(self, pieces: Pieces) -> bool:
-        """Tell whether a text is longer than can be read at once."""
+        """Tell whether a text is longer than the encoder's input."""
         return self.positions is not None and sum(map(len, pieces)) > self.positions
 
     def cut(self, pieces: Pieces) -> Pieces:
-        """Leave the end of a long text out; what the tokenizer puts after it stays."""
+        """Cut the end of a long text; the tokenizer's own tokens stay."""
         return pieces._replace(text=pieces.text[: self._room(pieces)])
 
     def states(
         self, texts: Sequence[Pieces], title: str = "encoding", progress: bool | None = None
     ) -> list[Tensor]:
-        """Encode texts, in order of length; those that are too long in overlapping windows.
+        """Encode texts, long ones in overlapping windows.
 
-        A token of several windows keeps the state that it has in the one where it stands furthest
-        from the end: at least an eighth of what fits lies between it and a cut.
+        A token of several windows keeps its state of the window where it is furthest from a cut.
 
         Returns:
             For each text float32 [tokens, D], on the CPU.
@@ -185,15 +183,11 @@ class TokenEncoder:
 
 
 def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:
-    """Lay windows over a text; neighbours share a quarter of their tokens, the last ones more.
-
-    Args:
-        length: of the text, in tokens; more than `room`.
-        room: tokens of a window.
+    """Plan windows of `room` tokens over a longer text; neighbours share a quarter or more.
 
     Returns:
-        For each window its start, and the first token and the end of those that are its own; every
-        token is one window's own.
+        For each window its start, and the first token and the end of its own tokens; every token
+        belongs to one window.
     """
     step = room - room // 4
     starts = [*range(0, length - room, step), length - room]
@@ -202,13 +196,13 @@ def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:
 
 
 def check_backbone(name: str, layer: int) -> dict[str, str]:
-    """Make sure that an encoder is there and has a layer, without loading its weights.
+    """Check that an encoder is there and has a layer, without loading its weights.
 
     Returns:
-        What it is by content: the hashes of a folder's files, or the hub's commit.
+        Its `identity`.
 
     Raises:
-        ConfigError: it is not, or it has not.
+        ConfigError: it is not there, or has fewer layers.
     """
     config = _settings(name, layer)
     with naming(name):
@@ -226,7 +220,7 @@ def check_backbone(name: str, layer: int) -> dict[str, str]:
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Say in an error that it is this encoder's, and not that of a run."""
+    """Rename the keys in errors: this encoder is BERTScore's, not the run's."""
     try:
         yield
     except ConfigError as error:
@@ -236,12 +230,12 @@ def naming(name: str) -> Iterator[None]:
 
 def _settings(name: str, layer: int) -> EncoderConfig:
     if name == "scratch":
-        raise ConfigError("bertscore model scratch: an encoder that was trained is needed")
+        raise ConfigError("bertscore model scratch: name a trained encoder")
     return EncoderConfig(name=name, num_layers=layer, max_length=8, fast_dropout=False)
 
 
 def _split(ids: Ids, special: Sequence[int]) -> Pieces:
-    """Tell the tokenizer's own tokens from the text's."""
+    """Separate the tokenizer's own tokens from the text's."""
     own = np.flatnonzero(np.asarray(special) == 0)
     first, last = (own[0], own[-1] + 1) if len(own) else (len(ids), len(ids))
     return Pieces(ids[:first], ids[first:last], ids[last:])

@@ -52,7 +52,7 @@ def test_tokens_hold_their_words_and_understood_words_are_left_out(tmp_path, nam
         ("6\tגר", "6 גר", r"a\.conllu:10: not a line of CoNLL-U"),
         ("7\t.", "8\t.", r"a\.conllu:12: word 8 comes after word 6"),
         ("1-5\t", "1-9\t", r"a\.conllu:4: words 8 to 9 of a token are missing"),
-        ("6\tגר", "x\tגר", r"a\.conllu:10: no line"),
+        ("6\tגר", "x\tגר", r"a\.conllu:10: not a line"),
         ("1-5\t", "1-0\t", r"a\.conllu:4: 1-0 is not a range of words"),
     ],
 )

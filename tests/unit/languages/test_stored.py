@@ -74,7 +74,7 @@ def test_a_folder_holds_many_files_and_texts_do_not_reach_over_their_ends(tmp_pa
 
 def test_a_place_without_analyses_says_what_is_expected(tmp_path):
     written(tmp_path, SAMPLE, "mine.conllu")
-    with pytest.raises(ConfigError, match="say where"):
+    with pytest.raises(ConfigError, match="name a file or folder"):
         load_morphology("conllu", HEBREW)
     with pytest.raises(ConfigError, match=r"no such file.*Did you mean 'mine.conllu'"):
         load_morphology(f"conllu:{tmp_path / 'mine.conlu'}", HEBREW)

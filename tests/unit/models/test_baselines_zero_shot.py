@@ -181,7 +181,7 @@ def test_model_without_the_class_is_refused(
 def test_model_that_cannot_be_had_is_named_by_its_own_key() -> None:
     with pytest.raises(ConfigError) as caught:
         load_zero_shot(config(Path("nobody/no-such-model")))
-    assert str(caught.value).startswith("baseline.model=nobody/no-such-model: neither a folder")
+    assert str(caught.value).startswith("baseline.model=nobody/no-such-model: not a local folder")
 
 
 def test_weights_that_can_run_code_are_not_loaded(tiny_encoder: Path, tmp_path: Path) -> None:

@@ -34,17 +34,14 @@ from heron.models.baselines.word_vectors import (
     vector_source,
 )
 
+WEIGHTS = "classifier.safetensors"
+VECTORS = "vectors.json"
 _CHUNK = 2048  # rows per kernel matrix, so that it stays small
 
 
 @dataclass(frozen=True, slots=True)
 class LinearClassifier:
-    """One weight vector per class.
-
-    Args:
-        weights_CF: float64.
-        bias_C: float64; minus infinity for a class that training has not shown.
-    """
+    """One weight vector per class, float64; the bias of an untrained class is minus infinity."""
 
     weights_CF: np.ndarray
     bias_C: np.ndarray
@@ -64,8 +61,8 @@ class KernelClassifier:
         weights_PS: their coefficients in each machine, positive for the pair's first class.
         bias_P: float64.
         gamma: of the kernel, exp(-gamma |x - s|^2); an array of one number.
-        classes_K: the class ids that occur in training, rising.
-        total: number of classes C; an array of one number.
+        classes_K: ids of the classes that occur in training, rising.
+        total: C; an array of one number.
     """
 
     supports_SF: np.ndarray
@@ -77,7 +74,7 @@ class KernelClassifier:
 
     def scores(self, features_RF: np.ndarray) -> np.ndarray:
         """Return scores_RC: votes of the machines, ties broken by their summed decision values."""
-        from sklearn.metrics.pairwise import rbf_kernel
+        from sklearn.metrics.pairwise import rbf_kernel  # start-up time
 
         scores_RC = np.full((len(features_RF), int(self.total[0])), -np.inf)
         for start in range(0, len(features_RF), _CHUNK):
@@ -97,7 +94,7 @@ class KernelClassifier:
             votes_RK[:, second] += decision_R < 0
             sums_RK[:, first] += decision_R
             sums_RK[:, second] -= decision_R
-        # Less than a third either way: breaks ties and never turns a vote.
+        # Less than a third either way: breaks ties and never changes a vote.
         return votes_RK + sums_RK / (3 * (np.abs(sums_RK) + 1))
 
 
@@ -107,19 +104,14 @@ _KINDS: dict[str, type[Any]] = {"linear": LinearClassifier, "kernel": KernelClas
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """What is done to each feature before it is classified.
-
-    Args:
-        shift_F: is subtracted.
-        factor_F: then multiplies.
-    """
+    """Scaling of each feature: subtract `shift_F`, then multiply by `factor_F`."""
 
     shift_F: np.ndarray
     factor_F: np.ndarray
 
     @classmethod
     def fit(cls, features_RF: np.ndarray, how: str) -> Scaling:
-        """Measure the train split; a feature that never changes is only shifted."""
+        """Fit the train split; a constant feature is only shifted."""
         features_RF = np.asarray(features_RF, dtype=np.float64)
         width = features_RF.shape[1]
         if how == "none":
@@ -143,16 +135,16 @@ def fit_svm(
     Args:
         features_RF: already scaled.
         labels_R: class ids; at least two different ones.
-        classes: number of classes C.
+        classes: C.
         settings: kernel, C, tolerance, iterations, class weights.
-        seed: of the order in which the linear solver visits rows.
+        seed: of the linear solver's order of rows.
 
     Returns:
-        The classifier, and what scikit-learn warned of, one line each.
+        The classifier, and scikit-learn's warnings.
 
     Source: RoNLI appendix B; scikit-learn's `LinearSVC`, as in the repository, and `SVC`.
     """
-    from sklearn.svm import SVC, LinearSVC
+    from sklearn.svm import SVC, LinearSVC  # start-up time
 
     shared: Any = {
         "C": settings.C,
@@ -163,11 +155,11 @@ def fit_svm(
     }
     if settings.kernel == "linear":
         machine = LinearSVC(**shared)
-        said = _fit(machine, features_RF, labels_R)
-        return _linear(machine, classes, signs=(-1, 1)), said
+        warned = _fit(machine, features_RF, labels_R)
+        return _linear(machine, classes, signs=(-1, 1)), warned
     machine = SVC(kernel="rbf", cache_size=500, **shared)
-    said = _fit(machine, features_RF, labels_R)
-    return _kernel(machine, classes), said
+    warned = _fit(machine, features_RF, labels_R)
+    return _kernel(machine, classes), warned
 
 
 def fit_softmax(
@@ -177,7 +169,7 @@ def fit_softmax(
 
     Source: RoNLI appendix B.
     """
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression  # start-up time
 
     machine = LogisticRegression(
         C=settings.C,
@@ -186,20 +178,20 @@ def fit_softmax(
         class_weight=_class_weight(settings),
         random_state=seed,
     )
-    said = _fit(machine, features_RF, labels_R)
-    return _linear(machine, classes, signs=(0, 1)), said
+    warned = _fit(machine, features_RF, labels_R)
+    return _linear(machine, classes, signs=(0, 1)), warned
 
 
 def fit_majority(labels_R: np.ndarray, classes: int) -> LinearClassifier:
-    """Make a classifier that reads no features: its scores are the log shares of the classes."""
+    """Make a classifier without features: its scores are the log shares of the classes."""
     with np.errstate(divide="ignore"):
         bias_C = np.log(np.bincount(labels_R, minlength=classes) / len(labels_R))
     return LinearClassifier(np.zeros((classes, 0)), bias_C)
 
 
 def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> None:
-    """Write the arrays of both as safetensors, under their names."""
-    from safetensors.numpy import save
+    """Write the arrays of both as safetensors."""
+    from safetensors.numpy import save  # start-up time
 
     arrays = {name: np.ascontiguousarray(a) for name, a in asdict(classifier).items()}
     arrays |= {f"scaling.{name}": np.ascontiguousarray(a) for name, a in asdict(scaling).items()}
@@ -209,12 +201,8 @@ def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> Non
 
 
 def load_classifier(path: Path) -> tuple[Classifier, Scaling]:
-    """Read what `save_classifier` wrote.
-
-    Raises:
-        ConfigError: it holds something else.
-    """
-    from safetensors import SafetensorError, safe_open
+    """Read the file of `save_classifier`; raises a ConfigError if it holds something else."""
+    from safetensors import SafetensorError, safe_open  # start-up time
 
     try:
         with safe_open(path, framework="numpy") as file:
@@ -232,8 +220,8 @@ def _class_weight(settings: BaselineConfig) -> str | None:
 
 
 def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[str]:
-    """Fit; returns one line where the optimizer was stopped before it was done."""
-    from sklearn.exceptions import ConvergenceWarning
+    """Fit; returns a warning where the optimizer stopped before it converged."""
+    from sklearn.exceptions import ConvergenceWarning  # start-up time
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
@@ -247,7 +235,7 @@ def _fit(machine: Any, features_RF: np.ndarray, labels_R: np.ndarray) -> list[st
 
 
 def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassifier:
-    """Take the weights out of a linear model; with two classes it has one vector for both."""
+    """Get the weights of a linear model; with two classes it has one vector for both."""
     weights_KF, bias_K = machine.coef_, machine.intercept_
     if len(machine.classes_) == 2:
         weights_KF = np.outer(signs, weights_KF[0])
@@ -259,7 +247,7 @@ def _linear(machine: Any, classes: int, signs: tuple[int, int]) -> LinearClassif
 
 
 def _kernel(machine: Any, classes: int) -> KernelClassifier:
-    """Lay libsvm's coefficients out per pair of classes.
+    """Arrange libsvm's coefficients per pair of classes.
 
     A support vector of class i has K - 1 coefficients, one for each other class: in row j - 1 of
     `dual_coef_` against a later class j, in row j against an earlier one.
@@ -272,7 +260,7 @@ def _kernel(machine: Any, classes: int) -> KernelClassifier:
         of_first_S = np.where(owner_S == first, machine.dual_coef_[second - 1], 0)
         of_second_S = np.where(owner_S == second, machine.dual_coef_[first], 0)
         rows.append(of_first_S + of_second_S)
-    # With two classes scikit-learn turns the signs, so that positive means the second class.
+    # With two classes scikit-learn inverts the signs, so that positive means the second class.
     sign = -1 if len(present) == 2 else 1
     return KernelClassifier(
         supports_SF=machine.support_vectors_,
@@ -284,20 +272,16 @@ def _kernel(machine: Any, classes: int) -> KernelClassifier:
     )
 
 
-WEIGHTS = "classifier.safetensors"
-VECTORS = "vectors.json"
-
-
 @dataclass(frozen=True, slots=True)
 class ShallowBaseline:
     """A fitted shallow system.
 
     Args:
         features: examples to features_RF.
-        scaling: of the features, as the train split showed them.
+        scaling: of the features, fitted on the train split.
         classifier: features to scores.
-        source: the word vectors behind the features, or None.
-        notes: what is to be known about the fit, JSON, for `status.json`.
+        source: the word vectors of the features, or None.
+        notes: warnings and counts of the fit for `status.json`.
     """
 
     features: Callable[[Sequence[Example]], np.ndarray]
@@ -309,16 +293,14 @@ class ShallowBaseline:
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
         """Return probabilities_RC, float32: the softmax of the classifier's scores.
 
-        Logistic regression means them so, and for `majority` they are the classes' shares. The
-        scores of support vectors are distances and votes: their softmax keeps the order, but is
-        no calibrated probability.
+        Those of support vectors, whose scores are distances and votes, are not calibrated.
         """
         scores_RC = self.classifier.scores(self.scaling(self.features(examples)))
         probabilities_RC: np.ndarray = softmax(scores_RC, axis=1).astype(np.float32)
         return probabilities_RC
 
     def save(self, folder: Path) -> None:
-        """Write classifier, scaling, and what is needed to find the word vectors again."""
+        """Write classifier, scaling, and the word vectors' description."""
         save_classifier(folder / WEIGHTS, self.classifier, self.scaling)
         if self.source is not None:
             write_json(folder / VECTORS, self.source.keep(folder))
@@ -329,10 +311,10 @@ def fit_shallow(config: Config, examples: Sequence[Example]) -> ShallowBaseline:
 
     Args:
         config: the run's; `batching.oversample` counts rows of rare classes more than once.
-        examples: the train split, labelled; nothing else is ever looked at.
+        examples: the labelled train split.
 
     Raises:
-        DataError: fewer than two classes to tell apart.
+        DataError: fewer than two classes.
     """
     labels = config.data.label_order
     labels_R = label_ids(examples, labels)
@@ -357,7 +339,7 @@ def _fit_cbow(
     features_RF = features(examples)
     scaling = Scaling.fit(features_RF, settings.scale)
     fit = fit_svm if settings.name == "cbow_svm" else fit_softmax
-    classifier, said = fit(
+    classifier, warned = fit(
         scaling(features_RF)[order_R],
         labels_R[order_R],
         len(config.data.label_order),
@@ -365,12 +347,12 @@ def _fit_cbow(
         config.seed,
     )
     others = other_vectors(settings.name, settings.vectors, config.data.language)
-    notes = {"train_words": features.counts, "warnings": [*said, others] if others else said}
+    notes = {"train_words": features.counts, "warnings": [*warned, others] if others else warned}
     return ShallowBaseline(features, scaling, classifier, source, notes)
 
 
 def load_shallow(config: Config, folder: Path) -> ShallowBaseline:
-    """Open what `ShallowBaseline.save` has left in a run's `model/`."""
+    """Open a run's `model/`, as `ShallowBaseline.save` wrote it."""
     classifier, scaling = load_classifier(folder / WEIGHTS)
     if config.baseline.name == "majority":
         return ShallowBaseline(no_features, scaling, classifier, None, {})
@@ -392,6 +374,6 @@ def no_features(examples: Sequence[Example]) -> np.ndarray:
 
 
 def train_texts(examples: Sequence[Example]) -> list[str]:
-    """Collect the first texts, then the second ones, to train word vectors on."""
+    """List all first texts, then all second texts."""
     pairs = [example.text_pair for example in examples if example.text_pair is not None]
     return [*(example.text for example in examples), *pairs]

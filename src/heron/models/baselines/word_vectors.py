@@ -1,7 +1,8 @@
 """Mean word vectors of text pairs, from vectors that are trained on the train split or read.
 
 A source of vectors has a `key`, the fingerprint of everything that its vectors depend on, and opens
-them only when asked: stored features need none.
+them only when asked: stored features need none. `keep` leaves in a run's `model/` what
+`kept_vectors` needs, and returns its description, JSON.
 
 Shape suffixes: V words, G n-gram buckets, D width, T texts, U distinct words, R rows, F features.
 """
@@ -14,7 +15,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,12 @@ from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
 from heron.languages.words import folded_words, words
 
+_VERSION = 1
+_SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
+# gensim's errors on files of another kind.
+_UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
+_FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
+_SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}
 # `BaselineConfig.words`.
 SPLITTERS: Mapping[str, Callable[[str], list[str]]] = {
     "words": words,
@@ -39,26 +46,23 @@ class WordVectors:
 
     Args:
         places: the row of each known word.
-        vectors_VD: one row per known word (in fastText its n-grams are already in it), float32.
+        vectors_VD: one row per known word (in fastText including its n-grams), float32.
         ngrams_GD: one row per bucket of n-grams, float32; None for vectors without n-grams.
-        shortest, longest: characters per n-gram, the marks of a word's two ends included.
+        shortest, longest: characters per n-gram, including the marks of a word's two ends.
     """
 
     places: dict[str, int]
     vectors_VD: np.ndarray
     ngrams_GD: np.ndarray | None = None
-    shortest: int = 3
-    longest: int = 6
+    shortest: int = _SHORTEST
+    longest: int = _LONGEST
 
     def find(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Look words up.
-
-        Args:
-            words: U words, best each once.
+        """Look up U words.
 
         Returns:
-            vectors_UD, float32, and known_U: whether there was anything to look up. A word that is
-            neither known nor has n-grams is the zero vector.
+            vectors_UD, float32, and known_U. A word that is neither known nor has n-grams is the
+            zero vector.
 
         Source: Bojanowski et al. 2017; the same numbers as gensim's `FastTextKeyedVectors`.
         """
@@ -78,7 +82,7 @@ class WordVectors:
     def _buckets(self, word: str) -> list[int]:
         if self.ngrams_GD is None:
             return []
-        from gensim.models.fasttext import ft_ngram_hashes
+        from gensim.models.fasttext import ft_ngram_hashes  # start-up time
 
         return list(ft_ngram_hashes(word, self.shortest, self.longest, len(self.ngrams_GD)))
 
@@ -86,17 +90,17 @@ class WordVectors:
 def mean_vectors(
     texts: Sequence[Sequence[str]], vectors: WordVectors
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Take the mean vector of each text's words: the continuous bag of words.
+    """Average the vectors of each text's words, repeated words included.
 
     Args:
-        texts: T texts, as their words; a word that occurs twice counts twice.
-        vectors: where to look the words up.
+        texts: the words of T texts.
+        vectors: their vectors.
 
     Returns:
-        means_TD, float32 (zeros for a text without words), and counts of words: `words`,
-        `without_vector` (they count as zero vectors), and `empty` texts.
+        means_TD, float32 (zeros for a text without words), and counts: `words`, `without_vector`
+        (they count as zero vectors), and `empty` texts.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array  # start-up time
 
     places: dict[str, int] = {}
     columns = np.asarray(
@@ -115,36 +119,15 @@ def mean_vectors(
     }
 
 
-_VERSION = 1
-_SHORTEST, _LONGEST = 3, 6  # characters per n-gram, fastText's defaults
-# What gensim raises on files that hold something else.
-_UNREADABLE = (ValueError, EOFError, OSError, AssertionError, NotImplementedError, struct.error)
-_FACEBOOK, _TEXT = (".bin",), (".vec", ".vec.gz", ".txt", ".txt.gz")
-
-
-class VectorSource(Protocol):
-    """Word vectors that are not loaded yet."""
-
-    @property
-    def key(self) -> str:
-        """Fingerprint of everything that decides the vectors."""
-
-    def open(self) -> WordVectors:
-        """Load them."""
-
-    def keep(self, folder: Path) -> dict[str, Any]:
-        """Leave in a run's `model/` what `kept_vectors` needs; returns its description, JSON."""
-
-
 @dataclass(frozen=True)
 class TrainedVectors:
     """fastText skip-gram vectors trained on some texts, once per content and seed.
 
     Args:
-        settings: width, epochs and the like.
+        settings: width, epochs and so on.
         texts: the train split's texts.
         seed: of the initial vectors and the samples drawn.
-        cache: where they are stored.
+        cache: folder where they are stored.
 
     Deviates: RoNLI takes vectors trained on Common Crawl and Wikipedia (`baseline.vectors=FILE`).
     """
@@ -162,12 +145,12 @@ class TrainedVectors:
         return fingerprint(_VERSION, settings, self.seed, list(self.texts))
 
     def open(self) -> WordVectors:
-        """Load the stored vectors, memory-mapped, training them first where there are none."""
+        """Load the stored vectors, memory-mapped, training them first where needed."""
         arrays, words = self._load()
         return _wrap(arrays["vectors"], arrays["ngrams"], words)
 
     def keep(self, folder: Path) -> dict[str, Any]:
-        """Link the stored vectors into `folder`: no room on the same disk, else copies."""
+        """Link the stored vectors into `folder`, or copy them from another disk."""
         arrays, words = self._load()
         for name, array in arrays.items():
             assert isinstance(array, np.memmap)
@@ -176,10 +159,34 @@ class TrainedVectors:
         return {"kept": True, "key": self.key}
 
     def _load(self) -> tuple[array_store.Arrays, list[str]]:
-        arrays, rest = array_store.load_or_build(
-            self.cache, "word-vectors", self.key, lambda: _train(self)
-        )
+        arrays, rest = array_store.load_or_build(self.cache, "word-vectors", self.key, self._train)
         return arrays, rest["words"]
+
+    def _train(self) -> tuple[array_store.Arrays, dict[str, list[str]]]:
+        """Train with gensim; with more workers the order of the updates would differ every time."""
+        from gensim.models import FastText  # start-up time
+
+        settings = self.settings
+        sentences = [SPLITTERS[settings.words](text) for text in self.texts]
+        model = FastText(
+            vector_size=settings.dim,
+            min_count=settings.min_count,
+            bucket=settings.buckets,
+            min_n=_SHORTEST,
+            max_n=_LONGEST,
+            sg=1,
+            seed=self.seed,
+            workers=1,
+        )
+        model.build_vocab(sentences)
+        if not len(model.wv):
+            raise ConfigError(
+                f"baseline.min_count={settings.min_count}: no word of the train split occurs that "
+                "often"
+            )
+        model.train(sentences, total_examples=len(sentences), epochs=settings.epochs)
+        arrays = {"vectors": model.wv.vectors, "ngrams": model.wv.vectors_ngrams}
+        return arrays, {"words": list(model.wv.index_to_key)}
 
 
 @dataclass(frozen=True)
@@ -188,7 +195,7 @@ class VectorFile:
 
     Args:
         path: the file.
-        sha256: what it must hold, if known.
+        sha256: its expected hash, if known.
 
     Raises:
         ConfigError: no such file, another kind of file, or its content has changed.
@@ -215,48 +222,39 @@ class VectorFile:
         return fingerprint(_VERSION, sha256_file(self.path))
 
     def open(self) -> WordVectors:
-        """Read the file with gensim.
-
-        Raises:
-            ConfigError: it holds something else.
-        """
-        from gensim.models import KeyedVectors
+        """Read the file with gensim; raises a ConfigError if it holds something else."""
+        from gensim.models import KeyedVectors  # start-up time
         from gensim.models.fasttext import load_facebook_vectors
 
         try:
-            if self.path.name.endswith(_FACEBOOK):
-                found = load_facebook_vectors(str(self.path))
-                return WordVectors(
-                    found.key_to_index,
-                    found.vectors,
-                    found.vectors_ngrams,
-                    found.min_n,
-                    found.max_n,
-                )
-            found = KeyedVectors.load_word2vec_format(str(self.path), unicode_errors="replace")
-            return WordVectors(found.key_to_index, found.vectors)
+            if not self.path.name.endswith(_FACEBOOK):
+                plain = KeyedVectors.load_word2vec_format(str(self.path), unicode_errors="replace")
+                return WordVectors(plain.key_to_index, plain.vectors)
+            found = load_facebook_vectors(str(self.path))
         except _UNREADABLE as error:
             raise ConfigError(
                 f"baseline.vectors={self.path}: cannot be read as word vectors: {error}"
             ) from error
+        return WordVectors(
+            found.key_to_index, found.vectors, found.vectors_ngrams, found.min_n, found.max_n
+        )
 
     def keep(self, folder: Path) -> dict[str, Any]:
-        """Copy nothing (such files have gigabytes): remember where it is and what it holds."""
+        """Copy nothing (such files have gigabytes), but note path and hash."""
         return {"path": str(self.path.absolute()), "sha256": sha256_file(self.path)}
 
 
 @dataclass(frozen=True)
 class KeptVectors:
-    """The trained vectors that a run has left in its `model/`."""
+    """Trained vectors in a run's `model/`."""
 
     folder: Path
     key: str
 
     def open(self) -> WordVectors:
         """Load them, memory-mapped."""
-        vectors, ngrams = (
-            np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in ("vectors", "ngrams")
-        )
+        vectors = np.load(self.folder / "vectors.npy", mmap_mode="r")
+        ngrams = np.load(self.folder / "ngrams.npy", mmap_mode="r")
         return _wrap(vectors, ngrams, read_json(self.folder / "words.json"))
 
     def keep(self, folder: Path) -> dict[str, Any]:
@@ -266,17 +264,13 @@ class KeptVectors:
         return {"kept": True, "key": self.key}
 
 
+VectorSource = TrainedVectors | VectorFile | KeptVectors
+
+
 def vector_source(
     settings: BaselineConfig, texts: Sequence[str], seed: int, cache: Path
 ) -> VectorSource:
-    """Choose the source that `baseline.vectors` names.
-
-    Args:
-        settings: the baseline.
-        texts: the train split's texts; the only ones that vectors are ever trained on.
-        seed: the run's.
-        cache: the cache folder.
-    """
+    """Choose the source that `baseline.vectors` names; `texts` are the train split's."""
     if settings.vectors == "train":
         return TrainedVectors(settings, list(dict.fromkeys(texts)), seed, cache)
     return VectorFile(Path(settings.vectors).expanduser())
@@ -289,35 +283,8 @@ def kept_vectors(folder: Path, description: dict[str, Any]) -> VectorSource:
     return VectorFile(Path(description["path"]), description["sha256"])
 
 
-def _train(source: TrainedVectors) -> tuple[array_store.Arrays, dict[str, list[str]]]:
-    """Train with gensim; one worker, or the order of the updates would differ every time."""
-    from gensim.models import FastText
-
-    settings = source.settings
-    sentences = [SPLITTERS[settings.words](text) for text in source.texts]
-    model = FastText(
-        vector_size=settings.dim,
-        min_count=settings.min_count,
-        bucket=settings.buckets,
-        min_n=_SHORTEST,
-        max_n=_LONGEST,
-        sg=1,
-        seed=source.seed,
-        workers=1,
-    )
-    model.build_vocab(sentences)
-    if not len(model.wv):
-        raise ConfigError(
-            f"baseline.min_count={settings.min_count}: no word of the train split occurs that often"
-        )
-    model.train(sentences, total_examples=len(sentences), epochs=settings.epochs)
-    arrays = {"vectors": model.wv.vectors, "ngrams": model.wv.vectors_ngrams}
-    return arrays, {"words": list(model.wv.index_to_key)}
-
-
 def _wrap(vectors_VD: np.ndarray, ngrams_GD: np.ndarray, words: list[str]) -> WordVectors:
-    places = {word: place for place, word in enumerate(words)}
-    return WordVectors(places, vectors_VD, ngrams_GD, _SHORTEST, _LONGEST)
+    return WordVectors({word: place for place, word in enumerate(words)}, vectors_VD, ngrams_GD)
 
 
 def _link(path: Path, target: Path) -> None:
@@ -329,16 +296,12 @@ def _link(path: Path, target: Path) -> None:
         shutil.copyfile(path, target)
 
 
-_VERSION = 1
-_SIDES = {"pair": ("text", "text_pair"), "premise": ("text",), "hypothesis": ("text_pair",)}
-
-
 class CbowFeatures:
-    """Turns examples into feature rows; what was computed once is read from the cache.
+    """Turns examples into mean word vectors (continuous bag of words), stored in the cache.
 
     Args:
         settings: which texts, and what a word is.
-        source: the word vectors, opened only where something is to be computed.
+        source: the word vectors, opened only where something is computed.
         cache: the cache folder.
 
     Source: RoNLI paper, section 4, "classifiers based on word embeddings".
@@ -349,10 +312,10 @@ class CbowFeatures:
         self.counts: dict[str, int] = {}  # of the last call
 
     def __call__(self, examples: Sequence[Example]) -> np.ndarray:
-        """Return features_RF, float32; F is D per text that is read.
+        """Return features_RF, float32; F is D per text that is used.
 
         Raises:
-            DataError: examples without the second text, where it is read.
+            DataError: examples without the second text, where it is used.
         """
         sides = _SIDES[self.settings.input]
         parts = [self._means(read_side(examples, side)) for side in sides]

@@ -29,16 +29,16 @@ _Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ZeroShotBaseline:
-    """An NLI model and the sentences that stand for the classes; nothing is fitted.
+    """An NLI model and one sentence per class; nothing is fitted.
 
-    Under `definitions`, the pair is written into one text by `baseline.template`, and a class's
-    score is how far that text entails the class's sentence.
+    Under `definitions`, `baseline.template` makes one text of the pair, and a class's score is how
+    strongly that text entails the class's sentence.
 
     Args:
         config: the run's.
         model: a sequence classifier, in eval mode.
         tokenizer: the model's.
-        notes: the model's commit, JSON.
+        notes: the model's name and commit.
 
     Source: Yin, Hay and Roth 2019 ("definition": a label is asked for by its definition), as used
         by RoNLI, section 4, "Multilingual BERT".
@@ -81,7 +81,7 @@ class ZeroShotBaseline:
         return np.asarray(probabilities_RC, dtype=np.float32)
 
     def save(self, folder: Path) -> None:
-        """Leave nothing: config.yaml names the model, and status.json its commit."""
+        """Write nothing: config.yaml names the model, and status.json its commit."""
         folder.mkdir(parents=True, exist_ok=True)
 
     def _logits(self, pairs: Sequence[_Pair]) -> np.ndarray:
@@ -93,7 +93,7 @@ class ZeroShotBaseline:
         encoded = self.tokenizer(
             [first for first, _ in pairs],
             [second for _, second in pairs],
-            # The pair gives way, never the sentence; of two given texts, the longer one.
+            # The pair is cut, never the sentence; of two given texts, the longer one.
             truncation="longest_first" if direct else "only_first",
             max_length=_limit(self.config.baseline, self.tokenizer),
         )
@@ -117,9 +117,12 @@ def load_zero_shot(config: Config) -> ZeroShotBaseline:
     """Load the model that `baseline.model` names; its own code is never run.
 
     Raises:
-        ConfigError: it cannot be had, or lacks a class that is needed.
+        ConfigError: it cannot be loaded, or lacks a required class.
     """
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import (  # start-up time
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+    )
 
     settings = config.baseline
     where = EncoderConfig(name=settings.model, revision=settings.revision)
@@ -141,13 +144,10 @@ def load_zero_shot(config: Config) -> ZeroShotBaseline:
 
 
 def misplace(probabilities_RC: np.ndarray) -> np.ndarray:
-    """Order class probabilities as RoNLI's repository does, by mistake.
+    """Permute class probabilities as RoNLI's repository does, by mistake.
 
-    transformers' pipeline returns the scores sorted, with the order of the classes beside them. To
-    bring them back, score k belongs to class order[k]. The repository gives class k the score
-    number order[k] instead: the inverse permutation. The highest score so comes to the class whose
-    number is the rank of the first class ("contrastive"): right when the best class is the first,
-    or when the order is its own inverse; otherwise wrong.
+    transformers' pipeline returns sorted scores and the order of the classes. Score k belongs to
+    class order[k]; the repository gives class k the score number order[k], the inverse permutation.
 
     Source: RoNLI repository, nli_learning/bert_multilingual_zero_shot; the .08 row of Table 4.
     """
@@ -163,7 +163,7 @@ def model_classes(model: Any) -> list[str]:
 
 
 def class_index(names: Sequence[str], label: str, settings: BaselineConfig) -> int:
-    """Find a class among the model's, whatever its capitals.
+    """Find a class among the model's, ignoring case.
 
     Raises:
         ConfigError: the model has no such class.
@@ -178,7 +178,7 @@ def class_index(names: Sequence[str], label: str, settings: BaselineConfig) -> i
 
 
 def _limit(settings: BaselineConfig, tokenizer: Any) -> int:
-    """Bound the length by the model's own; tokenizers without one name a huge number."""
+    """Bound the length by the model's; a tokenizer without a limit has a huge number."""
     return min(settings.max_length, int(tokenizer.model_max_length))
 
 
