@@ -1,4 +1,4 @@
-"""`Table`: typed cells, shown in a terminal, in Markdown, in HTML and in CSV.
+"""`Table`: typed cells, written as Markdown and CSV here, and shown by terminal and pages.
 
 People get rounded text (`0.482 ± 0.011 (3)`), programs get every number in a column of its own.
 """
@@ -11,12 +11,9 @@ import io
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 from heron.base.tables import as_text
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
 
 
 class Summary(NamedTuple):
@@ -43,8 +40,6 @@ class Formatted(NamedTuple):
 
 
 SYNTHETIC = "synthetic data: not a research result"
-_LONGEST_WORD = 24  # longer ones (a job's name) may break, or little else would fit
-_GAP = 3  # characters between two columns
 
 Cell = str | int | float | Summary | Interval | Formatted | None
 
@@ -108,82 +103,6 @@ def sort_value(cell: Cell) -> float | str:
             return cell[0]
         case _:
             return cell
-
-
-def to_rich(table: Table, width: int) -> RichTable:
-    """Build the table for a terminal of `width` characters; its note is for the caller to print.
-
-    Lines break between words. A table that does not fit even then is wider than `width`: rich
-    itself would rather drop columns, a line that the terminal wraps loses nothing.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
-    shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    shown.title, shown.title_justify = Text(table.title, "bold"), "left"
-    headings = [name.replace("_", " ") for name in table.columns]
-    rows = [[show(cell) for cell in row] for row in table.rows]
-    widths = _fit([*zip(headings, *rows, strict=True)], width)
-    for index, heading in enumerate(headings):
-        words = any(isinstance(row[index], str) for row in table.rows)
-        justify: Literal["left", "right"] = "left" if words else "right"
-        shown.add_column(Text(heading), justify=justify, width=widths[index], overflow="fold")
-    for cells in rows:
-        shown.add_row(*map(Text, cells))
-    return shown
-
-
-def split_columns(table: Table, width: int) -> list[Table]:
-    """Cut a table that is wider than a terminal into several, the first column in each of them.
-
-    Args:
-        table: any.
-        width: of the terminal, in characters.
-
-    Returns:
-        The table itself where it fits; its note stands below the last one.
-    """
-    shown = [[show(row[index]) for row in table.rows] for index in range(len(table.columns))]
-    names = [name.replace("_", " ") for name in table.columns]
-    first, *widths = map(
-        _narrowest, ([name, *cells] for name, cells in zip(names, shown, strict=True))
-    )
-    parts: list[list[int]] = [[]]
-    room = width - first
-    for index, needed in enumerate(widths, 1):
-        if parts[-1] and needed + _GAP > room:
-            parts.append([])
-            room = width - first
-        parts[-1].append(index)
-        room -= needed + _GAP
-    tables = []
-    for number, part in enumerate(parts):
-        chosen = [0, *part]
-        rows = tuple(tuple(row[index] for index in chosen) for row in table.rows)
-        title = table.title + (", further columns" if number else "")
-        note = table.note if number == len(parts) - 1 else ""
-        tables.append(Table(title, tuple(table.columns[index] for index in chosen), rows, note))
-    return tables
-
-
-def _narrowest(cells: Sequence[str]) -> int:
-    """Width of a column whose lines break between words."""
-    words = [word for cell in cells for word in cell.split()]
-    return min(max(map(len, words), default=1), _LONGEST_WORD)
-
-
-def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Choose column widths: no line breaks where there is room, from the left."""
-    widths = list(map(_narrowest, columns))
-    spare = width - sum(widths) - _GAP * (len(widths) - 1)
-    for index, column in enumerate(columns):
-        more = max(map(len, column)) - widths[index]
-        if more <= spare:
-            widths[index] += more
-            spare -= more
-    return widths
 
 
 def to_markdown(table: Table) -> str:

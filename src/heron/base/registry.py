@@ -1,9 +1,8 @@
 """Registries: what a configuration names, heron's own and what forks add.
 
-heron's own entries are written as `module:attribute` and imported when they are asked for, so that
-a run loads only what it uses, and a lower layer needs no import of a higher one. A fork registers
-its entries when it is imported (see `heron.base.forks`), which happens at the first name that heron
-itself does not have.
+heron's own entries are written as `module:attribute` and imported when they are used, so that a run
+loads only what it needs, and a lower layer does not import a higher one. A fork registers its
+entries when it is imported, which happens at the first name that heron itself does not have.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import experiment_roots
-from heron.base.forks import load_forks
+from heron.base.folders import experiment_roots, load_forks
 
 Entry = TypeVar("Entry")
 
@@ -26,7 +24,7 @@ def load(place: str) -> Any:
 
 
 def on_demand(place: str) -> Callable[..., Any]:
-    """Make a function that imports `module:attribute` when it is called, and calls that."""
+    """Make a function that imports `module:attribute` when it is called, and calls it."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return load(place)(*args, **kwargs)
@@ -74,18 +72,14 @@ class Registry(Generic[Entry]):
         if name not in self._added:
             load_forks(experiment_roots())
         if name not in self._added:
-            what = (
-                f"{self.key}={name}: unknown {self.kind}"
-                if self.key
-                else f"no {self.kind} '{name}'"
-            )
+            unknown = f"{self.key}={name}: unknown {self.kind}"
+            what = unknown if self.key else f"no {self.kind} '{name}'"
             raise ConfigError(f"{what}.{nearest(name, self)}")
         return self._added[name]
 
     def find(self, name: str) -> Entry | None:
         """Look an entry up, forks' included; None where there is none of this name."""
-        present = name in self
-        return self[name] if present else None
+        return self[name] if name in self else None
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry of this name, forks' included."""

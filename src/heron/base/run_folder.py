@@ -21,8 +21,8 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import SEAL, damaged_files, read_json, write_json
-from heron.base.notices import say
 from heron.base.secrets import redacted
+from heron.base.terminal import say
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 

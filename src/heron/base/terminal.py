@@ -1,12 +1,76 @@
-"""Tables on the terminal, or in a log."""
+"""What heron prints: tables, progress bars, and warnings, each once in a command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from heron.base.cells import Table, split_columns, to_rich
+from heron.base import ranks
+from heron.base.cells import Table, show
+from heron.base.secrets import redact
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+Work = TypeVar("Work")
 
 _LOG_WIDTH = 120  # characters, where the output is a file or a pipe
+_LONGEST_WORD = 24  # longer words (such as a job's name) may break
+_GAP = 3  # characters between two columns
+
+# Warnings printed so far. A module global, because any layer may warn, and no job of a command is
+# to repeat the warning of another.
+_said: set[str] = set()
+
+
+def say(what: str, about: str | None = None, who: str = "heron train") -> None:
+    """Print a warning on standard error, unless this command has printed it before.
+
+    Args:
+        what: the warning.
+        about: identifies the warning; default: its text.
+        who: the command that warns.
+    """
+    if not has_said(about or what) and ranks.is_first():
+        print(f"{who}: warning: {redact(what)}", file=sys.stderr, flush=True)
+    _said.add(about or what)
+
+
+def has_said(about: str) -> bool:
+    """Tell whether this command, or another job of its sweep, has printed a warning."""
+    return about in _said
+
+
+def said() -> set[str]:
+    """List the warnings that this command has printed."""
+    return set(_said)
+
+
+def mark_said(what: Iterable[str]) -> None:
+    """Do not print these warnings, which another process of this command has printed."""
+    _said.update(what)
+
+
+def begin() -> None:
+    """Begin a new command, which may print every warning again."""
+    _said.clear()
+
+
+def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
+    """Show a bar on standard error while a plan is worked off.
+
+    Args:
+        plan: one entry for each step of the bar.
+        title: what is being done.
+        wanted: show it or not; None shows it on terminals.
+    """
+    from rich.console import Console  # start-up time, here and below
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if wanted is None else wanted
+    return track(plan, title, console=console, disable=not shown, transient=True)
 
 
 def print_tables(tables: Sequence[Table]) -> None:
@@ -24,3 +88,79 @@ def print_tables(tables: Sequence[Table]) -> None:
         needed = console.measure(shown, options=console.options.update(width=10_000)).maximum
         console.size = ConsoleDimensions(max(width, needed), console.height)
         console.print(shown, Text(table.note, "dim"), "", sep="\n")
+
+
+def to_rich(table: Table, width: int) -> RichTable:
+    """Build the table for a terminal of `width` characters; its note is for the caller to print.
+
+    Lines break between words. A table that does not fit even then is wider than `width`: rich
+    itself would rather drop columns, a line that the terminal wraps loses nothing.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
+    shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    shown.title, shown.title_justify = Text(table.title, "bold"), "left"
+    headings = [name.replace("_", " ") for name in table.columns]
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    widths = _fit([*zip(headings, *rows, strict=True)], width)
+    for index, heading in enumerate(headings):
+        words = any(isinstance(row[index], str) for row in table.rows)
+        justify: Literal["left", "right"] = "left" if words else "right"
+        shown.add_column(Text(heading), justify=justify, width=widths[index], overflow="fold")
+    for cells in rows:
+        shown.add_row(*map(Text, cells))
+    return shown
+
+
+def split_columns(table: Table, width: int) -> list[Table]:
+    """Cut a table that is wider than a terminal into several, the first column in each of them.
+
+    Args:
+        table: any.
+        width: of the terminal, in characters.
+
+    Returns:
+        The table itself where it fits; its note stands below the last one.
+    """
+    shown = [[show(row[index]) for row in table.rows] for index in range(len(table.columns))]
+    names = [name.replace("_", " ") for name in table.columns]
+    first, *widths = map(
+        _narrowest, ([name, *cells] for name, cells in zip(names, shown, strict=True))
+    )
+    parts: list[list[int]] = [[]]
+    room = width - first
+    for index, needed in enumerate(widths, 1):
+        if parts[-1] and needed + _GAP > room:
+            parts.append([])
+            room = width - first
+        parts[-1].append(index)
+        room -= needed + _GAP
+    tables = []
+    for number, part in enumerate(parts):
+        chosen = [0, *part]
+        rows = tuple(tuple(row[index] for index in chosen) for row in table.rows)
+        title = table.title + (", further columns" if number else "")
+        note = table.note if number == len(parts) - 1 else ""
+        tables.append(Table(title, tuple(table.columns[index] for index in chosen), rows, note))
+    return tables
+
+
+def _narrowest(cells: Sequence[str]) -> int:
+    """Width of a column whose lines break between words."""
+    words = [word for cell in cells for word in cell.split()]
+    return min(max(map(len, words), default=1), _LONGEST_WORD)
+
+
+def _fit(columns: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Choose column widths: no line breaks where there is room, from the left."""
+    widths = list(map(_narrowest, columns))
+    spare = width - sum(widths) - _GAP * (len(widths) - 1)
+    for index, column in enumerate(columns):
+        more = max(map(len, column)) - widths[index]
+        if more <= spare:
+            widths[index] += more
+            spare -= more
+    return widths

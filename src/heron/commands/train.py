@@ -9,9 +9,9 @@ from pathlib import Path
 
 from heron.base import ranks
 from heron.base.errors import ConfigError, HeronError, first_line
-from heron.base.notices import begin
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import begin
 from heron.config.compose import Composition, compose_and_run, own_words
 from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config

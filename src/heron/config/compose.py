@@ -25,8 +25,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import conf_dir, conf_dirs, config_groups, data_sets
-from heron.base.forks import add_forks
+from heron.base.folders import add_forks, conf_dir, conf_dirs, config_groups, data_sets
 from heron.base.yaml_files import read_yaml
 from heron.config.checks import resolve, resolve_stages
 from heron.config.data import read_config

@@ -20,9 +20,9 @@ import torch
 from torch import nn
 
 from heron.base import array_store
-from heron.base.bars import tracked
 from heron.base.files import fingerprint
 from heron.base.libraries import precision
+from heron.base.terminal import tracked
 from heron.config.checks import as_dict
 from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation

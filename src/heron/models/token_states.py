@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, GPT2Tokenizer, PreTrainedModel, RobertaTokenizer
 
-from heron.base.bars import tracked
 from heron.base.errors import ConfigError
+from heron.base.terminal import tracked
 from heron.config.schema import EncoderConfig
 from heron.data.batching import plan_evaluation
 from heron.data.features import Units

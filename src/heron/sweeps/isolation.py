@@ -22,9 +22,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from heron.base import notices
+from heron.base import terminal
 from heron.base.files import known_hashes, remember_hashes
-from heron.base.forks import named_forks, set_named_forks
+from heron.base.folders import named_forks, set_named_forks
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.claim import BusyError
@@ -60,7 +60,7 @@ class JobProcess:
     def __init__(self, job: Job, n_jobs: int = 1):
         self._follow_log(job)
         self._replies, theirs = _context.Pipe(duplex=False)
-        known = known_hashes(), notices.said()
+        known = known_hashes(), terminal.said()
         self._process = _context.Process(
             target=_work,
             args=(job, n_jobs, (os.getcwd(), named_forks()), known, theirs),
@@ -119,7 +119,7 @@ class JobProcess:
             self._replies.close()
             return
         remember_hashes(hashes)
-        notices.mark_said(said)
+        terminal.mark_said(said)
 
     def close(self) -> None:
         """Release what an ended job has held open."""
@@ -184,10 +184,10 @@ def _work(
     set_named_forks(place[1])  # the server may have been started before the command named its forks
     print_to(job.folder.log)
     remember_hashes(known[0])
-    notices.mark_said(known[1])
+    terminal.mark_said(known[1])
     code = _run(job, n_jobs)
     learnt = {version: h for version, h in known_hashes().items() if version not in known[0]}
-    replies.send((learnt, notices.said()))
+    replies.send((learnt, terminal.said()))
     sys.exit(code)
 
 

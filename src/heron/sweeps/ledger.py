@@ -13,8 +13,8 @@ from typing import Protocol
 
 from heron.base.errors import ConfigError
 from heron.base.files import is_locked
-from heron.base.notices import say
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import say
 from heron.metrics.names import signed
 from heron.training.process import Job
 from heron.training.status import is_elsewhere

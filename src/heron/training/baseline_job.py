@@ -7,9 +7,9 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
-from heron.base.notices import say
 from heron.base.run_folder import RunFolder, Scores, require_whole
 from heron.base.tables import write_table
+from heron.base.terminal import say
 from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
 from heron.config.schema import Config

@@ -20,9 +20,9 @@ from pytorch_lightning.plugins.io import TorchCheckpointIO
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
-from heron.base.notices import say
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated
+from heron.base.terminal import say
 from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
-from heron.base.notices import say
 from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
+from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
 from heron.config.checks import as_dict, decisive, read_own, resolve_stages
 from heron.config.data import DataConfig

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from heron.base import ranks
-from heron.base.notices import say
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
+from heron.base.terminal import say
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule

@@ -18,11 +18,11 @@ from pytorch_lightning.utilities.rank_zero import rank_zero_only
 
 from heron.base.errors import first_line
 from heron.base.files import read_json, write_json
-from heron.base.notices import has_said, say
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
+from heron.base.terminal import has_said, say
 from heron.config.checks import as_dict
 from heron.config.schema import Config
 from heron.metrics.names import is_minimised

@@ -14,13 +14,11 @@ from heron.base.cells import (
     Summary,
     Table,
     show,
-    split_columns,
     summarize,
     to_csv,
     to_markdown,
-    to_rich,
 )
-from heron.base.terminal import print_tables
+from heron.base.terminal import print_tables, split_columns, to_rich
 
 TABLE = Table(
     "A title",

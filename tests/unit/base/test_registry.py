@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from heron.base import forks
+from heron.base import folders
 from heron.base.errors import ConfigError
-from heron.base.forks import VARIABLE, Fork, add_forks, find_forks, load_forks
+from heron.base.folders import VARIABLE, Fork, add_forks, find_forks, load_forks
 from heron.base.registry import Registry
 
 
@@ -116,13 +116,13 @@ def test_an_installed_package_is_a_fork(tmp_path: Path, monkeypatch: pytest.Monk
     (about / "entry_points.txt").write_text(entry, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv(VARIABLE, "")
-    forks._installed.cache_clear()
+    folders._installed.cache_clear()
     try:
         assert find_forks([]) == [Fork("village_heron", package)]
         load_forks([])
         assert "village_heron" in sys.modules
     finally:
-        forks._installed.cache_clear()
+        folders._installed.cache_clear()
         sys.modules.pop("village_heron", None)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from heron.base import files, notices
+from heron.base import files, terminal
 from heron.base.files import read_json
 from heron.sweeps import isolation
 from heron.sweeps.isolation import start_server
@@ -126,7 +126,7 @@ def test_a_job_may_learn_more_than_a_pipe_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = {f"{number} {'warning ' * 20}" for number in range(2000)}
-    monkeypatch.setattr(notices, "said", lambda: many)
+    monkeypatch.setattr(terminal, "said", lambda: many)
     assert sweep(tmp_path, n=1) == 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heron.base.notices import begin
+from heron.base.terminal import begin
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 import wandb
 
-from heron.base import notices
+from heron.base import terminal
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.training import wandb_logger
@@ -37,7 +37,7 @@ def _user_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
     monkeypatch.setenv("HF_TOKEN", SECRET[::-1])
     monkeypatch.setenv("WANDB_DATA_DIR", str(tmp_path / "wandb-data"))
-    notices.begin()
+    terminal.begin()
     wandb.teardown()  # W&B keeps the address of the test before
     _BreaksLater.received.clear()
 

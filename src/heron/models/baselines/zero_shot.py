@@ -15,8 +15,8 @@ import torch
 from scipy.special import log_softmax, softmax
 from torch import Tensor
 
-from heron.base.bars import tracked
 from heron.base.errors import ConfigError, nearest
+from heron.base.terminal import tracked
 from heron.config.schema import BaselineConfig, Config, EncoderConfig
 from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example

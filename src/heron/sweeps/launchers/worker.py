@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heron.base.forks import named_forks, set_named_forks
+from heron.base.folders import named_forks, set_named_forks
 from heron.base.signals import TERMINATED, Terminated, terminable
 from heron.sweeps.isolation import Redacting, start_server
 from heron.sweeps.ledger import Queue

@@ -24,7 +24,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from heron.base import ranks
 from heron.base.files import atomic_open, fingerprint
-from heron.base.notices import say
+from heron.base.terminal import say
 from heron.config.checks import as_dict
 from heron.data.datamodule import DataModule
 from heron.tasks.summarization.predictions import Written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from heron.base import notices
+from heron.base import terminal
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
@@ -111,7 +111,7 @@ def test_a_decoder_s_first_word_is_not_taken_for_a_summary(chronicle_config, tin
 def test_the_truncated_share_is_reported(chronicle_config, tmp_path, capsys):
     words = ("data=chronicle_nli", "task=nli", "head=mlp3", *LONG, "encoder.max_length=96")
     folder = RunFolder(tmp_path / "run")
-    notices.begin()
+    terminal.begin()
     job.run_job(chronicle_config(*words), folder)
     sizes = read_json(folder.status)["data"]["splits"]["test"]
     assert 0 < sizes["truncated"] <= sizes["rows"]
