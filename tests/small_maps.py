@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from heron.base.tables import write_table
-from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
+from heron.config.stored import to_yaml
 from heron.dynamics.files import Meta, dynamics_table, write_dynamics
 
 CLASSES = ("contradiction", "entailment", "neutral")

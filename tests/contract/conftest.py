@@ -6,14 +6,14 @@ import pytest
 
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
-from heron.config.checks import resolve
-from heron.config.compose import _hydra
+from heron.config.compose import open_hydra
+from heron.config.stored import resolve
 
 
 @pytest.fixture(scope="session")
 def hydra():
     """One Hydra for all tests: half of what a composition costs."""
-    with _hydra("train") as instance:
+    with open_hydra("train") as instance:
         yield instance
 
 

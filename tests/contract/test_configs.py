@@ -16,14 +16,15 @@ from omegaconf import OmegaConf
 from compositions import raw, unchecked
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir, conf_dirs
-from heron.config.checks import resolve, resolve_stages
-from heron.config.compose import compose_and_run, data_task, follow_the_data
+from heron.config.compose import compose_and_run
 from heron.config.constraints import check, choices
 from heron.config.data import read_config
 from heron.config.keys import all_keys, key_types
+from heron.config.registries import TASKS as RULES
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
-from heron.config.tasks import TASKS as RULES
+from heron.config.stored import resolve, resolve_stages
+from heron.config.words import data_task, follow_the_data
 from heron.data.markers import event_markers
 
 CONF = conf_dir()

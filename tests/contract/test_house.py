@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import heron
-from heron.config.tasks import TASKS
+from heron.config.registries import TASKS
 
 SOURCE = Path(heron.__file__).parent
 README = SOURCE.parents[1] / "README.md"

@@ -15,12 +15,12 @@ from omegaconf import OmegaConf
 from compositions import raw
 from heron.base.errors import ConfigError
 from heron.base.folders import conf_dir
-from heron.config.checks import resolve, resolve_stages
 from heron.config.compose import compose_and_run
 from heron.config.constraints import check
 from heron.config.data import FileConfig
 from heron.config.keys import select
 from heron.config.schema import StageConfig
+from heron.config.stored import resolve, resolve_stages
 from heron.data.readers import data_set, load_with_report
 from heron.training.stages import stage_config
 

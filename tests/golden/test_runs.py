@@ -16,7 +16,7 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
-from heron.config.checks import from_yaml
+from heron.config.stored import from_yaml
 from heron.data.readers import load
 from heron.metrics.classification import score_task
 from heron.tasks.base import TaskModule

@@ -28,7 +28,7 @@ import torch
 
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.config.checks import read_own
+from heron.config.stored import read_own
 from heron.data.markers import event_markers, mark
 from heron.data.readers import load
 from heron.dynamics.files import read_dynamics

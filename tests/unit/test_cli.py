@@ -10,7 +10,7 @@ import pytest
 
 import heron
 from heron.base.errors import ConfigError
-from heron.cli import COMMANDS, main
+from heron.cli import COMMANDS, help_text, main
 
 KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
@@ -34,8 +34,9 @@ def test_help_imports_nothing_heavy(arguments):
 def test_help_lists_every_command_with_its_summary(arguments, capsys):
     assert main(arguments) == 0
     output = capsys.readouterr().out
-    for name, command in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(command.summary)}$", output, flags=re.M)
+    for name in COMMANDS:
+        summary = help_text(name).splitlines()[0]
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", output, flags=re.M)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -43,7 +44,7 @@ def test_help_lists_every_command_with_its_summary(arguments, capsys):
 def test_every_command_has_a_help_with_an_example(name, flag, capsys):
     assert main([name, flag]) == 0
     output = capsys.readouterr().out
-    assert output.startswith(COMMANDS[name].summary)
+    assert output.splitlines()[2].startswith(f"usage: heron {name}")
     assert re.search(rf"^  heron {name}\b", output, flags=re.M)
 
 
@@ -51,7 +52,7 @@ def test_every_command_has_a_help_with_an_example(name, flag, capsys):
 def test_every_command_has_its_module(name):
     import importlib
 
-    assert callable(importlib.import_module(COMMANDS[name].module).run)
+    assert callable(importlib.import_module(f"heron.commands.{name}").run)
 
 
 @pytest.mark.parametrize("flag", ["-V", "--version"])
@@ -73,11 +74,9 @@ def command(monkeypatch):
     """Put a command `train` in place whose body the test chooses."""
 
     def put(body):
-        module = types.ModuleType("heron_command_of_a_test")
+        module = types.ModuleType("heron.commands.train")
         module.run = body
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        entry = COMMANDS["train"]._replace(module=module.__name__)
-        monkeypatch.setitem(COMMANDS, "train", entry)
 
     return put
 

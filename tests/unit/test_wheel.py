@@ -56,8 +56,8 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     assert files(wheel / "heron" / "conf", "*.yaml") == files(ROOT / "conf", "*.yaml")
     published = files(ROOT / "experiments", "published.yaml", "conf/**/*.yaml")
     assert files(wheel / "heron" / "experiments", "*.yaml") == published
-    templates = Path("heron", "base", "templates")
-    assert files(wheel / templates, "*") == files(ROOT / "src" / templates, "*")
+    for texts in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
+        assert files(wheel / texts, "*") == files(ROOT / "src" / texts, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}
     assert files(wheel / "heron", "*.py") == modules

@@ -10,9 +10,9 @@ from heron.analysis.files import write_outcome
 from heron.base.cells import with_synthetic
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.analyze_options import AnalyzeOptions
-from heron.config.checks import read_stored
 from heron.config.overrides import override
 from heron.config.schema import Config
+from heron.config.stored import read_stored
 from heron.results.predictions import predictions_file, read_predictions
 from heron.results.shipped import data_of, find_examples
 from heron.results.systems import find_systems, read_systems

@@ -79,7 +79,8 @@ class Registry(Generic[Entry]):
 
     def find(self, name: str) -> Entry | None:
         """Look an entry up, forks' included; None where there is none of this name."""
-        return self[name] if name in self else None
+        present = name in self
+        return self[name] if present else None
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry of this name, forks' included."""

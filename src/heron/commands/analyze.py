@@ -9,9 +9,8 @@ from heron.config.analyze_options import parse
 
 def run(arguments: Sequence[str]) -> int:
     """Analyse a run, a data set or a sheet; prints tables, writes files; returns the exit code."""
-    overrides = [word for word in arguments if word.startswith("data.")]
-    options = parse([word for word in arguments if word not in overrides])
-    # A wrong option should not wait for the libraries behind these.
+    options, overrides = parse(arguments)
+    # start-up time: a wrong option does not wait for the libraries behind these
     from heron.analysis.data import describe_data
     from heron.analysis.run import analyze_run
     from heron.config.registries import FORK_ANALYSES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from heron.audit.findings import Finding, Measure, in_order
 from heron.base.errors import ConfigError
-from heron.config.options import parse_options
+from heron.config.options import DataFolders, parse_with_data
 from heron.tasks.task import task_of
 
 if TYPE_CHECKING:
@@ -20,31 +20,28 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass
-class AuditOptions:
-    """Options of `heron audit`; `data.<key>=` overrides go to the data set.
+class AuditOptions(DataFolders):
+    """Options of `heron audit`.
 
     Args:
         data: name of the data set.
         out: where the report goes; default `runs/audit/<name>`.
         near: least overlap of near duplicates, a fraction.
-        strict: leave with 1 where a finding is serious.
-        paths_data: where data sets lie.
-        paths_cache: downloads, and what audits found.
+        strict: exit with 1 if a finding is serious.
     """
 
     data: str
     out: Path | None = None
     near: float = 0.8
     strict: bool = False
-    paths_data: Path | None = None
-    paths_cache: Path | None = None
 
 
 def run(arguments: Sequence[str]) -> int:
     """Audit a data set; returns the exit code: 1 under `strict` when anything is serious."""
-    overrides = [word for word in arguments if word.startswith("data.")]
-    options = _parse([word for word in arguments if word not in overrides])
-    # A typo in an option should not wait for the libraries behind these.
+    options, overrides = parse_with_data(AuditOptions, arguments, first="data")
+    if not 0 < options.near <= 1:
+        raise ConfigError(f"near={options.near}: must be above 0 and at most 1")
+    # start-up time: a wrong option does not wait for the libraries behind these
     from heron.audit.findings import store
     from heron.audit.report import Report, print_summary, write
     from heron.base.folders import default_cache_dir, default_data_dir
@@ -62,20 +59,6 @@ def run(arguments: Sequence[str]) -> int:
     print_summary(report)
     print(*files, sep="\n")
     return int(options.strict and any(finding.severity == "serious" for finding in findings))
-
-
-def _parse(arguments: Sequence[str]) -> AuditOptions:
-    """Read the options; a bare first word is the data set, and `paths.data` is no Python name."""
-    words = [word if "=" in word else f"data={word}" for word in arguments]
-    try:
-        options = parse_options(
-            AuditOptions, [word.replace("paths.", "paths_", 1) for word in words]
-        )
-    except ConfigError as error:
-        raise ConfigError(str(error).replace("paths_", "paths.")) from error
-    if not 0 < options.near <= 1:
-        raise ConfigError(f"near={options.near}: must be above 0 and at most 1")
-    return options
 
 
 def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> list[Finding]:

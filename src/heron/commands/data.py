@@ -13,7 +13,7 @@ from textwrap import wrap
 from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
-from heron.config.options import parse_options
+from heron.config.options import DataFolders, parse_with_data
 from heron.data.download import fetch
 from heron.data.examples import Example, count_mended
 from heron.data.sources import Source, State, inspect
@@ -24,19 +24,16 @@ _NARROWEST = 24  # characters; a column with less room goes below the others
 
 
 @dataclass
-class Options:
+class Options(DataFolders):
     """`heron data [name] [data.key=value ...] [paths.data=DIR] [paths.cache=DIR] [fetch=true]`."""
 
     name: str | None = None
-    paths_data: Path | None = None
-    paths_cache: Path | None = None
     fetch: bool = False
 
 
 def run(arguments: Sequence[str]) -> int:
     """List all data sets, or show one in full; with `fetch=true` download what it lacks."""
-    words = [word for word in arguments if word.startswith("data.")]
-    options = _parse([word for word in arguments if word not in words])
+    options, words = parse_with_data(Options, arguments, first="name")
     data_dir = options.paths_data or default_data_dir()
     cache_dir = options.paths_cache or default_cache_dir()
     configs = data_sets()
@@ -141,15 +138,6 @@ def _dropped(split: str, reasons: Mapping[str, int]) -> str:
 
 def _counted(reasons: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-
-
-def _parse(arguments: Sequence[str]) -> Options:
-    """Read the options; the first word may be a name, and `paths.data` is no Python name."""
-    words = [word if "=" in word else f"name={word}" for word in arguments]
-    try:
-        return parse_options(Options, [word.replace("paths.", "paths_", 1) for word in words])
-    except ConfigError as error:
-        raise ConfigError(str(error).replace("paths_", "paths.")) from error
 
 
 def _describe_file(name: str, source: Source) -> list[str]:

@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
     """Evaluate, print the scores and perhaps write them; returns the exit code."""
     words = sort_words(arguments, _OF_FILES)
     options = parse_options(EvaluateOptions, words.options)
-    asked, points = options.asked(), read_points(words.settings)
+    asked, points = options.bertscore_config(), read_points(words.settings)
     if options.input is None:
         _refuse_of_files(words.data)
     if len(points) > 1 and options.input is None and options.split == "test":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
-from heron.config.options import parse_options
+from heron.config.options import DataFolders, parse_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,30 +26,28 @@ GROUPINGS = ("allenai", "tercile_partition")
 
 
 @dataclass
-class MapOptions:
+class MapOptions(DataFolders):
     """Options of `heron map`.
 
     Args:
         run: a run folder with dynamics, or a folder of other cartography tools' dynamics.
-        other: `with=`: a second run of the same data, to compare.
+        other: `with=`: a second run on the same data, to compare.
         out: where the files go; default `<run>/map`, or `<run>/map-with-<other>`.
-        colour: what the figure's points are coloured by: `correctness`, `label`, `group`, any
-            statistic or column. On the page every one can be chosen.
+        colour: what colours the figure's points: `correctness`, `label`, `group`, or any statistic
+            or column. The page offers all of them.
         columns: a table with `guid` and further columns to colour by.
-        burn_out: use the first so many records only.
+        burn_out: use this many records, the first ones.
         include_ci: widen variability by its confidence interval, as the published tool can.
         format: the figure's formats; `jsonl` adds the records in the layout that other cartography
             tools read, `training_dynamics/dynamics_epoch_<n>.jsonl`.
         group: how examples are put into groups: `allenai` (the most of each kind; overlapping) or
             `tercile_partition` (thirds of difficulty).
         texts: whether the page holds the texts; `false` for data that must not be passed on.
-        megabytes: how large the page may be; texts are cut to fit.
-        paths_data: where data sets lie; default: as in the run.
-        paths_cache: where downloads and generated corpora lie; default: as in the run.
+        megabytes: largest size of the page; texts are cut to fit.
     """
 
     run: Path
-    other: Path | None = None
+    other: Path | None = field(default=None, metadata={"option": "with"})
     out: Path | None = None
     colour: str = "correctness"
     columns: Path | None = None
@@ -59,8 +57,6 @@ class MapOptions:
     group: str = "allenai"
     texts: bool = True
     megabytes: float = 24
-    paths_data: Path | None = None
-    paths_cache: Path | None = None
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -71,16 +67,8 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-# Words that are no Python names, and the fields that they set.
-_FIELDS = {"with": "other", "paths.data": "paths_data", "paths.cache": "paths_cache"}
-
-
 def _parse(arguments: Sequence[str]) -> MapOptions:
-    words = []
-    for word in arguments:
-        key, equals, value = word.partition("=")
-        words.append(f"{_FIELDS.get(key, key)}{equals}{value}")
-    options = parse_options(MapOptions, words)
+    options = parse_options(MapOptions, arguments)
     for form in options.format or ():
         if form not in EXPORTS:
             raise ConfigError(f"format={form}: unknown.{nearest(form, EXPORTS)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
-from heron.config.options import parse_options
+from heron.config.options import DataFolders, parse_options
 
 if TYPE_CHECKING:
     from heron.data.examples import Example
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class NoiseOptions:
+class NoiseOptions(DataFolders):
     """Options of `heron noise`.
 
     Args:
@@ -25,9 +25,7 @@ class NoiseOptions:
         score: what makes a label suspicious: `confidence`, `loss`, `aum`, `eq1_swapped`, ...
         top: how many examples to list.
         out: where the files go; default `<run>/noise`.
-        burn_out: use the first so many records only.
-        paths_data: where data sets lie; default: as in the run.
-        paths_cache: where downloads and generated corpora lie; default: as in the run.
+        burn_out: use this many records, the first ones.
     """
 
     run: Path
@@ -35,14 +33,11 @@ class NoiseOptions:
     top: int = 100
     out: Path | None = None
     burn_out: int | None = None
-    paths_data: Path | None = None
-    paths_cache: Path | None = None
 
 
 def run(arguments: Sequence[str]) -> int:
     """Write the most suspicious examples, and grade the scores where the right labels are known."""
-    words = [word.replace("paths.", "paths_", 1) for word in arguments]
-    options = parse_options(NoiseOptions, words)
+    options = parse_options(NoiseOptions, arguments)
     if options.top < 1:
         raise ConfigError(f"top={options.top}: must be at least 1")
     # Reading dynamics needs pyarrow and the data layer; a typing error should not wait for them.
@@ -103,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
 def _config(options: NoiseOptions) -> Any:
     """Read the run's configuration, with its data where the user says that it is now."""
     from heron.base.run_folder import open_run
-    from heron.config.checks import read_stored
+    from heron.config.stored import read_stored
 
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)

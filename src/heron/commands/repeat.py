@@ -14,10 +14,10 @@ from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
 from heron.commands.train import FLAG
-from heron.config.checks import as_dict, read_stored, resolve
 from heron.config.keys import all_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
+from heron.config.stored import read_stored, resolve
 from heron.sweeps.ledger import JobList
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
@@ -93,7 +93,7 @@ def configure(before: RunFolder, words: Sequence[str]) -> Config:
             )
     try:
         changed = OmegaConf.merge(
-            OmegaConf.create(as_dict(old)), OmegaConf.from_dotlist(list(words))
+            OmegaConf.create(dataclasses.asdict(old)), OmegaConf.from_dotlist(list(words))
         )
     except OmegaConfBaseException as error:
         raise ConfigError(str(error).splitlines()[0]) from error

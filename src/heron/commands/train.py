@@ -12,9 +12,10 @@ from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.terminal import begin
-from heron.config.compose import Composition, compose_and_run, own_words
+from heron.config.compose import Composition, compose_and_run
 from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
+from heron.config.words import job_words
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import DONE, Job, run_here
 
@@ -99,7 +100,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             plan.refused.append((", ".join(composition.overrides), first_line(error)))
             continue
         if folder.path not in planned:
-            plan.jobs.append(Job(config, folder, own_words(composition.overrides)))
+            plan.jobs.append(Job(config, folder, job_words(composition.overrides)))
         planned.add(folder.path)
     return plan
 

@@ -1,4 +1,4 @@
-"""Keys of the systems without a trained encoder; imports nothing heavy."""
+"""Keys of the systems without a trained encoder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Annotated
 
-from heron.config.constraints import Count, Ge, OneOf, Positive
+from annotated_types import Ge
+
+from heron.config.constraints import Count, OneOf, Positive
 
 EXTRACTIVE = ("lead", "textrank", "oracle")
 CBOW = ("cbow_svm", "cbow_softmax")
@@ -20,38 +22,37 @@ class BaselineConfig:
     """A system without a trained encoder, in place of encoder and head (`heron.models.baselines`).
 
     Args:
-        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then support
-            vectors or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
-            `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
-            most like all others), `oracle` (those a greedy search with the reference finds: no
-            system but a ceiling).
-        sentences: how many of them `lead`, `textrank` and `oracle` take at most.
+        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support
+            vector machine or multinomial logistic regression); `zero_shot` (a finished NLI model).
+            Of `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
+            most similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not
+            a system).
+        sentences: most sentences of `lead`, `textrank` and `oracle`.
         input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
         vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
             in fastText's format, .vec or .vec.gz.
-        words: what a word is: `words` (`heron.languages.words`, capitals kept), `folded` (those,
-            without capitals) or `whitespace` (what stands between spaces, as RoNLI's repository
-            has it).
-        dim, epochs, min_count, buckets: under `vectors=train` the width of the vectors, passes over
-            the texts, the fewest occurrences of a word, and rows for character n-grams.
-        scale: what is done to the features by what the train split shows: `none`, `standard` (mean
-            0, variance 1) or `minmax` (from 0 to 1).
+        words: tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower
+            case) or `whitespace`, as RoNLI's repository has it.
+        dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
+            texts, fewest occurrences of a word, rows for character n-grams.
+        scale: scaling of the features, fitted on the train split: `none`, `standard` (mean 0,
+            variance 1) or `minmax` (0 to 1).
         C: inverse strength of the l2 penalty.
         kernel: `linear` or `rbf`, for `cbow_svm`.
-        max_iter: iterations of the optimizer at most.
-        tol: where it stops.
+        max_iter: most iterations of the optimizer.
+        tol: tolerance at which it stops.
         class_weight: `none` or `balanced` (N / (C n_c)).
-        model, revision: for `zero_shot`, a Hugging Face model for sequence pairs with an entailment
+        model, revision: of `zero_shot`, a Hugging Face model for sequence pairs with an entailment
             class, by hub id or folder.
-        zero_shot: `definitions` asks of each class whether the pair entails its sentence in
-            `hypotheses`; `direct` takes the model's own classes, for data with the same ones.
+        zero_shot: `definitions` asks for each class whether the pair entails its sentence in
+            `hypotheses`; `direct` takes the model's own classes, for data with the same classes.
         hypotheses: a sentence per class.
-        template: how a pair becomes the one text that is to entail the sentence.
+        template: how a pair becomes the one text that may entail the sentence.
         entailment: what is compared between classes: the `probability` of entailment among the
             model's classes, or its `logit`, as transformers' pipeline does.
         permutation: `repo` orders the scores as RoNLI's repository does, which is a mistake: the
             prediction becomes the rank of the first class. `none` does not.
-        max_length: longest sequence of the `zero_shot` model, in tokens; the pair gives way.
+        max_length: longest sequence of the `zero_shot` model, in tokens; the pair is cut.
     """
 
     name: Annotated[str, OneOf("none", "majority", *CBOW, "zero_shot", *EXTRACTIVE)] = "none"
@@ -100,16 +101,16 @@ class BaselineConfig:
 
 
 def other_vectors(name: str, vectors: str, language: str) -> str:
-    """Say which word vectors a system has, where they are not those that fastText has published.
+    """Name a system's word vectors, unless they are fastText's published ones.
 
     Args:
         name: `baseline.name`.
-        vectors: `baseline.vectors`; a file is known by its name.
+        vectors: `baseline.vectors`; a file is recognised by its name.
         language: of the data.
 
     Returns:
         Empty for systems without word vectors, and for fastText's (`cc.ro.300.bin`), which RoNLI's
-        paper takes (section 4).
+        paper uses (section 4).
     """
     published, file = f"cc.{language}.300", Path(vectors).name
     if name not in CBOW or file.startswith(f"{published}."):

@@ -1,42 +1,14 @@
-"""BERTScore's keys and options: imports nothing heavy."""
+"""Options for BERTScore of the commands that score summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
 
 from heron.base.errors import ConfigError
-from heron.config.constraints import Count, OneOf, broken
+from heron.config.constraints import check
+from heron.config.schema import BertScoreConfig
 
-
-@dataclass
-class BertScoreConfig:
-    """Whether summaries are scored by BERTScore too, and by what; see `heron.metrics.bertscore`.
-
-    Args:
-        model: the encoder whose states are compared, hub id or folder; null leaves BERTScore out.
-        layer: after which of its layers, from 1; there is no default, because scores of two layers
-            cannot be compared and the literature seldom says its own.
-        idf: weigh tokens by how few references have them.
-        long: what becomes of texts that are longer than the encoder can read: `skip` leaves their
-            pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does;
-            `windows` reads everything, in overlapping windows. Counted in any case.
-        precision: `32-true`, or `bf16-mixed`, which changes scores by some 0.0002.
-        baseline: a file as bert-score has them (LAYER,P,R,F): rescaled scores come beside the
-            others; null: none.
-    """
-
-    model: str | None = None
-    layer: Count | None = None
-    idf: bool = False
-    long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
-    precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
-    baseline: str | None = None
-
-    def problems(self) -> Iterator[str]:
-        """List what cannot be computed, without looking at any file."""
-        yield from _problems(self)
+_KEY = "task.bertscore."
 
 
 @dataclass(kw_only=True)
@@ -44,9 +16,9 @@ class BertScoreOptions:
     """Options of every command that scores summaries; see `BertScoreConfig`.
 
     Args:
-        bertscore: an encoder, hub id or folder: scores by BERTScore as well.
-        bertscore_layer: after which of its layers.
-        bertscore_idf: weigh tokens by how few references have them.
+        bertscore: encoder, hub id or folder; none: no BERTScore.
+        bertscore_layer: layer of the encoder, from 1.
+        bertscore_idf: weight tokens by inverse document frequency in the references.
         bertscore_long: `skip`, `cut` or `windows`: texts that are too long for the encoder.
         bertscore_precision: `32-true` or `bf16-mixed`.
         bertscore_baseline: file with LAYER,P,R,F to rescale by.
@@ -59,11 +31,11 @@ class BertScoreOptions:
     bertscore_precision: str = "32-true"
     bertscore_baseline: str | None = None
 
-    def asked(self) -> BertScoreConfig | None:
+    def bertscore_config(self) -> BertScoreConfig | None:
         """Read the options; None where BERTScore is not asked for.
 
         Raises:
-            ConfigError: an unknown value, or options that say how but not by which encoder.
+            ConfigError: an unknown value, or further options without an encoder.
         """
         config = BertScoreConfig(
             self.bertscore,
@@ -73,42 +45,9 @@ class BertScoreOptions:
             self.bertscore_precision,
             self.bertscore_baseline,
         )
-        if problems := [
-            *broken(config, "bertscore_"),
-            *_problems(config, "bertscore=", "bertscore_"),
-        ]:
-            raise ConfigError("\n".join(problems))
+        try:
+            check(config, _KEY)
+        except ConfigError as error:
+            text = str(error).replace(f"{_KEY}model", "bertscore").replace(_KEY, "bertscore_")
+            raise ConfigError(text) from error
         return config if config.model else None
-
-
-def check_bertscore(config: BertScoreConfig) -> None:
-    """Refuse what cannot be computed, without looking at any file.
-
-    Raises:
-        ConfigError: an encoder without a layer, or the reverse.
-    """
-    if problems := [*broken(config, "task.bertscore."), *_problems(config)]:
-        raise ConfigError("\n".join(problems))
-
-
-def _problems(
-    config: BertScoreConfig, model: str = "task.bertscore.model=", key: str = "task.bertscore."
-) -> Iterator[str]:
-    """List what cannot be computed.
-
-    Args:
-        config: one without an encoder must leave everything else alone.
-        model: how the encoder's key begins in messages.
-        key: how the other keys begin.
-    """
-    if config.model is None:
-        if config != BertScoreConfig(long=config.long, precision=config.precision):
-            yield f"{key}* say how BERTScore reads; {model}NAME says by which encoder"
-    elif config.layer is None:
-        yield (
-            f"{key}layer=: say after which layer {config.model} is read. Scores of two layers "
-            "cannot be compared, and there is no common choice: bert-score's table has none for "
-            "AlephBERT or Romanian BERT, and HeSum does not tell its own. It has 9 (of 12) for "
-            f"multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large: {key}layer=9 is a fair "
-            "choice for an encoder of 12 layers"
-        )

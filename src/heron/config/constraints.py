@@ -1,8 +1,8 @@
-"""What a field's value may be, said in its type (`Annotated[int, Ge(1)]`), and one check of all.
+"""Constraints in the types of fields (`Annotated[int, Ge(1)]`), and the check of all of them.
 
-OmegaConf ignores these annotations when it reads types; `broken` reads them after merging. A class
-whose fields depend on each other has a method `problems()`, which yields one sentence for each
-combination that cannot work.
+OmegaConf ignores these annotations; `broken` reads them after merging. A class whose fields depend
+on each other has a method `problems()`, which yields one sentence for each combination that cannot
+work.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from annotated_types import Ge, Gt, Interval, Le, Len
+from annotated_types import Ge, Interval, Len
 
 from heron.base.errors import ConfigError, nearest
 
@@ -28,24 +28,29 @@ class OneOf:
 
     Args:
         names: heron's own.
-        registry: `module:attribute` of a `heron.base.registry.Registry` whose names count as well,
-            imported only for a name that is not among `names`.
+        registry: `module:attribute` of a `heron.base.registry.Registry` with further names;
+            imported, and its forks loaded, only for a name that is not known without them.
     """
 
     def __init__(self, *names: str, registry: str = ""):
-        self.own, self.registry = names, registry
+        self._own, self._registry = names, registry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._added()
 
     @property
     def names(self) -> list[str]:
         """All names, those of forks included."""
-        module, _, attribute = self.registry.partition(":")
-        added = getattr(import_module(module), attribute) if module else ()
-        return list(dict.fromkeys((*self.own, *added)))
+        return list(dict.fromkeys((*self._own, *self._added())))
+
+    def _added(self) -> Any:
+        module, _, attribute = self._registry.partition(":")
+        return getattr(import_module(module), attribute) if module else ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
-    """A text of one form: the regular expression, and what to say is allowed."""
+    """A text that matches a regular expression; `allowed` describes it in messages."""
 
     pattern: str
     allowed: str
@@ -53,7 +58,7 @@ class Matches:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Hint:
-    """What to set instead of a value that is out of range."""
+    """Advice in the message for a value out of range."""
 
     text: str
 
@@ -67,11 +72,11 @@ Seed = Annotated[int, Interval(ge=0, le=LAST_SEED)]
 
 
 def check(config: Any, prefix: str = "") -> None:
-    """Check every field by its type, then what belongs together.
+    """Check each field by its type, then the combinations of fields.
 
     Args:
-        config: a dataclass; those inside it are checked, too.
-        prefix: what stands before its keys, `data.`.
+        config: a dataclass, perhaps with dataclasses inside.
+        prefix: precedes its keys in messages, `data.`.
 
     Raises:
         ConfigError: all problems of single fields, else all problems between fields.
@@ -89,7 +94,7 @@ def broken(config: Any, prefix: str = "") -> Iterator[str]:
 
 
 def allowed(hint: Any) -> str:
-    """Say what values a type's constraints allow, `at least 1`; empty without any."""
+    """Describe the values that a type's constraints allow, `at least 1`; empty without any."""
     rules = [rule for rule in _rules(hint) if not isinstance(rule, Hint)]
     return ", ".join(_allowed(rule) for rule in rules)
 
@@ -106,7 +111,7 @@ def field_types(schema: Any) -> Mapping[str, Any]:
 
 
 def plain(hint: Any) -> Any:
-    """Leave out of a type its constraints and `None`."""
+    """Strip constraints and `None` from a type."""
     if get_origin(hint) is Annotated:
         return plain(get_args(hint)[0])
     if get_origin(hint) in (Union, types.UnionType):
@@ -126,7 +131,7 @@ def _field(key: str, value: Any, hint: Any, shown: Any = None) -> Iterator[str]:
     rules, kind = _rules(hint), plain(hint)
     hints = "".join(f"; {rule.text}" for rule in rules if isinstance(rule, Hint))
     for rule in rules:
-        if said := _said(rule, value):
+        if said := _violation(rule, value):
             yield f"{key}={value if shown is None else shown}: {said}{hints}"
             return
     if dataclasses.is_dataclass(value):
@@ -141,12 +146,10 @@ def _field(key: str, value: Any, hint: Any, shown: Any = None) -> Iterator[str]:
             yield from _field(f"{key}.{name}", each, values)
 
 
-def _said(rule: Any, value: Any) -> str:
-    """Say how a value breaks a rule; empty where it does not."""
+def _violation(rule: Any, value: Any) -> str:
+    """Describe how a value breaks a rule; empty where it does not."""
     if isinstance(rule, OneOf):
-        if value in rule.own or value in (names := rule.names):
-            return ""
-        return f"unknown.{nearest(str(value), names)}"
+        return "" if value in rule else f"unknown.{nearest(str(value), rule.names)}"
     if isinstance(rule, Matches):
         return "" if re.fullmatch(rule.pattern, value) else f"allowed are {rule.allowed}"
     if isinstance(rule, Hint) or _holds(rule, value):
@@ -183,7 +186,7 @@ def _allowed(rule: Any) -> str:
 
 
 def _combinations(config: Any) -> Iterator[str]:
-    """List what is wrong between fields: what each class says of itself, inner ones first."""
+    """List what each class's `problems()` finds, inner classes first."""
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         inside = value.values() if isinstance(value, dict) else [value]
@@ -191,28 +194,3 @@ def _combinations(config: Any) -> Iterator[str]:
             if dataclasses.is_dataclass(each):
                 yield from _combinations(each)
     yield from getattr(config, "problems", lambda: ())()
-
-
-__all__ = [
-    "LAST_SEED",
-    "Count",
-    "Fraction",
-    "Ge",
-    "Gt",
-    "Hint",
-    "Interval",
-    "Le",
-    "Len",
-    "Matches",
-    "Natural",
-    "OneOf",
-    "Positive",
-    "Seed",
-    "Share",
-    "allowed",
-    "broken",
-    "check",
-    "choices",
-    "field_types",
-    "plain",
-]

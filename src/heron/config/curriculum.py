@@ -1,4 +1,4 @@
-"""The curriculum's keys, and which settings of it cannot work together; imports nothing heavy."""
+"""Keys of the curriculum, and which of its settings cannot work together."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
+from annotated_types import Ge
+
 from heron.base.errors import nearest
-from heron.config.constraints import Count, Ge, OneOf, Share
+from heron.config.constraints import Count, OneOf, Share
 from heron.config.registries import DIFFICULTIES
 
 GROUPS = ("easy", "ambiguous", "hard")
@@ -16,49 +18,47 @@ _KEYS = ("name", "share", "steps", "unlock", "groups")
 
 @dataclass
 class CurriculumConfig:
-    """In which order and share of the steps a run sees its examples.
+    """In which order and in which share of the steps a run sees its examples.
 
-    Whatever the curriculum, the run takes the optimizer steps of the run without one.
+    A run has the same optimizer steps with and without a curriculum (but see `budget`).
 
     Args:
-        name: name for tables; `none` draws from everything all the time.
+        name: name in tables; `none` draws from all examples all the time.
         difficulty: what makes an example hard: `length` (tokens), `sts` (premise and hypothesis
-            unlike each other), `external` (a column of `scores`), `random`, or a statistic of an
+            differ in meaning), `external` (a column of `scores`), `random`, or a statistic of an
             earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
         reverse: hardest first.
-        order: in which `unlock` and pacings that grow unlock: by `difficulty`, or by `groups`: the
-            easy group, then the ambiguous one, then the hard one, each example once (the most
-            confident, most variable, least confident ones first), as in the file that RoNLI's code
-            reads for Cart-CL. Examples in no group are then never unlocked, and shares are of the
-            others.
-        grouping: how groups are made: `allenai` (the examples with the highest
-            confidence, the highest variability, the lowest confidence; they overlap) or
-            `tercile_partition` (disjoint thirds by difficulty).
+        order: order of `unlock` and of pacings that grow: by `difficulty`, or by `groups`: easy,
+            ambiguous, hard, each example once (within a group the most confident, most variable,
+            least confident first), as in the file that RoNLI's code reads for Cart-CL. Examples in
+            no group are never unlocked then, and shares are of the others.
+        grouping: how groups are made: `allenai` (the examples with the highest confidence, the
+            highest variability, the lowest confidence; they overlap) or `tercile_partition`
+            (disjoint thirds by difficulty).
         fraction: size of each group under `allenai`; the shipped curricula have the published
             tool's third, .3319.
-        exact: with the published tool's off-by-one: int(fraction x N) + 1 examples, as `heron map`
-            and the shipped curricula have it; else the nearest whole number.
+        exact: with the published tool's off-by-one, int(fraction x N) + 1 examples, as `heron map`
+            and the shipped curricula; false: the nearest whole number.
         pacing: `stages` (as listed), `linear`, `root`, `competence` (the unlocked share grows with
-            the steps), or `self_paced` (the examples with the lowest loss so far, a growing share).
+            the steps), or `self_paced` (a growing share, of the examples with the lowest loss).
         stages: mappings with `share` (of all steps), and either `unlock` (the easiest share of the
             examples) or `groups` (`easy`, `ambiguous`, `hard`). With `budget: own`, `steps` instead
             of `share`.
         start: share that is unlocked at first, for pacings that grow.
         until: share of all steps at which everything is unlocked, for pacings that grow.
         power: of `root`: 2 is the square root.
-        updates: how often the unlocked share grows until then.
+        updates: number of times the unlocked share grows until then.
         by_class: unlock the same share of every class.
         sampling: `plain`, or `stratified` (each batch has the classes in their shares).
         budget: `equal` (the steps of the run without curriculum) or `own` (the sum of `steps`).
         restart: begin every stage with a new optimizer state, as the RoNLI repository does.
-        dynamics: run folder whose dynamics say what is hard; null trains (or finds) the same run
-            without curriculum first.
-        changes: dotted keys that this first run has otherwise, such as
-            `{batching.oversample: none}`.
+        dynamics: run folder whose dynamics say what is hard; null: the same run without
+            curriculum, which is found or trained first.
+        changes: dotted keys that differ in this first run, such as `{batching.oversample: none}`.
         scores: table (.csv, .jsonl, .parquet) with a `guid` column, for `external`.
         column: the column of `scores`; higher is harder.
-        embeddings: whose states `sts` compares: those of the encoder as it comes (`pretrained`) or
-            as the first run has fine-tuned it (`trained`, as in the paper).
+        embeddings: the encoder of `sts`: as it is loaded (`pretrained`) or as the first run has
+            fine-tuned it (`trained`, as in the paper).
     """
 
     name: str = "none"
@@ -112,25 +112,25 @@ class CurriculumConfig:
             )
         if uses_groups(self) and self.reverse:
             yield (
-                "curriculum.reverse turns the order by difficulty; stages that name groups, and "
-                "curriculum.order=groups, say their own order"
+                "curriculum.reverse=true reverses the order by difficulty; stages with groups and "
+                "curriculum.order=groups have an order of their own"
             )
 
 
 def uses_groups(config: CurriculumConfig) -> bool:
-    """Tell whether a curriculum goes by groups, in a stage or in its order."""
+    """Tell whether a curriculum uses groups, in a stage or in its order."""
     return config.order == "groups" or any(stage.get("groups") for stage in config.stages)
 
 
 def needs_dynamics(config: CurriculumConfig) -> bool:
-    """Tell whether a curriculum asks what an earlier run has learnt."""
+    """Tell whether a curriculum needs the dynamics of an earlier run."""
     if uses_groups(config) and config.grouping == "allenai":
         return True
     return DIFFICULTIES[config.difficulty].needs_dynamics
 
 
 def compares_trained(config: CurriculumConfig) -> bool:
-    """Tell whether texts are compared by the states of an encoder that was fine-tuned before."""
+    """Tell whether texts are compared by an encoder that an earlier run has fine-tuned."""
     return config.difficulty == "sts" and config.embeddings == "trained"
 
 

@@ -1,13 +1,14 @@
-"""`DataConfig`: what one YAML in `conf/data` says about a data set.
+"""`DataConfig`: one YAML file of `conf/data`.
 
-Plain dataclasses with plain types, so that Hydra merges YAML and overrides into them. They are not
-frozen: OmegaConf makes frozen ones read-only, and `data.sample.fraction=0.25` could not be said.
+The dataclasses are not frozen: OmegaConf makes frozen ones read-only, and overrides could not
+change them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import Fraction, Matches, Natural, OneOf, Share, check
-from heron.config.tasks import TASKS, formats
+from heron.config.registries import TASKS, formats
 
 TRAIN, VALIDATION, TEST = SPLITS = ("train", "validation", "test")
 Split = Annotated[str, OneOf(*SPLITS)]
@@ -25,12 +26,12 @@ Split = Annotated[str, OneOf(*SPLITS)]
 
 @dataclass
 class FileConfig:
-    """One file: where it lies, where it comes from, and how to know that it is the right one.
+    """One file: where it is, where it comes from, and how to recognise the right one.
 
     Args:
         path: relative to `paths.data`, or absolute.
-        url: https address of the pinned revision; None for a user's own file.
-        sha256: hexadecimal hash of its bytes; None accepts any content.
+        url: https address of the pinned revision; null for a user's own file.
+        sha256: hexadecimal hash of its bytes; null: any content.
         size: bytes.
         rows: number of rows, without the header.
     """
@@ -44,22 +45,21 @@ class FileConfig:
 
 @dataclass
 class Columns:
-    """Which column holds what.
+    """Names of columns.
 
     Args:
         text: the (marked) text; of a pair the first one (premise, or context of a question).
         label: the class name.
-        guid: the stable id; where a file has no column of the default name, the id is
-            `<file stem>:<line>`.
-        group: what a split must not cut (document, article, or the premise itself); None when rows
-            stand alone.
-        text_pair: the second text (hypothesis, question); None where there is one text only.
-        side: further columns to carry along in `Example.side`; models never see them.
-        truth: a column with the right label where `label` may hold a wrong one (automatic,
-            flipped); it becomes `Example.side["truth"]`. Only studies of label noise look at it.
-        answer: the answer to a question, or a list of them.
-        answer_start: how many characters of the context stand before it; may be absent where the
-            answer stands once in its context.
+        guid: the stable id; in a file without a column of the default name, `<file stem>:<line>`.
+        group: what a split must not divide (document, article, or the premise itself); null: rows
+            are independent.
+        text_pair: the second text (hypothesis, question); null: there is one text only.
+        side: further columns to keep in `Example.side`; models never see them.
+        truth: the right label where `label` may be wrong (automatic, flipped); kept as
+            `Example.side["truth"]` and read by studies of label noise only.
+        answer: the answer to a question, or a list of answers.
+        answer_start: number of characters of the context before the answer; may be absent where the
+            answer occurs once in its context.
         target: the summary of an article.
     """
 
@@ -77,12 +77,12 @@ class Columns:
 
 @dataclass
 class JoinConfig:
-    """A second table that adds what the split files lack.
+    """A second table with columns that the split files lack.
 
     Args:
         file: the table.
-        key: the column, present in both, whose values must be equal; unique in the second table.
-        take: what to take, as `{guid | group | name in Example.side: column}`.
+        key: column of both tables to join on; unique in the second table.
+        take: what to take from it, `{guid | group | name in Example.side: column}`.
     """
 
     file: FileConfig
@@ -92,11 +92,11 @@ class JoinConfig:
 
 @dataclass
 class ValidationConfig:
-    """How to carve a validation split out of train when the data set ships none.
+    """How to take a validation split from train where the data set has none.
 
     Args:
-        fraction: share of the training rows, at least; 0 carves nothing.
-        by: `group` never cuts a group (document) in two; `row` draws single rows.
+        fraction: least share of the training rows; 0: no split.
+        by: `group` keeps groups (documents) whole; `row` draws single rows.
         seed: of the draw; independent of the training seed, so all seeds share one split.
     """
 
@@ -107,11 +107,11 @@ class ValidationConfig:
 
 @dataclass
 class HoldoutConfig(ValidationConfig):
-    """How to carve a test split out of train when the data set ships none, before validation.
+    """How to take a test split from train where the data set has none, before validation.
 
     Args:
-        fraction: share of the training rows, at least; 0 carves nothing.
-        by: `group` never cuts a group (document) in two; `row` draws single rows.
+        fraction: least share of the training rows; 0: no split.
+        by: `group` keeps groups (documents) whole; `row` draws single rows.
         seed: of the draw; independent of the training seed, so all seeds share one split.
     """
 
@@ -121,11 +121,11 @@ class HoldoutConfig(ValidationConfig):
 
 @dataclass
 class SampleConfig:
-    """A share of the training split, for learning curves; a larger share contains the smaller.
+    """A share of the training split, for learning curves; larger shares contain smaller ones.
 
     Args:
         fraction: share of the training rows to keep.
-        by: `pair` draws single rows; `window` draws texts, each with all of its event pairs.
+        by: `pair` draws single rows; `window` draws texts, each with all its event pairs.
         seed: of the draw.
     """
 
@@ -136,12 +136,12 @@ class SampleConfig:
 
 @dataclass
 class PhrasesConfig:
-    """Linking phrases ("Prin urmare") that give the label away, and where to remove them.
+    """Linking phrases ("Prin urmare") that reveal the label, and where to remove them.
 
     Args:
-        file: JSON, `{class: [phrase, ...]}`; needed only where something is removed.
-        remove: `none`; `start` takes one phrase off the beginning of the second text, as RoNLI's
-            extractor did; `anywhere` removes those inside it too, with a small first letter too.
+        file: JSON, `{class: [phrase, ...]}`; needed only for removal.
+        remove: `none`; `start` removes one phrase at the start of the second text, as RoNLI's
+            extractor did; `anywhere` also removes those inside it, with a small first letter too.
     """
 
     file: FileConfig | None = None
@@ -158,24 +158,23 @@ class PhrasesConfig:
 
 @dataclass
 class GeneratorConfig:
-    """How to write the built-in synthetic corpus; see `chronicle.ChronicleConfig`.
+    """Settings of the built-in synthetic corpus (`chronicle.ChronicleConfig`).
 
     Args:
-        size: rows in all splits together, 100 to 1,000,000.
+        size: rows of all splits, 100 to 1,000,000.
         seed: same seed and size give identical bytes.
         label_noise: share of training rows whose label is flipped.
-        class_weights: wanted share of each class, relative, in the order of `data.label_order`;
-            None for the natural mix.
+        class_weights: relative share of each class, in the order of `data.label_order`; null: the
+            natural mix.
         label_set: of `data.task=nli`: `three` or `four` classes.
-        premise_sentences: of `three`, of `data.task=qa` and of `data.task=summarization`: fewest
-            and most sentences of a premise, of a context, or of an article (8 to 80); 40 of them
-            are some 500 words.
-        keep_phrases: of `four`: leave linking phrases in the text.
+        premise_sentences: of `three`, `qa` and `summarization`: fewest and most sentences of a
+            premise, context or article (8 to 80; 40 are about 500 words).
+        keep_phrases: of `four`: keep linking phrases in the text.
         casing_artefact: of `four`: lower-case what followed a removed phrase, as RoNLI did.
-        unanswerable: of `qa`: share of questions about what did not happen; above 0 needs
+        unanswerable: of `qa`: share of questions without an answer; above 0 needs
             `data.label_order=[answer,no_answer]`.
-        rivals: of `qa`: wanted share of questions whose context holds another candidate of the
-            answer's type; kept as far as contexts allow, and not for "who".
+        rivals: of `qa`: wanted share of questions whose context has another candidate of the
+            answer's type; reached as far as contexts allow, not for "who".
     """
 
     size: int = 2000
@@ -192,18 +191,16 @@ class GeneratorConfig:
 
 @dataclass
 class UnicodeOptions:
-    """Which variants count as one (`data.unicode`).
+    """Which Unicode variants are treated as one (`data.unicode`).
 
     Args:
         nfc: compose letters and their diacritics into canonical form (NFC).
-        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates),
-            `keep` leaves them.
-        niqqud: `strip` removes Hebrew points and accents, `keep` leaves them.
-        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, the way most
-            Hebrew text is typed; `keep` leaves them.
-        cedilla: `comma` turns a language's `variants` into its letters: the cedilla letters ş ţ of
-            old Romanian fonts into ș ț, in Romanian texts only (ş is a letter of Turkish names
-            elsewhere); `keep` leaves them.
+        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates).
+        niqqud: `strip` removes Hebrew points and accents.
+        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew
+            text is typed.
+        cedilla: `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian
+            texts only (ş is a letter of Turkish names elsewhere).
     """
 
     nfc: bool = True
@@ -218,20 +215,19 @@ class QaConfig:
     """How the answers of extractive question answering are read (`data.qa`).
 
     Args:
-        misaligned: of an answer that does not stand at its `answer_start`: `refuse` stops and
-            names all of them, `repair` takes the nearest place where it does stand, `drop` leaves
-            the answer out, and the question where it has no other.
-        trim: leave out blanks at both ends of an answer. The string as it was shipped stays the
-            gold answer of the metrics.
-        yes_no: `drop` leaves out questions that ask for yes or no, by their first word.
-        no_answer: of questions without an answer, where `data.label_order` is `[answer]`: `refuse`
-            stops and names all of them, `drop` leaves them out, so that data with such questions
-            go before data without in sequential fine-tuning.
-        answer_words: fewest and most words of an answer, `[min, max]`; questions with no such
-            answer are left out. Empty for no limits.
+        misaligned: answers that are not at their `answer_start`: `refuse` stops and lists them,
+            `repair` takes the nearest occurrence, `drop` leaves the answer out, and its question if
+            it has no other.
+        trim: remove blanks at both ends of an answer. Metrics use the string of the file as gold.
+        yes_no: `drop` leaves out yes/no questions, recognised by their first word.
+        no_answer: questions without an answer where `data.label_order` is `[answer]`: `refuse`
+            stops and lists them, `drop` leaves them out, so that data sets with and without such
+            questions can follow each other in stages.
+        answer_words: fewest and most words of an answer, `[min, max]`; other questions are left
+            out. Empty: no limits.
 
     Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
-    discarded, 68 of 3,106; the released files are what was left, hence the defaults.
+    discarded, 68 of 3,106; the released files are without them, hence the defaults.
     """
 
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
@@ -252,17 +248,17 @@ class QaConfig:
 
 @dataclass
 class SummariesConfig:
-    """Which rows of articles and summaries are left out, each counted (`data.summaries`).
+    """Which rows of articles and summaries are left out and counted (`data.summaries`).
 
     Args:
-        empty: of a row whose article or summary is empty: `refuse` stops and names all of them,
-            `drop` leaves it out.
-        other_script: leave out articles of whose letters more than this fraction is not in the
-            alphabet of the data set's language; null leaves none out.
-        min_summary_tokens: leave out summaries of fewer words than this; 0 leaves none out.
+        empty: rows without an article or a summary: `refuse` stops and lists them, `drop` leaves
+            them out.
+        other_script: leave out articles with more than this share of letters outside the alphabet
+            of `data.language`; null: none.
+        min_summary_tokens: leave out summaries of fewer words; 0: none.
 
     Source: HeSum, appendix A: pages without text or not in Hebrew, and articles with summaries of
-    fewer than 10 tokens, were left out. The released files are what was left, hence the defaults.
+    fewer than 10 tokens, were left out; the released files are without them, hence the defaults.
     Its section on limitations says "10 or fewer", which is `min_summary_tokens=11`.
     """
 
@@ -276,58 +272,54 @@ class DataConfig:
     """One data set (`conf/data/<name>.yaml`).
 
     Args:
-        name: short name, the one in `data=<name>`.
+        name: short name, as in `data=<name>`.
         language: ISO 639-1 code, see `heron.languages`.
         label_order: class names; a class's index here is its index in logits and files.
-        inverse: the label of a pair read from event 2 to event 1, where it is another one, for
-            example `{BEFORE: AFTER, AFTER: BEFORE}`.
-        title, licence, citation, homepage: what to tell people about it.
-        task: the task its examples are for, `relation`, `nli`, `qa` (extractive question
-            answering; its classes are `answer` and, where questions may have none, `no_answer`) or
-            `summarization` (its one class is `summary`).
-        synthetic: generated text, never to be mixed into research results.
-        format: how rows become examples; `marked_table` is a table (CSV, JSONL, Parquet) with one
-            marked event pair per row, `pair_table` one with two texts per row, `qa_table` one
-            with a question per row, `article_table` one with an article and its summary per
-            row; `squad_json` is SQuAD's JSON, nested or flat.
-        columns: which column holds what.
-        label_aliases: class names by what the files call them, `{"0": contrastive, e: entailment}`;
-            the class names themselves always count. Capitals make no difference where neither a
-            name nor an alias is spelt exactly so.
-        label_field: the label column of a split, where it is not `columns.label`.
-        no_label: values of the label column that say "no gold label", for example `["-"]`.
-        unlabelled: what becomes of rows without a gold label where one is needed: `refuse` stops,
-            `drop` leaves them out and counts them.
-        files: the splits (`train`, `test`, perhaps `validation`) and their files; empty for a
-            generated data set.
-        counts: expected rows per class and split, asserted while `verify` is true. They are the
-            file's own, before anything is dropped; rows without a gold label count under the value
-            of `no_label` that they hold.
-        join: a second table with guid and group, or None.
-        markers: the strings that open and close event 1, then event 2; empty for the language's.
-        unicode: which Unicode variants count as one in what a model reads; answers and summaries
-            are scored as the file has them.
-        normalize_case: `capitalize` writes every second text with one capital at its beginning,
-            `lower` writes both texts without any, `none` leaves them.
-        phrases: linking phrases to remove from the second text.
+        inverse: label of a pair in the other direction, where it differs, for example
+            `{BEFORE: AFTER, AFTER: BEFORE}`.
+        title, licence, citation, homepage: shown by `heron data`.
+        task: the task its examples are for. The classes of `qa` are `answer` and, where questions
+            may have none, `no_answer`; the one class of `summarization` is `summary`.
+        synthetic: generated text, not for research results.
+        format: how rows become examples: `marked_table` (CSV, JSONL, Parquet) has one marked event
+            pair per row, `pair_table` two texts, `text_table` one text, `qa_table` a question,
+            `article_table` an article and its summary; `squad_json` is SQuAD's JSON, nested or
+            flat.
+        columns: names of columns.
+        label_aliases: class names by the words of the files, `{"0": contrastive, e: entailment}`;
+            class names are always read. Case is ignored where no name or alias is spelt exactly so.
+        label_field: label column of a split, where it is not `columns.label`.
+        no_label: values of the label column that mean "no gold label", for example `["-"]`.
+        unlabelled: rows without a gold label where one is needed: `refuse` stops, `drop` counts
+            and leaves them out.
+        files: files by split (`train`, `test`, perhaps `validation`); empty: generated corpus.
+        counts: rows of the file per class, by split; checked while `verify` is true. Rows without a
+            gold label count under their value of `no_label`.
+        join: a second table with guid and group; null: none.
+        markers: start and end of event 1, start and end of event 2; empty: the language's own.
+        unicode: which Unicode variants are treated as one in what a model reads; answers and
+            summaries are scored as the file has them.
+        normalize_case: `capitalize` writes the second text with one capital, its first letter,
+            `lower` writes both texts without capitals.
+        phrases: which linking phrases are removed.
         qa: how answers are read.
         summaries: which articles and summaries are left out.
-        duplicates: what becomes of rows whose text (both texts of a pair, any spacing) is in more
-            than one split: `keep`, `mark` (each names one of its copies, `<split>:<guid>`, in
-            `side["duplicate_of"]`), or `drop` (train gives way to validation, both to test, which
-            stays whole). Repeats inside a split stay.
-        holdout: how to carve a test split when `files` has none.
-        validation: how to carve a validation split when `files` has none.
+        duplicates: rows whose text (both texts of a pair, any spacing) is in several splits:
+            `keep`, `mark` (each names a copy, `<split>:<guid>`, in `side["duplicate_of"]`), or
+            `drop` (from train before validation before test, which stays whole). Repeats inside a
+            split stay.
+        holdout: how to take a test split from train where `files` has none.
+        validation: how to take a validation split from train where `files` has none.
         sample: which share of the training split to use.
-        on_cut: what becomes of examples whose event the length limit cuts: `refuse` stops the run,
-            `drop` leaves them out and counts them.
-        generator: settings of the built-in corpus; None for data read from files.
-        verify: refuse a file whose hash, or rows whose counts, differ from the pinned ones.
-        findings: what is known to be wrong with the data, as `{id: one sentence}`.
-        substitute: another data set that needs fewer files, for when some are missing.
+        on_cut: examples whose event is cut by the length limit: `refuse` stops the run, `drop`
+            leaves them out and counts them.
+        generator: settings of the built-in corpus; null: data are read from files.
+        verify: refuse files whose hash, and rows whose counts, differ from the pinned ones.
+        findings: known problems of the data, `{id: one sentence}`.
+        substitute: a data set that needs fewer files, named when files are missing.
 
     Raises:
-        ConfigError: a value that heron does not know, with the nearest ones it does.
+        ConfigError: values that are not allowed, or do not work together.
     """
 
     # Stages and predictions are stored under this name.
@@ -338,7 +330,7 @@ class DataConfig:
     licence: str = ""
     citation: str = ""
     homepage: str = ""
-    task: Annotated[str, OneOf(registry="heron.config.tasks:TASKS")] = "relation"
+    task: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
     synthetic: bool = False
     format: str = "marked_table"
     columns: Columns = field(default_factory=Columns)
@@ -432,3 +424,21 @@ def read_config(path: Path) -> DataConfig:
         raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from error
     assert isinstance(value, DataConfig)
     return value
+
+
+def second_text_problems(config: DataConfig, is_needed: bool) -> Iterator[str]:
+    """Check `data.columns.text_pair`, which formats with two texts need and others do not have."""
+    columns = config.columns
+    if is_needed and columns.text_pair in (None, columns.text):
+        yield (
+            f"data.columns.text_pair={columns.text_pair}: data.format={config.format} needs the "
+            "column of the second text"
+        )
+    if not is_needed and columns.text_pair is not None:
+        yield f"data.columns.text_pair={columns.text_pair} needs data.format=pair_table"
+
+
+def changed_keys(config: DataConfig, *keys: str) -> list[str]:
+    """List those of some keys, written without `data.`, that do not have their default."""
+    default = type(config)()
+    return [f"data.{key}" for key in keys if attrgetter(key)(config) != attrgetter(key)(default)]

@@ -44,6 +44,11 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{key}", value
 
 
+def is_under(key: str, parent: str) -> bool:
+    """Tell whether a key is `parent` or below it, as `data.qa.trim` is below `data.qa`."""
+    return f"{key}.".startswith(f"{parent}.")
+
+
 def select(config: Any, key: str) -> Any:
     """Read a dotted key, such as `optim.lr`."""
     for part in key.split("."):

@@ -15,6 +15,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,12 +27,26 @@ LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
+@dataclass(kw_only=True)
+class DataFolders:
+    """Options `paths.data=` and `paths.cache=`.
+
+    Args:
+        paths_data: data sets; none: as in the run, or the default.
+        paths_cache: downloads and generated corpora; none: as in the run, or the default.
+    """
+
+    paths_data: Path | None = None
+    paths_cache: Path | None = None
+
+
 def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
     """Turn `key=value` words into an instance of `schema`.
 
     Args:
         schema: a dataclass with fields of type str, int, float, bool, Path, lists of these
-            (comma separated), or any of them `| None`.
+            (comma separated), or any of them `| None`. A field `paths_data` is the option
+            `paths.data`; other names that are not Python's are `metadata={"option": name}`.
         arguments: the words after the command's name.
 
     Raises:
@@ -39,7 +54,7 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
             a required key that is missing; the message names the nearest valid key.
     """
     hints = typing.get_type_hints(schema)
-    fields = {field.name: field for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
+    fields = {_option_name(field): field for field in dataclasses.fields(schema)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for word in arguments:
         key, equals, value = word.partition("=")
@@ -47,23 +62,63 @@ def parse_options(schema: type[T], arguments: Sequence[str]) -> T:
             raise ConfigError(f"'{word}' is not of the form key=value.{nearest(key, fields)}")
         if key not in fields:
             raise ConfigError(f"unknown option '{key}'.{nearest(key, fields)}")
-        if key in values:
+        name = fields[key].name
+        if name in values:
             raise ConfigError(f"option '{key}' is given twice")
-        values[key] = _convert(key, value, hints[key])
+        values[name] = _convert(key, value, hints[name])
     missing = [
-        name
-        for name, field in fields.items()
-        if name not in values
+        key
+        for key, field in fields.items()
+        if field.name not in values
         and field.default is dataclasses.MISSING
         and field.default_factory is dataclasses.MISSING
     ]
     if missing:
-        raise ConfigError("missing option " + ", ".join(f"{name}=..." for name in missing))
+        raise ConfigError("missing option " + ", ".join(f"{key}=..." for key in missing))
     return schema(**values)
 
 
-def _paths(parts: Sequence[str]) -> list[str]:
-    """Put paths together again whose own names hold commas, as those of runs and sweeps do.
+def parse_with_data(
+    schema: type[T], arguments: Sequence[str], first: str = ""
+) -> tuple[T, list[str]]:
+    """Read options, and separate them from the overrides `data.<key>=value`.
+
+    Args:
+        schema: as in `parse_options`.
+        arguments: the words after the command's name.
+        first: the option that a word without `=` sets; empty: none.
+
+    Raises:
+        ConfigError: as `parse_options`.
+    """
+    overrides = [word for word in arguments if word.startswith("data.")]
+    words = [word for word in arguments if word not in overrides]
+    if first:
+        words = [word if "=" in word else f"{first}={word}" for word in words]
+    return parse_options(schema, words), overrides
+
+
+def parse_folder(schema: type[T], arguments: Sequence[str], missing: str) -> T:
+    """Read options of which the first word is `folder=DIR` or only DIR.
+
+    A run's folder name may itself contain "=" (seed=0-1a2b3c4d).
+
+    Raises:
+        ConfigError: as `parse_options`; `missing` where there is no word.
+    """
+    if not arguments:
+        raise ConfigError(missing)
+    first, *rest = arguments
+    return parse_options(schema, [f"folder={first.removeprefix('folder=')}", *rest])
+
+
+def _option_name(field: dataclasses.Field[Any]) -> str:
+    name = str(field.metadata.get("option", field.name))
+    return name.replace("paths_", "paths.", 1) if name.startswith("paths_") else name
+
+
+def _join_paths(parts: Sequence[str]) -> list[str]:
+    """Rejoin paths whose own names contain commas, as those of runs and sweeps do.
 
     The longest that exists counts: `runs/demo` may lie beside `runs/demo,trainer.max_epochs=1`.
     """
@@ -76,20 +131,6 @@ def _paths(parts: Sequence[str]) -> list[str]:
     return found
 
 
-def parse_folder(schema: type[T], arguments: Sequence[str], missing: str) -> T:
-    """Read options of which the first word is `folder=`, said or not.
-
-    A run's folder name may itself hold "=" (seed=0-1a2b3c4d), so the first word is the folder.
-
-    Raises:
-        ConfigError: as `parse_options`; `missing` where there is no word.
-    """
-    if not arguments:
-        raise ConfigError(missing)
-    first, *rest = arguments
-    return parse_options(schema, [f"folder={first.removeprefix('folder=')}", *rest])
-
-
 def _convert(key: str, value: str, hint: Any) -> Any:
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         if value.lower() in ("", "none", "null"):
@@ -100,7 +141,8 @@ def _convert(key: str, value: str, hint: Any) -> Any:
         if value.startswith("[") and value.endswith("]"):  # as `heron train` writes lists
             value = value[1:-1]
         parts = [part.strip() for part in value.split(",") if part.strip()]
-        return [_convert(key, part, inner) for part in (_paths(parts) if inner is Path else parts)]
+        parts = _join_paths(parts) if inner is Path else parts
+        return [_convert(key, part, inner) for part in parts]
     if hint is bool:
         if value.lower() not in _BOOLEANS:
             raise ConfigError(f"{key}={value}: expected true or false")

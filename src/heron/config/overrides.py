@@ -1,8 +1,8 @@
-"""Overrides: words `key=value` on keys of the configuration, in Hydra's grammar, for every command.
+"""Overrides: words `key=value` on keys of the configuration, in Hydra's grammar.
 
-`heron train` hands them to Hydra; the other commands lay `data.<key>=` over a data set and take a
-few other keys besides their own options (`TAKES`). An error names the word at fault, what is
-allowed there, and the nearest key.
+`heron train` passes them to Hydra, and `explain` rewords its errors. The other commands take a few
+keys besides their own options (`TAKES`) and lay `data.<key>=` over a data set. Errors name the
+wrong word, what is allowed, and the nearest key.
 """
 
 from __future__ import annotations
@@ -13,35 +13,39 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import MISSING, DictConfig, OmegaConf
-from omegaconf.errors import KeyValidationError, MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import (
+    KeyValidationError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+    ValidationError,
+)
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.folders import data_set_file
+from heron.base.folders import config_groups, data_set_file, group_options
 from heron.base.yaml_files import parse_yaml
-from heron.config.checks import from_yaml, to_yaml
-from heron.config.data import DataConfig
-from heron.config.keys import all_keys, flatten, needed, refuse_unknown, select, type_of
+from heron.config.data import SPLITS, DataConfig
+from heron.config.keys import all_keys, flatten, is_under, needed, refuse_unknown, select
+from heron.config.registries import tasks_with
 from heron.config.schema import Config
-from heron.config.tasks import tasks_with
+from heron.config.stored import from_yaml, to_yaml
+from heron.config.words import PARSER, UNREADABLE, key_of, readable
 
-UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
-
-# How answers are looked for (the threshold of "no answer" stays the one that training tuned), and
-# how many tokens a batch has, which decides how much memory is taken.
+# The search for answers (the threshold of "no answer" stays the one that training tuned), and the
+# tokens of a batch, which decide how much memory is taken.
 SETTINGS = ("task.max_answer_tokens", "encoder.stride", "batching.tokens")
-# Where a data set lies, and whether it may be another revision of it.
+# The folder of a data set, and whether its files must be the pinned ones.
 PLACES = ("paths.data", "data.verify")
-# Whether code that comes with a run's weights may run: only where this command says so.
+# Whether code that comes with a run's weights may run.
 RUN_CODE = "encoder.trust_remote_code"
-# What a file's columns are called; the key stands for all that begin with it.
+# Names of a file's columns: all keys below this one.
 COLUMNS = ("data.columns",)
-# What a file's labels are called, and what becomes of rows that have none or wrong ones.
+# Names of a file's labels, and the treatment of rows without a label or with a wrong one.
 LABELS = (
     "data.label_aliases",
     "data.no_label",
@@ -50,61 +54,40 @@ LABELS = (
     "data.qa.no_answer",
     "data.summaries.empty",
 )
-# Those columns that rows without a gold label, answer or summary have.
+# The columns of rows without a gold label, answer or summary.
 TEXT_COLUMNS = tuple(
     f"data.columns.{name}" for name in ("text", "text_pair", "guid", "group", "side")
 )
-# What each command takes of the configuration.
+# The keys that each command takes.
 TAKES = {
     "evaluate": (*SETTINGS, RUN_CODE, *PLACES, *COLUMNS, *LABELS),
     "predict": (*SETTINGS, RUN_CODE, *PLACES, *TEXT_COLUMNS),
     "score": (*COLUMNS, *LABELS),
 }
 
-_PARSER = OverridesParser.create()
-# What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
-_UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")
+# Mappings whose keys are the user's own.
+_BY_SPLIT = ("data.files.", "data.counts.")
+_OPEN = (
+    *(*_BY_SPLIT, "data.join.", "batching.multipliers.", "baseline.hypotheses."),
+    "launcher.options.",
+)
 
 
 class Words(NamedTuple):
-    """A command's words by what they are for.
+    """A command's words by kind.
 
     Args:
-        options: the command's own; `paths.data=DIR` is among them as `data=DIR`.
-        settings: those on keys in `SETTINGS`.
-        data: those on keys of the data set.
-        run_code: whether `encoder.trust_remote_code=true` is among them.
+        options: the command's own; `paths.data=DIR` is one of them as `data=DIR`.
+        settings: overrides of keys in `SETTINGS`.
+        data: overrides of the data set.
+        run_code: whether `encoder.trust_remote_code=true` is given.
     """
 
     options: list[str]
     settings: list[str]
     data: list[str]
     run_code: bool = False
-
-
-def stands_for(name: str, key: str) -> bool:
-    """Tell whether a key is the one named, or one below it: `data.qa` stands for `data.qa.trim`."""
-    return f"{key}.".startswith(f"{name}.")
-
-
-def readable(word: str) -> str:
-    """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters.
-
-    Args:
-        word: `key=value`. One that cannot be read at all comes back as it is.
-    """
-    key, equals, value = word.partition("=")
-    tries = [value, _UNQUOTED.sub(_quoted, value)]
-    if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):
-        tries.append(_quote(value))
-    for each in tries if equals else ():
-        try:
-            _PARSER.parse_overrides([f"{key}={each}"])
-        except HydraException:
-            continue
-        return f"{key}={each}"
-    return word
 
 
 def read_value(word: str) -> Any:
@@ -119,7 +102,7 @@ def read_value(word: str) -> Any:
     hint = f"; {needed(key, value)}" if needed(key) else ""
     try:
         # Keys of mappings are the user's own, and need not be in Hydra's grammar.
-        (override,) = _PARSER.parse_overrides([readable(f"{_plain_key(key)}={value}")])
+        (override,) = PARSER.parse_overrides([readable(f"{_plain_key(key)}={value}")])
     except HydraException as error:
         if value.startswith("{") and (mapping := _mapping(value)) is not None:
             return mapping
@@ -130,7 +113,7 @@ def read_value(word: str) -> Any:
 
 
 def _mapping(value: str) -> dict[str, Any] | None:
-    """Read a mapping whose names Hydra cannot hold: numbers in quotes, letters beyond ASCII."""
+    """Read a mapping whose keys Hydra cannot read: numbers in quotes, letters beyond ASCII."""
     try:
         found = parse_yaml(value)
     except ConfigError:
@@ -139,14 +122,14 @@ def _mapping(value: str) -> dict[str, Any] | None:
 
 
 def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
-    """Tell a command's own options from the keys of the configuration that it takes.
+    """Separate a command's own options from overrides.
 
     Args:
         arguments: the words after the command's name.
-        takes: the keys.
+        takes: the keys that the command takes, each with all keys below it.
 
     Raises:
-        ConfigError: a key that the command does not take, with the nearest that it does.
+        ConfigError: a key that the command does not take; names the nearest that it does.
     """
     found = Words([], [], [])
     for word in arguments:
@@ -167,10 +150,10 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
 
 
 def read_points(words: Sequence[str]) -> list[dict[str, int]]:
-    """Read which values of which settings to score under; one point without any for none.
+    """List the settings to score under: all combinations of values; one empty point for no words.
 
     Args:
-        words: on keys in `SETTINGS`, `key=10` or `key=10,20,30`.
+        words: overrides of keys in `SETTINGS`, `key=10` or `key=10,20,30`.
 
     Raises:
         ConfigError: a value that is no whole number, or a key that is given twice.
@@ -195,7 +178,7 @@ def changed(config: Config, settings: Mapping[str, Any]) -> Config:
         settings: values of keys in `SETTINGS`.
 
     Raises:
-        ConfigError: a value out of range, or a key that means nothing for this run.
+        ConfigError: a value out of range, or a key without effect on this run.
     """
     if not settings:
         return config
@@ -238,8 +221,8 @@ def override(data: DataConfig, words: Sequence[str]) -> DataConfig:
     """Lay words `data.<key>=value` over a data set; mappings are added to, lists replaced.
 
     Raises:
-        ConfigError: names the word: an unknown key, one that is given twice or means nothing for
-            the data set's task, or a value that its key cannot have; or what does not go together.
+        ConfigError: names the word: an unknown key, one that is given twice or that the data set's
+            task does not have, or a wrong value; or values that do not work together.
     """
     return _override(dataclasses.asdict(data), words) if words else data
 
@@ -257,7 +240,7 @@ def _override(values: Any, words: Sequence[str]) -> DataConfig:
                 raise ConfigError(f"option '{name}' is given twice")
             seen.add(name)
         for leaf, value in leaves.items():
-            _refuse_of_others(leaf, task)
+            _refuse_other_tasks(leaf, task)
             if value == MISSING:
                 raise ConfigError(f"{word}: {MISSING} is no value")
             if isinstance(value, list) and any(isinstance(each, list | dict) for each in value):
@@ -294,12 +277,12 @@ def _merge(value: Any, given: DictConfig, word: str) -> Any:
 
 
 def _reason(error: Exception, key: str, where: str, written: str) -> str:
-    """Say what the key needs; what OmegaConf says where it is not the kind of value.
+    """Say which kind of value the key needs; OmegaConf's own message for other errors.
 
     Args:
         error: OmegaConf's.
         key: the word's.
-        where: OmegaConf's idea of the key that is wrong; perhaps one inside of the word's.
+        where: the wrong key by OmegaConf, perhaps below the word's.
         written: the word's value.
     """
     if "${" not in written:
@@ -312,22 +295,21 @@ def _reason(error: Exception, key: str, where: str, written: str) -> str:
     return str(error).splitlines()[0]
 
 
-def _refuse_of_others(key: str, task: str) -> None:
-    """Refuse a key that says something about data of other tasks only."""
+def _refuse_other_tasks(key: str, task: str) -> None:
+    """Refuse a key that only other tasks' data have."""
     of = tasks_with(key)
     if of and task not in of:
         raise ConfigError(
-            f"{key}: says something about data of task={' or task='.join(of)}; "
-            f"these are of task={task}"
+            f"{key}: a key of data of task={' or task='.join(of)}; these are of task={task}"
         )
 
 
 def _takes(key: str, takes: Sequence[str]) -> bool:
-    return any(stands_for(each, key) for each in takes)
+    return any(is_under(key, each) for each in takes)
 
 
 def _elsewhere(key: str, takes: Sequence[str]) -> str:
-    """Say which command takes a key; of a key that there is not, which is like it."""
+    """Name the commands that take a key, or for an unknown key the nearest ones."""
     known = all_keys()
     if key in known:
         others = [name for name, keys in TAKES.items() if keys != takes and _takes(key, keys)]
@@ -339,7 +321,7 @@ def _elsewhere(key: str, takes: Sequence[str]) -> str:
 
 @contextmanager
 def advising(takes: Sequence[str]) -> Iterator[None]:
-    """Let the errors of a block propose nothing but keys that the command takes."""
+    """Limit the fixes that errors of a block propose to keys that the command takes."""
     try:
         yield
     except DataError as error:
@@ -347,7 +329,7 @@ def advising(takes: Sequence[str]) -> Iterator[None]:
 
 
 def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
-    """Leave out of each problem the fixes that name a key which the command does not take."""
+    """Remove from each problem the fixes that name a key which the command does not take."""
     known = frozenset(all_keys())
 
     def is_open(fix: str) -> bool:
@@ -363,14 +345,96 @@ def _plain_key(key: str) -> str:
     return key if re.fullmatch(r"[\w.]+", key, re.ASCII) else "key"
 
 
-def _quoted(found: re.Match[str]) -> str:
-    text = found.group()
-    if text[0] in "'\"":
-        return text
-    inner = text.strip()
-    return text.replace(inner, _quote(inner))
+def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
+    """Reword an error of Hydra or OmegaConf: name the wrong override, if one is wrong.
+
+    Args:
+        overrides: as typed.
+        error: of Hydra or OmegaConf.
+        folders: where the command line adds YAML.
+    """
+    groups = config_groups(folders)
+    for override in overrides:
+        key, value = key_of(override), override.partition("=")[2]
+        if key in groups:
+            said = _no_option(key, value, folders)
+        elif key not in all_keys() and not key.startswith(("hydra", *_OPEN)):
+            hint = nearest(key, _keys(overrides, groups)) or nearest(key, all_keys())
+            said = f"unknown key '{key}'.{hint or ' heron train --cfg job lists them all.'}"
+        else:
+            said = _wrong_entry(override, error)
+        if said:
+            return said
+    if isinstance(error, OverrideParseException):
+        word = error.override
+        return f"{word}: {UNREADABLE}" if "=" in word else f"'{word}' is not of the form key=value"
+    if isinstance(error.__cause__, OmegaConfBaseException):
+        error = error.__cause__  # Hydra says only which override failed, OmegaConf also why
+    where = getattr(error, "full_key", None)
+    if isinstance(error, ValidationError) and (said := _kind(where, overrides)):
+        return said
+    message = str(error).splitlines()[0]
+    return f"{where}: {message}" if where else re.sub(r"\s*\n\s*", " ", str(error))
 
 
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+def _no_option(group: str, value: str, folders: Sequence[Path]) -> str:
+    """Refuse options that a group does not have; empty where it has all of them."""
+    options = [*group_options(group, folders)]
+    allowed = [*options, "null"] if group == "experiment" else options
+    wrong = next((option for option in value.split(",") if option not in allowed), None)
+    if wrong is None:
+        return ""
+    hint = nearest(wrong, options)
+    if group == "encoder" and not wrong.startswith("{"):
+        hint += f" A model of the hub: encoder=pretrained encoder.name={wrong}"
+    return f"{group}={wrong}: no such option.{hint}"
+
+
+def _wrong_entry(override: str, error: Exception) -> str:
+    """Explain an override of a mapping with keys of the user's own, or of a part that is null."""
+    key, value = key_of(override), override.partition("=")[2]
+    if wrong := [split for split in _splits(key, value) if split not in SPLITS]:
+        return f"{override}: no such split.{nearest(wrong[0], SPLITS)}"
+    cause = str(error.__cause__)
+    if key.startswith(_OPEN) and key in str(error) and "FileConfig'" not in cause:
+        return f"{override}: no such entry here; add it, '{_added(key, value)}'"
+    if f"{key}." in _OPEN and value.startswith("{") and "in struct" in f"{error}{cause}":
+        return f"{override}: its keys are your own; add them with a plus, '+{override}'"
+    if isinstance(error, AssertionError) and key.count(".") > 1:
+        # OmegaConf asserts when an override reaches into a node that is null.
+        parent = key.rpartition(".")[0]
+        return f"{override}: {parent} is null here; give it whole, {parent}={{...}}"
+    return ""
+
+
+def _keys(overrides: Sequence[str], groups: set[str]) -> list[str]:
+    """List keys and groups, without the keys of groups that are not chosen."""
+    named = {key_of(override).split(".")[0] for override in overrides}
+    idle = tuple(f"{group}." for group in {"baseline", "curriculum"} - named)
+    return [*groups, *(key for key in all_keys() if not key.startswith(idle))]
+
+
+def _splits(key: str, value: str) -> list[str]:
+    """List the splits in `data.files.<split>...` or `data.files={<split>: {...}}`."""
+    if key.startswith(_BY_SPLIT):
+        return [key.split(".")[2]]
+    return re.findall(r"[{,]\s*(\w+)\s*:\s*{", value) if f"{key}." in _BY_SPLIT else []
+
+
+def _added(key: str, value: str) -> str:
+    """Write the override that adds an entry to a mapping whose keys are the user's."""
+    parent, _, field = key.rpartition(".")
+    value = f"{{{field}: {value}}}"
+    if parent.startswith("data.files."):  # Hydra takes files in whole only
+        parent, _, split = parent.rpartition(".")
+        value = f"{{{split}: {value}}}"
+    return f"+{parent}={value}"
+
+
+def _kind(where: str | None, overrides: Sequence[str]) -> str:
+    """Say which kind of value a key needs; empty for a sweep's or an interpolated value."""
+    for override in reversed(overrides):  # the last one counts
+        key, _, value = override.lstrip("+~").partition("=")
+        if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
+            return f"{override}: {hint}" if (hint := needed(key, value)) else ""
+    return ""

@@ -1,14 +1,14 @@
-"""Everything but languages, data formats and tasks that a configuration chooses by name.
+"""What a configuration chooses by name, except languages: tasks, poolings, heads, losses, metrics.
 
-Each registry holds heron's own entries and what forks add. The code behind heron's own is imported
-when it is used, so that names are checked without it.
+Each registry holds heron's own entries and those that forks add. heron's own code is imported when
+it is used, so names are checked without it.
 
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes, U units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,52 @@ if TYPE_CHECKING:  # these load torch, or import this module
     from torch import Tensor, nn
 
     from heron.config.curriculum import CurriculumConfig
-    from heron.config.schema import HeadConfig
+    from heron.config.data import DataConfig
+    from heron.config.schema import Config, HeadConfig
     from heron.data.collate import Batch
     from heron.dynamics.difficulty import Material
+
+# Keys of data with a class for each row; see `TaskRules.data_keys`.
+LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
+
+Headline = Callable[[Sequence[str], str], Callable[[Any], dict[str, Any]]]
+_CLASSIFICATION = on_demand("heron.metrics.classification:classification_headline")
+
+
+def no_problems(_config: object) -> Iterable[str]:
+    """Accept every configuration."""
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskRules:
+    """What a task allows in a configuration. Its folder says so; a fork's task is registered here.
+
+    Args:
+        forms: input forms, of `head.input`.
+        formats: file formats, of `data.format`; forks may register more.
+        head: option of `conf/head` where the command line names none.
+        classifiers: values of `head.classifier` that no other task has.
+        keys: keys of a run's configuration that no other task has.
+        baselines: values of `baseline.name`.
+        data_keys: keys, each with all keys below it, that only some tasks' data sets have; every
+            such task lists them.
+        problems: lists which of a run's settings cannot work for the task.
+        data_problems: lists which of a data set's settings cannot work for the task.
+        headline: of tasks with classes: gets class names and the mode of `relaxed_*` scores, and
+            returns the function from confusion matrices to headline scores.
+    """
+
+    forms: tuple[str, ...]
+    formats: Registry[Any]
+    head: str
+    classifiers: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    data_keys: tuple[str, ...] = ()
+    problems: Callable[[Config], Iterable[str]] = no_problems
+    data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
+    headline: Headline = _CLASSIFICATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +77,7 @@ class Pooling:
         pool: maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
         width: of the result, in multiples of D.
         of_rows: whether it reads the two events of each row.
-        inputs: values of `head.input` that it can read; empty where it reads any input that has
-            one row in a sequence.
+        inputs: values of `head.input` that it reads; empty: any with one row per sequence.
     """
 
     pool: Callable[[Tensor, Batch], Tensor]
@@ -50,7 +92,7 @@ class Difficulty:
 
     Args:
         score: float64 for each unit of the train split; higher is harder, NaN where it is unknown.
-        needs_dynamics: whether `Material.statistics_U` must be there, of an earlier run.
+        needs_dynamics: whether it needs `Material.statistics_U`, from an earlier run.
     """
 
     score: Callable[[Material], np.ndarray]
@@ -65,16 +107,24 @@ class Metric:
     `gold`, `prediction`, and what else the task writes.
 
     Args:
-        of_rows: a value for each row; their mean is the score, which has the metric's name.
+        of_rows: a value for each row; their mean is the score, under the metric's name.
             `heron compare` tests such scores, too.
-        of_split: scores by name, for what is no mean over rows.
-        tasks: names of tasks whose predictions it can score; empty for any.
+        of_split: scores by name, for scores that are not a mean over rows.
+        tasks: tasks whose predictions it can score; empty: all.
     """
 
     of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float] | np.ndarray] | None = None
     of_split: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]] | None = None
     tasks: tuple[str, ...] = ()
 
+
+TASKS: Registry[TaskRules] = Registry(
+    "task",
+    {
+        name: f"heron.tasks.{name}.task:TASK"
+        for name in ("relation", "nli", "qa", "summarization", "classification")
+    },
+)
 
 POOLINGS: Registry[Pooling] = Registry("pooling")
 _POOLING = "heron.models.heads:"
@@ -89,12 +139,7 @@ for _name, _width, _inputs in (
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
 CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
-    "classifier",
-    {
-        "linear": "heron.models.heads:linear",
-        "mlp": "heron.models.heads:mlp",
-        "per_event": "heron.models.heads:per_event",
-    },
+    "classifier", {name: f"heron.models.heads:{name}" for name in ("linear", "mlp", "per_event")}
 )
 
 # Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.
@@ -112,15 +157,8 @@ for _name in ("length", "sts", "external", "random"):
     DIFFICULTIES.register(_name, Difficulty(on_demand(_DIFFICULTY + _name)))
 # Statistics of an earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
 LEARNT = (
-    "eq1_swapped",
-    "eq1_printed",
-    "repo",
-    "confidence",
-    "loss",
-    "variability",
-    "correctness",
-    "aum",
-    "forgetting",
+    *("eq1_swapped", "eq1_printed", "repo", "confidence", "loss"),
+    *("variability", "correctness", "aum", "forgetting"),
 )
 for _name in LEARNT:
     DIFFICULTIES.register(_name, Difficulty(on_demand(f"{_DIFFICULTY}learnt"), True))
@@ -129,11 +167,7 @@ for _name in LEARNT:
 # unlocked), to the unlocked share of the examples.
 PACINGS: Registry[Callable[[CurriculumConfig, float], float]] = Registry(
     "pacing",
-    {
-        "linear": "heron.dynamics.curriculum:linear",
-        "root": "heron.dynamics.curriculum:root",
-        "competence": "heron.dynamics.curriculum:competence",
-    },
+    {name: f"heron.dynamics.curriculum:{name}" for name in ("linear", "root", "competence")},
 )
 
 METRICS: Registry[Metric] = Registry("metric")
@@ -146,3 +180,24 @@ LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
 
 # What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
 FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")
+
+
+class _Forms:
+    """The input forms of all tasks, forks' included."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(form for task in TASKS for form in TASKS[task].forms))
+
+
+FORMS = _Forms()
+
+
+def tasks_with(key: str) -> list[str]:
+    """List the tasks that have a key; empty for a key that every task has."""
+    keys = {name: (*TASKS[name].keys, *TASKS[name].data_keys) for name in TASKS}
+    return [name for name in TASKS if any(f"{key}.".startswith(f"{own}.") for own in keys[name])]
+
+
+def formats() -> list[str]:
+    """List the file formats of all tasks, forks' included."""
+    return list(dict.fromkeys(each for task in TASKS for each in TASKS[task].formats))

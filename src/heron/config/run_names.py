@@ -1,41 +1,84 @@
-"""Names of run folders: the sweep's, and the job's with a hash of its configuration."""
+"""A run's identity: the keys that can change its result, and the names of its folders."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.secrets import redact
-from heron.config.checks import NEUTRAL, decisive, decisive_earlier
-from heron.config.schema import Config
+from heron.config.keys import flatten, is_under
+from heron.config.schema import BUDGET, Config, TrainerConfig
 
+# Keys of places and of display, which cannot change a result.
+NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
+# The name of an experiment cannot either: what it sets is in the other keys.
+INDECISIVE = (*NEUTRAL, "experiment")
+# Trainer keys that spread one training over devices; they change no result.
+SPREAD = ("devices", "num_nodes", "strategy")
+# Keys that earlier versions did not have, with the values that do what these versions did. With
+# them, `_OPTIONAL` keys are left out of the hash in a run's name, and `_LATER` keys out of the hash
+# by which earlier versions named runs.
+_OPTIONAL: dict[str, Any] = {
+    "head.module": None,
+    "optim.loss": "cross_entropy",
+    "task.metrics": [],
+    "trainer.callbacks": {},
+}
+_LATER = {
+    "curriculum.order": "difficulty",
+    "encoder.trailing_separator": False,
+    "optim.warmup_steps": None,
+}
 # Runs that differ in these keys, in their data or their task are not compared with each other.
 _APART = ("protocol", "also_test", "trainer.max_epochs", "trainer.max_steps")
 
 
+def decisive(config: Config) -> dict[str, Any]:
+    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`.
+
+    The number of devices does not change a batch, so every run is listed as one on one device.
+    """
+    found = {
+        key: value
+        for key, value in flatten(dataclasses.asdict(config))
+        if not any(is_under(key, each) for each in INDECISIVE)
+    }
+    unset = [key for key, value in _OPTIONAL.items() if found.get(key, value) == value]
+    return {k: v for k, v in found.items() if k not in unset} | _spread(TrainerConfig())
+
+
+def _spread(trainer: TrainerConfig) -> dict[str, Any]:
+    return {f"trainer.{key}": getattr(trainer, key) for key in SPREAD}
+
+
 def config_key(config: Config) -> str:
-    """Hash all that can change a run's result: what a run folder's name ends with."""
+    """Hash all that can change a run's result; the end of a run folder's name."""
     return fingerprint(decisive(config))[:8]
 
 
 def earlier_key(config: Config) -> str:
-    """Hash a configuration as earlier versions of heron did: their runs are found by it."""
-    return fingerprint(decisive_earlier(config))[:8]
+    """Hash a configuration as earlier versions of heron did, to find their runs."""
+    found = decisive(config) | _spread(config.trainer)
+    if config.batching.tokens is None:
+        found["batching.tokens"] = BUDGET
+    return fingerprint({k: v for k, v in found.items() if k not in _LATER or v != _LATER[k]})[:8]
 
 
 def path_words(config: Config) -> list[str]:
-    """Write out where a run reads and writes, as the words that set it."""
+    """List a run's folders as `paths.<name>=<folder>`."""
     return [f"paths.{name}={value}" for name, value in vars(config.paths).items()]
 
 
 def check_paths(config: Config) -> None:
-    """Make sure that a run's folders can be written to, before anything is.
+    """Check that a run's folders can be written to.
 
     Raises:
-        ConfigError: one of them is a file, or may not be written to; names the key.
+        ConfigError: one of them is a file, or is not writable; names the key.
     """
     for word in path_words(config):
         key, _, value = word.partition("=")
@@ -50,7 +93,7 @@ def check_paths(config: Config) -> None:
 def run_path(config: Config, overrides: Sequence[str]) -> Path:
     """Name the run folder: readable overrides and a hash of all that can change the result.
 
-    A run of this configuration that an earlier version of heron began keeps its folder.
+    A run that an earlier version of heron began keeps its folder.
 
     Raises:
         ConfigError: `run.sweep` or `run.job` leads out of `paths.runs`.
@@ -62,7 +105,7 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
     if config.run.job:
         return folder / config.run.job
     key = config_key(config)
-    # The same configuration in other words (a default spelled out) goes to the folder it has.
+    # The same configuration in other words (a default spelt out) keeps its folder.
     said = config.experiment is not None and f"{sweep},".startswith(f"{base},")
     name = _readable(overrides, hidden=("experiment",) if said else ())
     # Earlier versions added no words to a sweep's name.
@@ -74,19 +117,19 @@ def run_path(config: Config, overrides: Sequence[str]) -> Path:
 
 
 def base_name(config: Config) -> str:
-    """Name the sweep folder of runs that change neither data nor task nor length of training."""
+    """Name the sweep folder of runs that change no data, task or length of training."""
     if config.experiment:
         return config.experiment.replace("/", "-")
     return f"{config.data.name}-{config.task.name}"
 
 
 def sweep_name(base: str, fixed: Sequence[str]) -> str:
-    """Name the sweep folder of a command: only runs that can be compared share one by default.
+    """Name the sweep folder of a command, so that only runs that can be compared share one.
 
     Args:
         base: the experiment, or data set and task.
-        fixed: what was typed for all of the command's jobs. Words that change the rows, how they
-            are scored or how long training takes are added to the name.
+        fixed: overrides of all of the command's jobs. Those that change the rows, their scores or
+            the length of training are added to the name.
     """
     apart = sorted(word for word in fixed if _sets_apart(word, base))
     if not apart:
@@ -105,7 +148,7 @@ def _sets_apart(word: str, base: str) -> bool:
 
 
 def _check_names(config: Config) -> None:
-    """Refuse names that lead out of `paths.runs`, or a job's out of its sweep."""
+    """Refuse a sweep's name that leads out of `paths.runs`, and a job's out of its sweep."""
     where = "paths.runs=DIR says where sweeps lie"
     for key, name in (("sweep", config.run.sweep), ("job", config.run.job)):
         parts = Path(name or "_").parts
@@ -119,7 +162,7 @@ def _check_names(config: Config) -> None:
 
 
 def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
-    """Join the overrides that say something about the run; paths shrink to their last part."""
+    """Join the overrides that can change a result; paths are reduced to their last part."""
     words = []
     # Groups and seed first: a long name is cut at its end.
     for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):

@@ -1,7 +1,8 @@
 """The schema of the configuration: every key that the code reads, with its type and its unit.
 
-YAML in `conf/` holds the values. A field's type says what its value may be, and `problems()` of a
-class what cannot work together in it; `heron.config.constraints.check` reads both.
+YAML in `conf/` holds the values. A field's type says which values are allowed, and the method
+`problems()` of a class which of them cannot work together; `heron.config.constraints.check` reads
+both. `heron options` prints the docstrings.
 """
 
 from __future__ import annotations
@@ -11,25 +12,14 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Any
 
+from annotated_types import Ge, Interval, Len
+
 from heron.base.errors import nearest
 from heron.config.baseline import BaselineConfig
-from heron.config.bertscore import BertScoreConfig
-from heron.config.constraints import (
-    Count,
-    Fraction,
-    Ge,
-    Hint,
-    Interval,
-    Len,
-    Matches,
-    Natural,
-    OneOf,
-    Seed,
-)
+from heron.config.constraints import Count, Fraction, Hint, Matches, Natural, OneOf, Seed
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
-from heron.config.registries import CLASSIFIERS, POOLINGS
-from heron.config.tasks import TASKS
+from heron.config.registries import CLASSIFIERS, POOLINGS, TASKS
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[
@@ -45,7 +35,7 @@ class PathsConfig:
     """Folders; none of them influences a result.
 
     Args:
-        data: where data sets lie (`<data>/trc/...`); `HERON_DATA` sets the default.
+        data: data sets (`<data>/trc/...`); the default is `HERON_DATA`.
         cache: downloads, generated corpora, tokenized features.
         runs: run folders.
     """
@@ -57,14 +47,14 @@ class PathsConfig:
 
 @dataclass
 class GenerationConfig:
-    """How a summary is written, token by token.
+    """How a summary is generated.
 
     Args:
-        num_beams: beginnings that are pursued side by side; 1 takes the likeliest token each time.
-        length_penalty: a beam's log probability is divided by its length to this power: above 0
-            favours long summaries. Without effect for one beam.
-        no_repeat_ngram_size: no run of so many tokens comes twice in a summary; 0 allows it.
-        min_new_tokens: a summary does not end before.
+        num_beams: beams of the search; 1 is greedy search.
+        length_penalty: a beam's log probability is divided by its length to this power; above 0
+            favours long summaries. No effect with one beam.
+        no_repeat_ngram_size: n-grams of this many tokens occur once in a summary; 0: no limit.
+        min_new_tokens: shortest summary, in tokens.
         max_new_tokens: longest summary, in tokens.
     """
 
@@ -84,30 +74,66 @@ class GenerationConfig:
 
 
 @dataclass
+class BertScoreConfig:
+    """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`).
+
+    Args:
+        model: encoder, hub id or folder; null: no BERTScore.
+        layer: layer of the encoder, from 1. There is no default: scores of different layers cannot
+            be compared, and papers seldom name theirs.
+        idf: weight tokens by inverse document frequency in the references.
+        long: texts that are longer than the encoder can read, counted in any case: `skip` leaves
+            their pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package
+            does; `windows` reads everything, in overlapping windows.
+        precision: `32-true`, or `bf16-mixed`, which changes scores by about 0.0002.
+        baseline: a file in bert-score's format (LAYER,P,R,F), to add rescaled scores; null: none.
+    """
+
+    model: str | None = None
+    layer: Count | None = None
+    idf: bool = False
+    long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
+    precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
+    baseline: str | None = None
+
+    def problems(self) -> Iterator[str]:
+        """Refuse options without an encoder, and an encoder without a layer."""
+        if self.model is None:
+            if self != BertScoreConfig(long=self.long, precision=self.precision):
+                yield "task.bertscore.* needs an encoder: task.bertscore.model=NAME"
+        elif self.layer is None:
+            yield (
+                f"task.bertscore.layer is missing: scores of different layers of {self.model} "
+                "cannot be compared, and there is no common choice. bert-score has 9 (of 12) for "
+                "multilingual BERT and XLM-R base, 17 (of 24) for XLM-R large, and none for "
+                "AlephBERT or Romanian BERT: task.bertscore.layer=9 is a fair choice for 12 layers"
+            )
+
+
+@dataclass
 class TaskConfig:
     """What is learned and how it is scored.
 
     Args:
-        name: `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), or
-            `summarization`.
-        relaxed: which relaxed score `relaxed_macro_f1` means: `recode`, `drop`. Every mode is
-            scored under its own name, `relaxed_matres_micro_f1` too.
-        bootstrap: resamples behind the 95 % intervals; 0 leaves them out.
-        resample: what a resample draws: `group` (whole documents; whole texts where there are
-            none) or `row`. Pairs of one document are not independent: rows give too narrow
-            intervals.
-        max_answer_tokens: of `qa`: tokens of the longest span that can be given.
-        n_best: of `qa`: spans kept of each window and of each question.
-        max_target_tokens: of `summarization`: summaries to learn from are cut here.
-        validation_samples: of `summarization`: rows that are summarized after each epoch, always
-            the same ones, to choose the best epoch by; null takes all. The end of the run takes all
-            in any case.
-        generation: of `summarization`: how summaries are written.
-        bertscore: of `summarization`: scored at the end of a run, not after each epoch.
-        metrics: further scores that forks have registered; computed at the end of a run.
+        name: `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text),
+            `summarization` or `classification` (single texts).
+        relaxed: the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores
+            under its own name, such as `relaxed_matres_micro_f1`.
+        bootstrap: bootstrap resamples for the 95 % intervals; 0: no intervals.
+        resample: unit of a resample: `group` (documents; texts where there are none) or `row`.
+            Pairs of one document are not independent, so `row` gives intervals that are too narrow.
+        max_answer_tokens: of `qa`: longest answer, in tokens.
+        n_best: of `qa`: spans kept for each window and each question.
+        max_target_tokens: of `summarization`: reference summaries are cut to this many tokens in
+            training.
+        validation_samples: of `summarization`: rows that are summarized after each epoch to choose
+            the best one, always the same; null: all. The end of the run takes all.
+        generation: of `summarization`: how summaries are generated.
+        bertscore: of `summarization`: computed at the end of a run.
+        metrics: further scores, registered by forks; computed at the end of a run.
     """
 
-    name: Annotated[str, OneOf(registry="heron.config.tasks:TASKS")] = "relation"
+    name: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
     relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
     bootstrap: Natural = 1000
     resample: Annotated[str, OneOf("group", "row")] = "group"
@@ -124,10 +150,10 @@ class TaskConfig:
 
 @dataclass
 class ScratchConfig:
-    """Shape of an encoder built from nothing, with a tokenizer trained on the train split.
+    """Shape of an encoder with random weights; its tokenizer is trained on the train split.
 
     Args:
-        vocabulary: word pieces at most.
+        vocabulary: most word pieces.
         hidden: width D.
         layers: number of layers.
         heads: attention heads.
@@ -153,30 +179,30 @@ class ScratchConfig:
 
 @dataclass
 class EncoderConfig:
-    """A Hugging Face encoder, by hub id or path, or one built from `scratch`.
+    """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`).
 
     Args:
-        name: hub id or folder; `scratch` builds one from config.
+        name: hub id or folder; `scratch` builds one.
         revision: branch, tag or commit on the hub.
         max_length: longest sequence, in tokens, special tokens included.
-        truncation: which of two texts gives way where a pair is too long: `only_first` (the
-            premise), `only_second`, or `longest_first` (token by token, the longer one).
-        overflow: what becomes of the tokens that do not fit: `truncate` leaves them out, counted;
-            `windows` reads the text in overlapping windows, each with the whole other text.
+        truncation: which text of a pair is cut: `only_first` (the premise), `only_second`, or
+            `longest_first` (token by token, the longer one).
+        overflow: tokens beyond `max_length`: `truncate` drops and counts them; `windows` reads the
+            text in overlapping windows, each with the whole other text.
         stride: tokens that neighbouring windows share.
-        separator: text to put between premise and hypothesis instead of the tokenizer's own pair
-            template, as one repository does; null for the template.
-        trailing_separator: write `separator` after the hypothesis, too, as that repository does.
-        num_layers: use the first k layers; null uses all.
+        separator: text between premise and hypothesis in place of the tokenizer's pair template;
+            null: the template.
+        trailing_separator: write `separator` after the hypothesis, too.
+        num_layers: use the first k layers; null: all.
         freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
-        dropout: probability for hidden states and attention; null keeps the encoder's own.
-        attention: `eager` or `sdpa`, or another implementation that transformers knows.
-        fast_dropout: on a CPU, draw dropout masks and attend in ways that suit it: the same
-            functions, other random numbers (`models/dropout.py`); replaces `attention` there.
+        dropout: probability for hidden states and attention; null: the encoder's own.
+        attention: `eager`, `sdpa`, or another implementation in transformers.
+        fast_dropout: on a CPU, use faster dropout masks and attention (`models/dropout.py`): the
+            same functions with other random numbers. Replaces `attention` there.
         gradient_checkpointing: recompute activations in the backward pass to save memory.
-        cache: with `freeze=all`, compute the pooled vectors once and train on those; false encodes
-            anew every epoch, to the same scores.
-        trust_remote_code: run code that comes with the weights; off unless you have read it.
+        cache: with `freeze=all`, compute the pooled vectors once; false: in every epoch, with the
+            same scores.
+        trust_remote_code: run code that comes with the weights; read it first.
     """
 
     name: str = "scratch"
@@ -235,44 +261,43 @@ _OVERFLOWING = ("text", "pair", "premise", "hypothesis", "question")
 
 @dataclass
 class HeadConfig:
-    """A pooling times a classifier, and the input form the pooling needs.
+    """A pooling times a classifier, and the input form that the pooling reads.
 
     Args:
-        name: name for tables.
-        input: `marked` (one event pair per sequence, mentions between marker tokens, as in the
-            papers) or `window` (each text once, unmarked, with all its event pairs); for two texts
-            `pair` (both in one sequence), `separate` (each in its own), `premise` or `hypothesis`
-            (only that one); `text` (the one text that is classified); `question` (the question,
-            then the text that answers it); `article` (the text to summarize).
-        pooling: `cls`, `last_token`, `mean`; for events `event_start`, `mention_pool`,
-            `span_ends`; for answers and summaries `tokens`, which pools nothing.
-        combine: what `separate` makes of its two vectors u and v: `concat` (u, v) or `compare`
+        name: name in tables.
+        input: of events `marked` (one event pair per sequence, mentions between marker tokens) or
+            `window` (each text once, unmarked, with all its event pairs); of two texts `pair` (both
+            in one sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that
+            one); `text` (one text to classify); `question` (question and context); `article` (text
+            to summarize).
+        pooling: `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`;
+            of answers and summaries `tokens` (no pooling).
+        combine: how `separate` combines its vectors u and v: `concat` (u, v) or `compare`
             (u, v, |u - v|, u * v).
-        over_windows: how the windows of a long premise become one: `mean_logits`, `max_logits`, or
+        over_windows: how the windows of a premise are combined: `mean_logits`, `max_logits`, or
             `mean_states` (of the pooled vectors, before the classifier).
-        classifier: `linear`, `mlp`, or `per_event`, the TRC repository's stack: a layer per event,
-            then one for both; with `cls`, which has no events, BERT's pooler; for answers `span`
-            (a score for each start and each end) or `biaffine` (and one for each pair of them); for
-            summaries `seq2seq` (`encoder.name` brings its decoder) or `warm_start` (a decoder that
-            begins with the encoder's weights and attends to its states).
-        hidden: widths of the hidden layers of `mlp`; of `biaffine` the one width.
-        dropout: probability, at the places that `dropout_at` names.
+        classifier: `linear`, `mlp`, or `per_event` (as the TRC repository: a layer per event, then
+            one for both; with `cls`, BERT's pooler); of answers `span` (start and end scores) or
+            `biaffine` (also a score for each pair of start and end); of summaries `seq2seq` (the
+            decoder of `encoder.name`) or `warm_start` (a decoder that starts from the encoder's
+            weights and attends to its states).
+        hidden: widths of the hidden layers of `mlp`; of `biaffine` its one width.
+        dropout: probability, at the places of `dropout_at`.
         dropout_at: of `mlp`: `all` (before the classifier and after each hidden layer), `hidden`
             (after each hidden layer), `first` or `first_two` (after these hidden layers only).
         layer_norm: normalise after the activation of `none`, the `first` or `all` hidden layers.
-        distance: width of the embedding of the distance between two spans; 0 leaves it out.
-        both_ways: read each pair from event 1 to 2 and from 2 to 1: in training both must give
-            the label (inverted by `data.inverse`), in evaluation their mean decides. Needs
-            `input=window`: markers would say which event comes first.
-        decoder_layers: of `warm_start`: layers of the decoder; null has as many as the encoder.
-        start: `model/` folder of a run whose head to begin with; null begins from nothing.
-        module: a whole head that a fork has registered; null builds pooling and classifier.
+        distance: width of the embedding of the distance between two events; 0: none.
+        both_ways: read each pair in both directions: in training both must give the label (inverted
+            by `data.inverse`), in evaluation their mean decides. Needs `input=window`.
+        decoder_layers: of `warm_start`: layers of the decoder; null: as many as the encoder.
+        start: `model/` folder of a run whose head to start from; null: random weights.
+        module: a whole head that a fork has registered; null: pooling and classifier.
     """
 
     name: str = "ess"
     input: Annotated[
         str,
-        OneOf(*_FORMS, registry="heron.config.tasks:FORMS"),
+        OneOf(*_FORMS, registry="heron.config.registries:FORMS"),
     ] = "marked"
     pooling: Annotated[
         str,
@@ -304,18 +329,18 @@ class OptimConfig:
     """The optimizer and its schedule.
 
     Args:
-        name: `adamw`, or `adafactor`, which keeps two vectors for a matrix where AdamW keeps two
-            matrices, and scales steps by the size of the weights; without `betas` and `eps`.
+        name: `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of
+            two matrices) and scales steps by the size of the weights; it has no `betas` and `eps`.
         lr: peak learning rate of the encoder.
-        head_lr: peak learning rate of the head, or of the decoder; null means `lr`.
+        head_lr: peak learning rate of the head, or of the decoder; null: `lr`.
         layer_decay: factor on the learning rate for each layer further from the head.
-        weight_decay: on matrices only, never on biases and normalisation.
+        weight_decay: of matrices; biases and normalisation have none.
         betas: of `adamw`: decay of the running means of the gradient and of its square.
-        eps: of `adamw`: added to the root of the mean square, so that nothing is divided by 0.
+        eps: of `adamw`: added to the root of the mean square, against division by 0.
         schedule: `constant`, `linear`, `cosine` (both decay to 0).
-        warmup: fraction of all optimizer steps, over which the learning rate rises to its peak.
-        warmup_steps: the same in optimizer steps; null leaves it to `warmup`.
-        clip: largest gradient norm; 0 leaves gradients alone.
+        warmup: fraction of all optimizer steps in which the learning rate rises to its peak.
+        warmup_steps: the same in optimizer steps; null: `warmup` decides.
+        clip: largest gradient norm; 0: no clipping.
         accumulate: batches per optimizer step.
         label_smoothing: share of the target spread over all classes, or over all tokens.
         class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
@@ -349,15 +374,15 @@ class BatchingConfig:
     """How sequences become batches.
 
     Args:
-        plan: `shuffle` (batches of `size` sequences) or `bucket` (sequences of like length, up to
-            `tokens` tokens with padding).
+        plan: `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up
+            to `tokens` tokens with padding).
         size: sequences per batch under `shuffle`.
         tokens: padded tokens per batch under `bucket` and in evaluation. null: 3072, and in
             training fewer where an epoch would have less than 20 batches (never less than the
-            longest sequence); `data.batch_tokens` in `status.json` says how many it were.
+            longest sequence); `status.json` has the number, `data.batch_tokens`.
         workers: data loading processes.
-        oversample: show rows of rare classes more than once an epoch: `none`, `balanced` (whole
-            copies: the largest class's count // the class's own) or `multipliers`.
+        oversample: copies of rows of rare classes in each epoch: `none`, `balanced` (the largest
+            class's count // the class's own) or `multipliers`.
         multipliers: copies per class under `multipliers`; 1 for a class that is not named.
     """
 
@@ -371,30 +396,31 @@ class BatchingConfig:
 
 @dataclass
 class TrainerConfig:
-    """How long, on what, and what is kept.
+    """How long and on what a run trains, and what is kept.
 
     Args:
         max_epochs: passes over the train split.
-        max_steps: optimizer steps of the run, in place of `max_epochs`; its last epoch is then cut
-            short. null leaves it to `max_epochs`.
-        monitor: what chooses the best epoch, on validation: a score's name in `scores.json`, of
-            which more is better, or `loss`, of which less is.
-        select: `best` (by `monitor`, needs a validation split) or `last` epoch.
-        patience: epochs without a better `monitor` before stopping; null never stops early.
-        accelerator: what trains: `auto` takes a GPU where there is one.
+        max_steps: optimizer steps, in place of `max_epochs`; the last epoch is cut short. null:
+            `max_epochs` decides.
+        monitor: the validation score in `scores.json` that chooses the best epoch (the highest), or
+            `loss` (the lowest).
+        select: `best` epoch (by `monitor`, needs a validation split) or `last`.
+        patience: epochs without a better `monitor` before training stops; null: it never stops
+            early.
+        accelerator: device type; `auto` takes a GPU where there is one.
         precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.
-        devices: processes on each machine, each with a device of its own (or its cores); every
-            batch is divided between them, so their number does not change what a step computes.
-        num_nodes: machines; above 1, `torchrun` starts the run on each.
+        devices: processes on each machine, each with its own device (or share of the cores). Every
+            batch is divided between them, so a step computes the same with any number.
+        num_nodes: machines; above 1, start the run on each with `torchrun`.
         strategy: of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has
             a part of it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder
-            with weights that no output depends on, which torch would refuse).
-        checkpoint_minutes: a kill loses at most this much work; epochs are always kept.
-        checkpoint_steps: the same, counted in optimizer steps; null leaves it to the clock.
-        threads: CPU threads of each process; null leaves it to torch.
+            with weights that no output depends on).
+        checkpoint_minutes: longest work that a kill can lose; every epoch has a checkpoint, too.
+        checkpoint_steps: the same in optimizer steps; null: none.
+        threads: CPU threads of each process; null: torch's default.
         deterministic: bit-identical repeats on one machine.
         progress: show a progress bar; null: when the output is a terminal.
-        callbacks: callbacks that forks have registered, each with its options:
+        callbacks: callbacks that forks have registered, with their options:
             `{name: {option: value}}`.
     """
 
@@ -440,8 +466,8 @@ class DynamicsConfig:
 
     Args:
         enabled: write `dynamics/epoch=<n>.parquet`.
-        mode: `train` records the training passes themselves, as published; `evaluation` looks at
-            every example again, without dropout, at the cost of a forward pass over train.
+        mode: `train` records the training passes, as published; `evaluation` makes another forward
+            pass over the train split, without dropout.
         every: epochs between records: 1, or a fraction of one (0.25: four records an epoch).
     """
 
@@ -460,13 +486,11 @@ class LoggerConfig:
     """Weights & Biases; `metrics.csv` is always written.
 
     Args:
-        wandb: log there too.
+        wandb: log to W&B, too.
         project: W&B project.
-        mode: `offline` (default; `wandb sync` uploads later), `online`, `disabled`.
-        artifacts: keep the predictions (without the texts, which are the data set's) and the data
-            map's figure there too.
-        others: loggers that forks have registered, each with its options:
-            `{name: {option: value}}`.
+        mode: `offline` (`wandb sync` uploads later), `online`, `disabled`.
+        artifacts: store predictions (without texts) and the data map's figure in W&B.
+        others: loggers that forks have registered, with their options: `{name: {option: value}}`.
     """
 
     wandb: bool = False
@@ -480,21 +504,20 @@ class LoggerConfig:
 
 @dataclass
 class RunConfig:
-    """Where the run folder lies and what happens when it is already there.
+    """The run folder, and what happens when it exists.
 
     Args:
-        sweep: folder under `paths.runs`; null derives it from the experiment or the data, and from
-            words that change data, task or length (`heron.config.run_names.sweep_name`).
-        job: folder under the sweep; null derives it from the overrides and a hash.
-        resume: go on from `last.ckpt`, skip what is done; false starts over.
+        sweep: folder under `paths.runs`; null: named by the experiment or the data, and by
+            overrides that change data, task or length (`heron.config.run_names.sweep_name`).
+        job: folder under the sweep; null: named by the overrides and a hash.
+        resume: continue from `last.ckpt` and skip finished runs; false: start over.
         export: write `model/` in Hugging Face form.
-        isolate: train every job in a process of its own; null does so in sweeps, not for one run.
-            A job on several devices always has its own.
-        n_jobs: jobs of a sweep side by side (in each worker of a `launcher`); they share the
-            processor's cores.
-        retry: which jobs of a sweep that ended badly the same command trains again: `cut`
-            (stopped, killed, out of memory, disk full) or `failed` (all).
-        oversubscribe: allow more `trainer.devices` than the machine has processor cores.
+        isolate: train every job in its own process; null: in sweeps only. A job on several devices
+            always has its own.
+        n_jobs: jobs of a sweep side by side (in each worker of a `launcher`); they share the cores.
+        retry: which ended jobs the same command trains again: `cut` (stopped, killed, out of
+            memory, disk full) or `failed` (all that failed).
+        oversubscribe: allow more `trainer.devices` than processor cores.
     """
 
     sweep: str | None = None
@@ -509,22 +532,23 @@ class RunConfig:
 
 @dataclass
 class LauncherConfig:
-    """Where the jobs of a sweep run: in processes of this command, or in workers started elsewhere.
+    """Where the jobs of a sweep run.
 
     Args:
         name: `local` (processes of this command, `run.n_jobs` side by side), or workers that take
             jobs from the sweep's folder: `slurm` (submitit), `ray`. `joblib`: `local`, with
             `workers` times `run.n_jobs` side by side.
-        workers: how many.
-        wait: stay until the workers end; false (`slurm`) submits them and leaves.
-        cluster: for `slurm`: `slurm`, or to try it without one `local` (processes on this machine)
-            or `debug` (inside this process).
+        workers: number of workers.
+        wait: wait for the workers to end; false (`slurm`): submit and exit.
+        cluster: of `slurm`: `slurm`, or to try it without a cluster `local` (processes on this
+            machine) or `debug` (inside this process).
         partition, account: of SLURM.
-        minutes: what a worker may take; one that runs out is queued again and goes on.
-        gpus, cpus: for each worker, of SLURM or Ray.
-        memory_gb: for each worker; null leaves it to the cluster.
-        options: more of SLURM's, by submitit's names: `{constraint: a100, setup: [module load x]}`.
-        address: of a running Ray cluster (`auto`, `ray://host:10001`); null starts Ray here.
+        minutes: time limit of a worker; one that reaches it is queued again and continues.
+        gpus, cpus: of each worker, of SLURM or Ray.
+        memory_gb: of each worker; null: the cluster's default.
+        options: further SLURM options, by submitit's names:
+            `{constraint: a100, setup: [module load x]}`.
+        address: of a running Ray cluster (`auto`, `ray://host:10001`); null: start Ray here.
     """
 
     name: Annotated[str, OneOf("local", "joblib", "slurm", "ray")] = "local"
@@ -545,20 +569,20 @@ class LauncherConfig:
 class SweeperConfig:
     """Which points of a space of settings a sweep (`-m`) tries.
 
-    The space is what is swept, in Hydra's grammar: `a,b`, `choice(a,b)`, `range(1,5)`,
-    `interval(0,0.5)`, `tag(log,interval(1e-5,1e-3))`, `int(interval(16,256))`.
+    The space is written in Hydra's grammar: `a,b`, `choice(a,b)`, `range(1,5)`, `interval(0,0.5)`,
+    `tag(log,interval(1e-5,1e-3))`, `int(interval(16,256))`.
 
     Args:
-        name: `grid` (all), `random` (draws without repeats), or `optuna` (each next point is chosen
-            by what the earlier ones scored on validation, by `trainer.monitor`).
-        trials: how many points, over all commands on the sweep's folder.
-        seed: of the draws; the jobs' own `seed` is a key like any other and may be swept.
+        name: `grid` (all points), `random` (draws without repeats), or `optuna` (chooses the next
+            point by the validation scores of earlier ones, see `trainer.monitor`).
+        trials: number of points, over all commands on the sweep's folder.
+        seed: of the draws; `seed` of the jobs is a key like any other and may be swept.
         sampler: of `optuna`: `tpe`, `gp` (Gaussian process) or `random`.
-        pruner: of `optuna`, ends trainings without prospects: `none`, `median` (worse after an
-            epoch than the median of the trials before) or `hyperband`.
-        startup_trials: drawn at random before `sampler` learns; under `median`, none is ended
-            before so many have finished.
-        startup_epochs: that every training gets.
+        pruner: of `optuna`, stops bad trials early: `none`, `median` (worse after an epoch than the
+            median of the trials before) or `hyperband`.
+        startup_trials: random trials before `sampler` learns; `median` stops none before so many
+            have finished.
+        startup_epochs: epochs that every trial gets.
         study, trial: set by heron in a trial's own configuration.
     """
 
@@ -583,8 +607,8 @@ class StageConfig:
         lr: peak learning rate of the encoder.
         head_lr: peak learning rate of the head.
         freeze: as `encoder.freeze`; `all` trains a probe.
-        keep_head: begin with the head of the stage before, not with a new one.
-        changes: dotted keys that this stage has otherwise than the run, such as
+        keep_head: start from the previous stage's head, not from a new one.
+        changes: dotted keys that differ in this stage, such as
             `{batching.size: 8, optim.warmup_steps: 500, head.classifier: linear}`.
     """
 
@@ -602,18 +626,18 @@ class Config:
     """Everything one run needs.
 
     Args:
-        data: the data set that the run trains on, and is scored on.
-        seed: of the weights that begin at random, of dropout, and of the order of examples.
-        protocol: whose choice counts where a paper and its released code differ: that of the
-            `paper`, of the `repo`, or heron's own, `fixed`.
-        experiment: name of the experiment that was composed; set by `experiment=NAME`.
-        report: the paper's table that the runs of a sweep are shown beside, such as `trc/table4`.
-        stages: fine-tune on these data sets one after the other: names, or mappings as in
-            `StageConfig`; empty trains once, on `data`.
-        also_test: further data sets with the same classes, whose test splits (validation where
+        data: data set to train on and to be scored on.
+        seed: of random weights, dropout and the order of examples.
+        protocol: whose choices apply where a paper and its released code differ: `paper`, `repo`,
+            or heron's own, `fixed`.
+        experiment: the chosen experiment; set by `experiment=NAME`.
+        report: the paper's table to compare a sweep with, such as `trc/table4`.
+        stages: data sets to fine-tune on one after the other: names, or mappings as in
+            `StageConfig`; empty: train once, on `data`.
+        also_test: further data sets with the same classes; their test splits (validation where
             there is none) are predicted and scored as `<data set>.<split>`.
         others: data sets to use instead of those of that name in `conf/data`; within a stage, the
-            run's own `data` with all that was overridden.
+            run's own `data` with all its overrides.
     """
 
     data: DataConfig
@@ -780,27 +804,3 @@ def _selection_problems(config: Config) -> Iterator[str]:
             "trainer.select=best and trainer.patience need a validation split: name "
             "data.files.validation, or set data.validation.fraction above 0"
         )
-
-
-__all__ = [
-    "BUDGET",
-    "BaselineConfig",
-    "BatchingConfig",
-    "BertScoreConfig",
-    "Config",
-    "CurriculumConfig",
-    "DynamicsConfig",
-    "EncoderConfig",
-    "GenerationConfig",
-    "HeadConfig",
-    "LauncherConfig",
-    "LoggerConfig",
-    "OptimConfig",
-    "PathsConfig",
-    "RunConfig",
-    "ScratchConfig",
-    "StageConfig",
-    "SweeperConfig",
-    "TaskConfig",
-    "TrainerConfig",
-]

@@ -1,4 +1,4 @@
-"""The space that a sweep searches: what Hydra's grammar says of each swept key, and draws from it.
+"""The space that a sweep searches: the values of each swept key, draws from it, and its jobs.
 
 `a,b`, `choice(a,b)`, `glob(*)`   values            `range(1,5)`   numbers in order
 `interval(0,0.5)`, `int(interval(1,9))`, `tag(log,interval(1e-5,1e-3))`   all numbers between
@@ -6,19 +6,36 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from pathlib import Path
+from typing import Any
 
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Override
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
 
 from heron.base.errors import ConfigError
+from heron.base.folders import config_groups
+from heron.config.compose import (
+    Composition,
+    compose_raw,
+    composition,
+    explained,
+    open_hydra,
+    refuse_sweeper,
+)
+from heron.config.words import PARSER, key_of
 
 Point = tuple[str, ...]  # one value per dimension, as on the command line
-_DIGITS = 6  # of a drawn number: more would only make commands and folder names unreadable
-_MOST_DRAWS = 1000  # in a row that have been tried already
+_DIGITS = 6  # of a drawn number: more make commands and folder names unreadable
+_MOST_DRAWS = 1000  # in a row of points that are known already
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +44,10 @@ class Dimension:
 
     Args:
         key: as typed before the `=`, with its `+` if there is one.
-        values: as typed, where the key has a list of them; empty for an interval.
+        values: as typed; empty for an interval.
         ordered: whether the values are numbers in order (`range`).
-        low, high: the ends of an interval, both included.
-        log: draw the logarithm evenly.
+        low, high: ends of an interval, both included.
+        log: draw the logarithm uniformly.
         integer: whole numbers only.
     """
 
@@ -44,12 +61,12 @@ class Dimension:
 
     @property
     def first(self) -> str:
-        """Its first value, or an interval's lower end."""
+        """The first value, or an interval's lower end."""
         return self.values[0] if self.values else self.value(self.low)
 
     @property
     def size(self) -> float:
-        """How many values there are; infinite for an interval of fractions."""
+        """Number of values; infinite for an interval of fractions."""
         if self.values:
             return len(set(self.values))
         if self.low == self.high:
@@ -65,7 +82,7 @@ class Dimension:
         return repr(rounded)
 
     def draw(self, generator: random.Random) -> str:
-        """Draw one value; numbers evenly, under `log` their logarithms."""
+        """Draw one value uniformly; under `log` its logarithm."""
         if self.values:
             return generator.choice(self.values)
         if self.integer and not self.log:
@@ -75,7 +92,7 @@ class Dimension:
         return self.value(generator.uniform(self.low, self.high))
 
     def describe(self) -> list[object]:
-        """List what makes it this dimension and no other."""
+        """List what identifies the dimension."""
         return [self.key, list(self.values), self.low, self.high, self.log, self.integer]
 
 
@@ -127,11 +144,11 @@ def draws(
 ) -> Iterator[Point]:
     """Draw points without repeats; fewer than `trials` where the space has no more.
 
-    The first draws stay the same when there are to be more of them.
+    With more trials, the first draws stay the same.
 
     Args:
         space: the dimensions.
-        trials: how many at most.
+        trials: most points.
         seed: of the draws.
         tried: points to leave out.
     """
@@ -148,7 +165,7 @@ def draws(
 
 
 def _new(space: Sequence[Dimension], generator: random.Random, seen: set[Point]) -> Point | None:
-    """Draw until a point is new; the last few of a small space are looked for one by one."""
+    """Draw until a point is new; the last few of a small space are searched one by one."""
     for _ in range(_MOST_DRAWS):
         point = tuple(each.draw(generator) for each in space)
         if point not in seen:
@@ -156,3 +173,140 @@ def _new(space: Sequence[Dimension], generator: random.Random, seen: set[Point])
     if all(each.values for each in space) and size(space) <= 100 * _MOST_DRAWS:
         return next((point for point in grid(space) if point not in seen), None)
     return None
+
+
+class Composer:
+    """Composes the jobs of a sweep, here or in another process (it can be pickled).
+
+    A composition by Hydra takes half a second. Jobs differ in few plain keys, so each choice of
+    groups is composed once, and the keys are set in copies of it.
+
+    Args:
+        name: the primary config.
+        rows: the overrides in order; a swept key as its `Dimension`.
+        folders: where the command line adds YAML.
+        typed: the overrides as typed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Sequence[str | Dimension],
+        folders: Sequence[Path] = (),
+        typed: Sequence[str] = (),
+    ):
+        self.name, self.rows, self.typed = name, list(rows), list(typed)
+        self.folders, self.groups = tuple(folders), config_groups(folders)
+        self._bases: dict[tuple[str, ...], DictConfig] = {}
+
+    @property
+    def space(self) -> list[Dimension]:
+        """The swept keys."""
+        return [row for row in self.rows if isinstance(row, Dimension)]
+
+    @property
+    def first(self) -> Point:
+        """The first value of each swept key."""
+        return tuple(each.first for each in self.space)
+
+    def compose(self, point: Point) -> Composition:
+        """Compose one point of the space.
+
+        Args:
+            point: a value for each key of `space`.
+
+        Raises:
+            ConfigError: a value that does not fit.
+        """
+        words = self.words(point)
+        if not GlobalHydra.instance().is_initialized():
+            with open_hydra(self.name, self.folders), explained(words, self.folders):
+                return self.compose(point)
+        config = copy.deepcopy(self.base(point))
+        plain = [word for word in words if word not in self._base_words(point)]
+        for override in PARSER.parse_overrides(plain):
+            OmegaConf.update(config, override.key_or_group, override.value(), merge=True)
+        return composition(config, words, self.folders, self.typed)
+
+    def words(self, point: Point) -> list[str]:
+        """Write out one job's overrides."""
+        values = iter(point)
+        return [row if isinstance(row, str) else f"{row.key}={next(values)}" for row in self.rows]
+
+    def base(self, point: Point) -> DictConfig:
+        """Compose everything except the swept plain keys."""
+        words = self._base_words(point)
+        if words not in self._bases:
+            self._bases[words] = compose_raw(self.name, words)
+        return self._bases[words]
+
+    def _base_words(self, point: Point) -> tuple[str, ...]:
+        """Leave out a job's swept plain keys, which are set in a copy of the base."""
+        rows = zip(self.rows, self.words(point), strict=True)
+        return tuple(
+            word
+            for row, word in rows
+            if isinstance(row, str) or key_of(word) in self.groups or word[0] == "+"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Compositions may hold secrets from the environment; they are made again.
+        return {**self.__dict__, "_bases": {}}
+
+
+def compose_sweep(
+    name: str, words: Sequence[str], multirun: bool, folders: Sequence[Path]
+) -> Iterator[Composition]:
+    """Compose every job of a sweep, in the order in which Hydra would start them.
+
+    Raises:
+        ConfigError: sweepers without a space, or with several experiments; a sweep without `-m`.
+    """
+    sweep = Composer(name, _read_space(words), folders, words)
+    config = sweep.base(sweep.first)
+    if not (multirun or config.hydra.mode == RunMode.MULTIRUN):
+        refuse_sweeper(words)
+        # A comma without -m: the error is Hydra's.
+        yield composition(compose_raw(name, words), words, folders, words)
+        return
+    experiments = next((each.values for each in sweep.space if each.key == "experiment"), ())
+    if len(experiments) > 1:
+        if config.sweeper.name != "grid":
+            raise ConfigError(f"sweeper={config.sweeper.name} searches one experiment at a time")
+        for experiment in experiments:
+            # Each may have a grid of its own.
+            one = [f"experiment={experiment}" if key_of(o) == "experiment" else o for o in words]
+            yield from compose_sweep(name, one, True, folders)
+        return
+    named = set(map(key_of, words))
+    params = config.hydra.sweeper.get("params") or {}
+    sweep.rows = _read_space([*(f"{k}={v}" for k, v in params.items() if k not in named), *words])
+    yield from _compose_points(sweep, config)
+
+
+def _compose_points(sweep: Composer, config: DictConfig) -> Iterator[Composition]:
+    """Compose the points that the sweeper tries, as far as they are known beforehand."""
+    sweeper = config.sweeper
+    if sweeper.name in ("random", "optuna") and not sweep.space:
+        raise ConfigError(
+            f"sweeper={sweeper.name} has nothing to choose from: give keys several values or an "
+            "interval, such as 'optim.lr=tag(log,interval(1e-5,1e-3))'"
+        )
+    if sweeper.name == "optuna":
+        # Not composed in advance: the other groups' options are, when they are chosen.
+        yield replace(sweep.compose(sweep.first), search=sweep)
+        return
+    drawn = sweeper.name == "random"
+    if drawn and sweeper.trials < 1:
+        raise ConfigError(f"sweeper.trials={sweeper.trials}: must be at least 1")
+    points = draws(sweep.space, sweeper.trials, sweeper.seed) if drawn else grid(sweep.space)
+    for point in points:
+        yield sweep.compose(point)
+
+
+def _read_space(words: Sequence[str]) -> list[str | Dimension]:
+    """Read what each override sweeps over; of two on one key the later counts, as in Hydra."""
+    parser = OverridesParser.create(GlobalHydra.instance().config_loader())  # for glob(*)
+    parsed = parser.parse_overrides(list(words))
+    rows = {each.get_key_element(): each for each in parsed}.values()
+    return [dimension(each) if each.is_sweep_override() else str(each.input_line) for each in rows]

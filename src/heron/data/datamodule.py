@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from torch.utils.data import DataLoader, Sampler
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
-from heron.config.checks import as_dict
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
@@ -226,8 +225,8 @@ def _identity(config: Config) -> str:
     folder = Path(config.encoder.name)
     files += [path for path in folder.glob("*") if path.suffix in (".json", ".txt", ".model")]
     return fingerprint(
-        [as_dict(each) for each in sets],
-        as_dict(config.encoder),
+        [asdict(each) for each in sets],
+        asdict(config.encoder),
         config.head.input,
         config.head.classifier == "warm_start",
         config.task.max_target_tokens,
@@ -256,7 +255,7 @@ def prepare(
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
         content = (_content(example) for example in rows)
-        keys[split] = fingerprint(FEATURES_VERSION, content, state, as_dict(options))
+        keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options))
         build = partial(task.features, rows, tokenizer, options)
         features[split] = load_features(cache, keys[split], build)
         nothing_left = split in (TRAIN, VALIDATION) and not len(features[split])

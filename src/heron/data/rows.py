@@ -16,7 +16,7 @@ from heron.base.errors import DataError, Fix, Problem, nearest
 from heron.base.registry import Registry
 from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import DataConfig, JoinConfig
-from heron.config.tasks import TASKS
+from heron.config.registries import TASKS
 from heron.data.examples import Example, Span
 from heron.languages import get_language
 from heron.languages.unicode import normalise

@@ -72,7 +72,7 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
     key = options.out / "key.json"
     if key.exists():
         raise ConfigError(f"{key} is there already, and forms in use may need it: name a new out=")
-    overlap, by_encoder = _check_numbers(options), options.asked()
+    overlap, by_encoder = _check_numbers(options), options.bertscore_config()
     require_asked(by_encoder)
     systems = read_systems(options.systems, options.split)
     language = get_language(_language(options, systems)).code

@@ -40,7 +40,7 @@ from torch.nn import functional as F
 from heron.base import array_store
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint, sha256_file
-from heron.config.bertscore import check_bertscore
+from heron.config.constraints import check
 from heron.config.schema import BertScoreConfig
 from heron.models.token_states import Pieces, TokenEncoder, check_backbone
 
@@ -333,7 +333,7 @@ def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]
 
 
 def _backbone(config: BertScoreConfig) -> tuple[str, int]:
-    check_bertscore(config)
+    check(config, "task.bertscore.")
     if config.model is None or config.layer is None:
         raise ConfigError("bertscore: no encoder is named")
     return str(Path(config.model).expanduser()), config.layer

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.config.tasks import TASKS
+from heron.config.registries import TASKS
 from heron.metrics import intervals
 
 Counts = npt.NDArray[np.int64]

@@ -23,7 +23,6 @@ from heron.base import array_store
 from heron.base.files import fingerprint
 from heron.base.libraries import precision
 from heron.base.terminal import tracked
-from heron.config.checks import as_dict
 from heron.config.schema import Config, HeadConfig
 from heron.data.batching import budget, plan_evaluation
 from heron.data.collate import Collator
@@ -108,7 +107,7 @@ def encode_split(
 def encoding(config: Config, data: DataModule) -> str:
     """Fingerprint everything about encoder and pooling that a pooled vector depends on."""
     encoder, head = config.encoder, config.head
-    settings = {k: v for k, v in as_dict(encoder).items() if k not in _WITHOUT_EFFECT}
+    settings = {k: v for k, v in dataclasses.asdict(encoder).items() if k not in _WITHOUT_EFFECT}
     weights = identity(encoder)
     if not weights or len(data.tokenizer) > data.known_tokens:
         # From scratch, or with embeddings of new tokens: the seed has drawn some weights.

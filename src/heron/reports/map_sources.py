@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from heron.base.errors import ConfigError, DataError, HeronError, Problem
 from heron.base.tables import cell_text, is_missing, read_table
-from heron.config.checks import read_stored
 from heron.config.data import TRAIN, DataConfig
+from heron.config.stored import read_stored
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.dynamics.cartography import Statistics, difficulty, statistics

@@ -12,9 +12,9 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, read_table
-from heron.config.checks import read_stored
 from heron.config.data import DataConfig, UnicodeOptions
 from heron.config.schema import PathsConfig
+from heron.config.stored import read_stored
 from heron.languages.unicode import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align

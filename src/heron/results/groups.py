@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
-from heron.config.checks import INDECISIVE, NEUTRAL
 from heron.config.keys import flatten
+from heron.config.run_names import INDECISIVE, NEUTRAL
 from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, headline_metrics
 

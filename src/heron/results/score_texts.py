@@ -72,7 +72,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
     kind = text_scores(options.task)
     assert kind is not None
     options.check_resamples()
-    if (by_encoder := options.asked()) and not kind.by_encoder:
+    if (by_encoder := options.bertscore_config()) and not kind.by_encoder:
         raise ConfigError(f"bertscore= scores summaries, not task={options.task}")
     require_asked(by_encoder)
     config = override(_data_set(options, kind, words), words)

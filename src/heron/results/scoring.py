@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.config.data import UnicodeOptions
-from heron.config.registries import METRICS
-from heron.config.tasks import TASKS
+from heron.config.registries import METRICS, TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
 from heron.metrics.classification import Counts, Score, score_function

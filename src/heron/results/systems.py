@@ -13,8 +13,8 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.run_folder import open_run
 from heron.base.tables import is_missing, table_format, table_stem
-from heron.config.checks import read_stored
 from heron.config.data import UnicodeOptions
+from heron.config.stored import read_stored
 from heron.languages.spelling import Spell, speller
 from heron.languages.unicode import coarsest
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions

@@ -24,8 +24,8 @@ from typing import Any
 from heron.base.errors import ConfigError
 from heron.base.files import locked, read_json
 from heron.base.signals import INTERRUPTED
-from heron.config.checks import to_yaml
 from heron.config.schema import Config
+from heron.config.stored import to_yaml
 from heron.sweeps.isolation import JobProcess
 from heron.training.claim import count_ranks
 from heron.training.process import BUSY, DONE, FAILED, Job

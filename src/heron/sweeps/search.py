@@ -21,11 +21,10 @@ from heron.base.errors import ConfigError, HeronError, first_line
 from heron.base.files import fingerprint, locked
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redact
-from heron.config.checks import decisive
-from heron.config.compose import Composer, own_words
-from heron.config.run_names import run_path
+from heron.config.run_names import decisive, run_path
 from heron.config.schema import Config
-from heron.config.space import Dimension, Point, draws, size
+from heron.config.space import Composer, Dimension, Point, draws, size
+from heron.config.words import job_words
 from heron.sweeps.ledger import Outcome, validation_score
 from heron.sweeps.study import (
     distributions,
@@ -230,7 +229,7 @@ class Search:
         # The folder of a job that another process works on must not be cleared.
         config.run.resume = self._resumes or not new
         name = run_path(config, composition.overrides).name
-        return Job(config, RunFolder(self.folder / name), own_words(composition.overrides))
+        return Job(config, RunFolder(self.folder / name), job_words(composition.overrides))
 
     def _trials(self) -> list[FrozenTrial]:
         """List the trials that count: not those that turned out to repeat another."""

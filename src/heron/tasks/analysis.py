@@ -319,7 +319,7 @@ class DataStatistics(ABC):
 
     def __init__(self, config: DataConfig, options: AnalyzeOptions):
         self.config, self.options = config, options
-        if options.asked() and not self.compares_texts:
+        if options.bertscore_config() and not self.compares_texts:
             raise ConfigError(f"bertscore= compares articles and summaries, not task={config.task}")
         if options.sheet is not None and not self.has_answers:
             raise ConfigError(f"sheet={options.sheet}: {config.name} has no answers to judge")

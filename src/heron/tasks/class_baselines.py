@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from heron.config.registries import TASKS
 from heron.config.schema import Config
-from heron.config.tasks import TASKS
 from heron.data.examples import Example
 from heron.models.baselines.shallow import fit_shallow, label_ids, load_shallow
 from heron.models.baselines.zero_shot import load_zero_shot

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig
+from heron.config.data import DataConfig, second_text_problems
+from heron.config.registries import LABEL_KEYS
 from heron.config.schema import Config
-from heron.config.tasks import LABEL_KEYS, second_text_problems
 from heron.data.rows import Format
 from heron.metrics.classification import score_task
 from heron.tasks.task import Task

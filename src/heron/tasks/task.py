@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import Registry, on_demand
 from heron.config.data import DataConfig
+from heron.config.registries import TASKS, TaskRules
 from heron.config.schema import Config, HeadConfig
-from heron.config.tasks import TASKS, TaskRules
 from heron.data.rows import Format, Rows
 from heron.metrics.names import LOSS
 

@@ -6,6 +6,7 @@ Light to import: a sweep's parent process looks at every folder and trains in no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from heron.base.errors import ConfigError, HeronError, nearest
@@ -14,10 +15,10 @@ from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
-from heron.config.checks import as_dict, decisive, read_own, resolve_stages
 from heron.config.data import DataConfig
-from heron.config.run_names import check_paths, config_key, earlier_key
+from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
+from heron.config.stored import read_own, resolve_stages
 from heron.data.hub import identity
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import locate
@@ -55,7 +56,7 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
     names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
     sets = [config.data, *(data_set(config, name) for name in names)]
     files = [each for each in sets if not each.generator]
-    key = fingerprint(list(map(as_dict, files)), config.paths.data, config.paths.cache)
+    key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
     if key not in known:
         known[key] = _find_mistake(files, config.paths, read)
     if found := known[key]:
@@ -132,7 +133,7 @@ def _check_name(config: Config, folder: RunFolder) -> None:
 
 
 def _without_secrets(config: Config) -> str:
-    return dump_yaml(redacted(as_dict(config)))
+    return dump_yaml(redacted(asdict(config)))
 
 
 def _check_same(before: Config, config: Config, folder: RunFolder) -> None:

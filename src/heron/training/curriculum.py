@@ -15,12 +15,12 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
-from heron.config.checks import from_yaml, to_yaml
 from heron.config.curriculum import compares_trained, needs_dynamics
 from heron.config.data import TRAIN
 from heron.config.keys import set_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
+from heron.config.stored import from_yaml, to_yaml
 from heron.data.datamodule import DataModule
 from heron.dynamics.cartography import statistics
 from heron.dynamics.curriculum import Curriculum, Pool

@@ -28,8 +28,8 @@ from torch import nn
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
 from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
-from heron.config.checks import read_stored
 from heron.config.schema import Config, EncoderConfig
+from heron.config.stored import read_stored
 from heron.data.hub import identity
 from heron.models.encoder import Encoder
 from heron.tasks.task import task_of

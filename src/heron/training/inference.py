@@ -17,10 +17,10 @@ from heron.base.files import sha256_file
 from heron.base.libraries import has_accelerator, precision, silence_libraries
 from heron.base.run_folder import RunFolder, open_run
 from heron.base.signals import leave_signals_alone
-from heron.config.checks import read_stored
 from heron.config.data import TRAIN
 from heron.config.overrides import changed, override
 from heron.config.schema import Config
+from heron.config.stored import read_stored
 from heron.data.datamodule import DataModule, feature_options
 from heron.data.examples import Example
 from heron.data.readers import load

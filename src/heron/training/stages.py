@@ -21,9 +21,9 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, Scores
-from heron.config.checks import from_yaml, resolve_stages, to_yaml
 from heron.config.keys import set_keys
 from heron.config.schema import Config, HeadConfig, StageConfig
+from heron.config.stored import from_yaml, resolve_stages, to_yaml
 from heron.data.readers import data_set
 from heron.data.sources import locate
 from heron.training.export import trained_encoder

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
 from heron.base.terminal import has_said, say
-from heron.config.checks import as_dict
 from heron.config.schema import Config
 from heron.metrics.names import is_minimised
 
@@ -218,7 +218,7 @@ def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
     """Return the resolved configuration with its provenance: git commit, SHA-256 of the data."""
     status = folder.read_status()
     origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
-    record: dict[str, Any] = redacted({**as_dict(config), "provenance": origin})
+    record: dict[str, Any] = redacted({**asdict(config), "provenance": origin})
     return record
 
 

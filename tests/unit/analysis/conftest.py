@@ -10,9 +10,9 @@ import pytest
 
 from browser import Browser
 from heron.base.tables import write_table
-from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig, ValidationConfig
 from heron.config.schema import Config, HeadConfig, PathsConfig, TaskConfig
+from heron.config.stored import to_yaml
 
 CLASSES = ["contradiction", "entailment", "neutral"]
 WORDS = ["copiii", "merg", "la", "școală", "dimineața", "părinții", "în", "oraș", "până", "seara"]

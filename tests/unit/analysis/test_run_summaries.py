@@ -14,8 +14,8 @@ from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.analyze_options import parse
-from heron.config.checks import from_yaml, to_yaml
 from heron.config.data import GeneratorConfig
+from heron.config.stored import from_yaml, to_yaml
 from heron.languages.hebrew import HEBREW
 from heron.languages.words import folded_words
 from heron.metrics.summary import extractive_scores, item_rouge, split_sentences
@@ -54,7 +54,7 @@ def split(run):
 
 
 def opened(run, *words):
-    return open_analysis(parse([f"run={run}", *map(str, words)]))
+    return open_analysis(parse([f"run={run}", *map(str, words)])[0])
 
 
 def analyze(*words):

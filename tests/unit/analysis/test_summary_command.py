@@ -12,10 +12,10 @@ from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.analyze_options import parse
-from heron.config.checks import to_yaml
 from heron.config.data import Columns, DataConfig, FileConfig
 from heron.config.registries import FORK_ANALYSES
 from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
+from heron.config.stored import to_yaml
 from heron.metrics.bertscore import bertscore
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import MASK, redact, redacted
-from heron.config.checks import as_dict
 from heron.config.run_names import run_path
 from small_runs import compose
 
@@ -89,7 +89,7 @@ def test_leaves_addresses_hashes_and_settings_as_they_are(text: str) -> None:
 
 def test_no_value_of_the_default_configuration_is_taken_for_a_secret(tmp_path: Path) -> None:
     for words in ((), ("curriculum=cart_clpp", "logger=wandb")):
-        values = as_dict(compose(tmp_path, *words))
+        values = asdict(compose(tmp_path, *words))
         assert redacted(values) == json.loads(json.dumps(values))
 
 

@@ -10,9 +10,9 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.files import read_json, write_json
 from heron.base.tables import read_table, write_table
 from heron.commands import compare
-from heron.config.checks import to_yaml
 from heron.config.data import DataConfig, UnicodeOptions
 from heron.config.schema import Config
+from heron.config.stored import to_yaml
 from heron.languages.hebrew import HEBREW
 from heron.metrics.significance import holm
 from heron.metrics.summary import item_rouge

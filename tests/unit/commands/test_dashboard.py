@@ -14,7 +14,7 @@ import pytest
 
 from heron.cli import main
 from heron.commands.dashboard import write_dashboard
-from heron.config.compose import unfold
+from heron.config.words import unfold
 from heron.reports.dashboard import POINTS, curves, dashboard_data
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect

@@ -155,7 +155,7 @@ def test_answers_without_a_guid_belong_to_every_row_or_to_those_that_count(tmp_p
 
 def test_key_of_another_task_is_refused_before_anything_is_read(gold, tmp_path, capsys):
     assert score(gold, as_json(tmp_path, {}), "data.summaries.empty=drop")[0] == 2
-    assert "data.summaries.empty: says something about data of task=summ" in capsys.readouterr().err
+    assert "data.summaries.empty: a key of data of task=summ" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("guids", [[], ["3", "4.0", "e f"]])

@@ -11,9 +11,9 @@ import pytest
 from heron.base.errors import HeronError
 from heron.base.run_folder import RunFolder
 from heron.commands.train import plan_jobs
-from heron.config.checks import from_yaml
 from heron.config.compose import Composition, compose_and_run
 from heron.config.data import FileConfig
+from heron.config.stored import from_yaml
 from heron.training.job import run_job
 from small_runs import TINY, heron, in_folder, train
 

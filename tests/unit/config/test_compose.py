@@ -4,24 +4,22 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.plugins.sweeper import Sweeper
 from hydra.types import RunMode
 from omegaconf import OmegaConf, open_dict
 
 from heron.base.errors import ConfigError
 from heron.cli import main
-from heron.config.checks import resolve
-from heron.config.compose import (
-    _hydra,
-    compose,
-    compose_and_run,
-    follow_the_data,
-    search_path,
-    spell_out_encoder,
-    unfold,
-)
+from heron.config.compose import compose, compose_and_run, open_hydra
 from heron.config.data import read_config
+from heron.config.stored import resolve
+from heron.config.words import follow_the_data, search_path, spell_out_encoder, unfold
+
+(HYDRAS_SWEEPER,) = (
+    each for each in Plugins.instance().discover(Sweeper) if each.__name__ == "BasicSweeper"
+)
 
 
 @pytest.fixture
@@ -384,9 +382,9 @@ def compositions(*words):
 
 def as_hydra_does(*words):
     """Compose a sweep as Hydra's own sweeper does: `[(overrides, configuration)]`."""
-    with _hydra("train") as hydra:
+    with open_hydra("train") as hydra:
         parser = OverridesParser.create(config_loader=hydra.config_loader)
-        (jobs,) = BasicSweeper.split_arguments(parser.parse_overrides(list(words)), None)
+        (jobs,) = HYDRAS_SWEEPER.split_arguments(parser.parse_overrides(list(words)), None)
         composed = []
         for overrides in jobs:
             config = hydra.compose_config("train", overrides, run_mode=RunMode.RUN)
@@ -426,9 +424,9 @@ def test_an_experiments_own_grid_expands_like_one_typed_behind_it():
     grid = ["batching.size=8,16,32", "optim.lr=1e-5,2e-5,3e-5,4e-5,5e-5", "optim.accumulate=1,2,4"]
     found = compositions("experiment=lchaim/grid", "seed=2")
     values = [(c.config.batching.size, c.config.optim.lr, c.config.optim.accumulate) for c in found]
-    with _hydra("train"):
+    with open_hydra("train"):
         parsed = OverridesParser.create().parse_overrides(grid)
-    (jobs,) = BasicSweeper.split_arguments(parsed, None)
+    (jobs,) = HYDRAS_SWEEPER.split_arguments(parsed, None)
     assert [c.overrides[:3] for c in found] == jobs
     assert len(set(values)) == 45
     assert values[:4] == [(8, 1e-5, 1), (8, 1e-5, 2), (8, 1e-5, 4), (8, 2e-5, 1)]
@@ -463,7 +461,7 @@ def test_a_table_of_experiments_runs_each_of_them_as_it_is():
     assert {(config.report, config.run.sweep) for config in configs} == {
         ("ronli/table4", "ronli-table4")
     }
-    with _hydra("train") as hydra:
+    with open_hydra("train") as hydra:
         alone = hydra.compose_config("train", [f"experiment={names[-1]}"], run_mode=RunMode.RUN)
     with open_dict(alone):
         del alone["hydra"]
@@ -490,7 +488,7 @@ def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
     table = tmp_path / "conf" / "experiment" / "mine" / "table.yaml"
     table.parent.mkdir(parents=True)
     table.write_text("hydra: {sweeper: {params: {experiment: 'a,b', seed: '0,1'}}}\n")
-    monkeypatch.setattr("heron.config.compose.conf_dirs", lambda folders: [tmp_path / "conf"])
+    monkeypatch.setattr("heron.config.words.conf_dirs", lambda folders: [tmp_path / "conf"])
     assert unfold(["experiment=mine/table", "seed=5"]) == [
         "experiment=a,b",
         "report=null",
@@ -601,7 +599,7 @@ def pair_config():
     """Return a function that composes a run on sentence pairs; words as in a shell."""
     import shlex
 
-    with _hydra("train") as hydra:
+    with open_hydra("train") as hydra:
 
         def compose(words):
             overrides = follow_the_data(["data=chronicle_nli", *shlex.split(words)])

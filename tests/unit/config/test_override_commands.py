@@ -183,7 +183,7 @@ def test_own_split_is_said_to_have_changed_only_where_it_has(
         (["data.label_aliases=[a"], "data.label_aliases=[a: its value cannot be read"),
         (["data.unlabelled=drop", "data.no_label=x"], "data.no_label=x: a list is needed"),
         (["data.unlabelled=drop", "data.unlabelled=refuse"], "'data.unlabelled' is given twice"),
-        (["data.qa.misaligned=drop"], "data.qa.misaligned: says something about data of task=qa"),
+        (["data.qa.misaligned=drop"], "data.qa.misaligned: a key of data of task=qa"),
     ],
 )
 def test_words_that_cannot_be_end_without_a_traceback(

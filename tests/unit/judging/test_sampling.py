@@ -8,10 +8,10 @@ import pytest
 
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.config.checks import to_yaml
 from heron.config.compose import compose
 from heron.config.data import DataConfig
 from heron.config.schema import Config
+from heron.config.stored import to_yaml
 from heron.judging.study import get_wording, read_key
 from small_study import SYSTEMS, sample, write_systems
 

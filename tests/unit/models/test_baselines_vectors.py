@@ -106,7 +106,9 @@ def test_trained_vectors_are_made_once_and_kept_with_the_run(
 ) -> None:
     source = vector_source(settings(), TEXTS, 0, tmp_path / "cache")
     first = source.open()
-    monkeypatch.setattr("heron.models.baselines.word_vectors.TrainedVectors._train", None)  # would fail
+    monkeypatch.setattr(
+        "heron.models.baselines.word_vectors.TrainedVectors._train", None
+    )  # would fail
     description = source.keep(tmp_path / "model")
     kept = kept_vectors(tmp_path / "model", description)
     assert kept.key == source.key, "what is cached for one is for the other"

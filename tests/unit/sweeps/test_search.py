@@ -19,8 +19,8 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
-from heron.config.checks import resolve
 from heron.config.compose import Composition, compose_and_run
+from heron.config.stored import resolve
 from heron.sweeps.journal import Journal
 from heron.sweeps.ledger import JOURNAL, JobList
 from heron.sweeps.search import Search

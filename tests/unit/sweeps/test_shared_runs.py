@@ -17,9 +17,9 @@ from heron.base.files import SEAL, seal
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.commands.repeat import configure
-from heron.config.checks import read_stored, to_yaml
 from heron.config.data import FileConfig, JoinConfig
 from heron.config.schema import Config
+from heron.config.stored import read_stored, to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.sources import locate
 from heron.training.build import build_module

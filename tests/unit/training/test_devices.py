@@ -18,8 +18,8 @@ import torch
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
-from heron.config.checks import from_yaml, to_yaml
 from heron.config.schema import Config
+from heron.config.stored import from_yaml, to_yaml
 from heron.training.callbacks import OwnNumbers
 from heron.training.job import run_job
 from small_runs import compose

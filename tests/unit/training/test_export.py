@@ -14,7 +14,7 @@ from transformers import (
 
 from heron.base.files import SEAL, atomic_open
 from heron.base.run_folder import RunFolder
-from heron.config.checks import to_yaml
+from heron.config.stored import to_yaml
 from heron.data.datamodule import DataModule
 from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments

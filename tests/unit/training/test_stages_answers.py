@@ -9,8 +9,8 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
-from heron.config.checks import resolve_stages
 from heron.config.data import read_config
+from heron.config.stored import resolve_stages
 from heron.data.datamodule import DataModule
 from heron.training import job
 from heron.training.build import build_module

@@ -8,8 +8,7 @@ from typing import Any
 
 from heron.base.registry import Registry, on_demand
 from heron.config.baseline import CBOW
-from heron.config.data import DataConfig
-from heron.config.tasks import second_text_problems
+from heron.config.data import DataConfig, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.tasks.classes import ClassTask
 

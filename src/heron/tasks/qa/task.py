@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
-from heron.config.data import DataConfig
+from heron.config.data import DataConfig, changed_keys, second_text_problems
 from heron.config.schema import Config
-from heron.config.tasks import changed_keys, second_text_problems
 from heron.data.features import FeatureOptions
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ from torch.nn.utils.rnn import pad_sequence
 from heron.base import ranks
 from heron.base.files import atomic_open, fingerprint
 from heron.base.terminal import say
-from heron.config.checks import as_dict
 from heron.data.datamodule import DataModule
 from heron.tasks.summarization.predictions import Written
 
@@ -117,7 +117,7 @@ def kept_parts(place: Path, module: nn.Module, data: DataModule, split: str) -> 
         weights.update(name.encode())
         weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
     config = data.config
-    generation = as_dict(config.task.generation)
+    generation = asdict(config.task.generation)
     precision = config.trainer.precision
     key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
     return Kept(place / key[:32], data.tokenizer.pad_token_id)

@@ -78,7 +78,7 @@ class SummaryStatistics(DataStatistics):
         super().__init__(config, options)
         for name in options.by or ():
             require_side(name, [*config.columns.side, *ALWAYS])
-        require_asked(options.asked())
+        require_asked(options.bertscore_config())
         self.tools = None if options.texts else open_tools(options, config)
 
     def describe(self, shipped: Shipped) -> Outcome:
@@ -156,7 +156,7 @@ def _similarity(sets: Mapping[str, Sequence[Pair]], options: AnalyzeOptions) -> 
     F1 does not depend on which text is the reference. Summaries are, because the states of
     references are stored and articles are long.
     """
-    config = options.asked()
+    config = options.bertscore_config()
     if config is None:
         return _Similarity({}, {}, None)
     every = [pair for pairs in sets.values() for pair in pairs]

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
 from heron.config.baseline import EXTRACTIVE
-from heron.config.data import DataConfig
+from heron.config.data import DataConfig, changed_keys
 from heron.config.schema import Config
-from heron.config.tasks import changed_keys
 from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
 from heron.tasks.task import Task

@@ -57,7 +57,7 @@ def analysis(rows, *labels):
     join = lambda rows: [row.example for row in rows]  # noqa: E731
     read = lambda columns, **golds: (rows, 0)  # noqa: E731
     split = Split("run", "test", config(*labels), Path("x.parquet"), read, join, list)
-    return AnswerAnalysis(split, parse(["run=x"]))
+    return AnswerAnalysis(split, parse(["run=x"])[0])
 
 
 @pytest.fixture

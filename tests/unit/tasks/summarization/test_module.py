@@ -12,9 +12,9 @@ from torch.nn import functional as F
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
-from heron.config.checks import from_yaml, to_yaml
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.keys import select
+from heron.config.stored import from_yaml, to_yaml
 from heron.data.collate import IGNORED, Collator, SharingCollator
 from heron.data.datamodule import DataModule
 from heron.metrics.names import rouge_names

@@ -13,21 +13,12 @@ from omegaconf import OmegaConf
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint
 from heron.base.yaml_files import dump_yaml, read_yaml
-from heron.config.checks import (
-    INDECISIVE,
-    NEUTRAL,
-    SPREAD,
-    as_dict,
-    decisive,
-    from_yaml,
-    read_stored,
-    resolve,
-    to_yaml,
-)
 from heron.config.constraints import choices
 from heron.config.data import DataConfig
 from heron.config.keys import all_keys, key_types, select
+from heron.config.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
 from heron.config.schema import Config
+from heron.config.stored import from_yaml, read_stored, resolve, to_yaml
 
 CHOICES = {key: names for key, hint in key_types().items() if (names := choices(hint))}
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
@@ -233,7 +224,9 @@ def with_value(config, key, value):
 
 
 NO_OTHER_RUN = {*INDECISIVE, *(f"trainer.{key}" for key in SPREAD)}
-DECISIVE = [k for k in leaves(as_dict(DEFAULTS)) if not is_neutral(k) and k not in NO_OTHER_RUN]
+DECISIVE = [
+    k for k in leaves(dataclasses.asdict(DEFAULTS)) if not is_neutral(k) and k not in NO_OTHER_RUN
+]
 
 
 @pytest.mark.parametrize("key", DECISIVE)
@@ -246,7 +239,7 @@ def test_every_neutral_key_exists():
     assert all(is_neutral(change.partition("=")[0]) for change in NEUTRAL_CHANGES)
     listed = {change.partition("=")[0] for change in NEUTRAL_CHANGES}
     listed.add("logger.others")  # names loggers of forks
-    assert listed == {key for key in leaves(as_dict(DEFAULTS)) if is_neutral(key)}
+    assert listed == {key for key in leaves(dataclasses.asdict(DEFAULTS)) if is_neutral(key)}
 
 
 def test_all_keys_lists_nested_keys_but_not_the_users_own():

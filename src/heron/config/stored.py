@@ -1,4 +1,4 @@
-"""The configuration: composed YAML in, checked dataclasses out, and the way to YAML and back."""
+"""The configuration: composed YAML to checked dataclasses, and to `config.yaml` and back."""
 
 from __future__ import annotations
 
@@ -14,44 +14,18 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.folders import default_cache_dir
 from heron.base.yaml_files import dump_yaml, parse_yaml
 from heron.config.constraints import broken, check
-from heron.config.keys import flatten, refuse_unknown
-from heron.config.schema import BUDGET, Config, StageConfig, TrainerConfig
+from heron.config.keys import flatten, is_under, refuse_unknown
+from heron.config.schema import Config, StageConfig
 
-# Groups that every version of heron has written; a file that was cut off lacks the last of them.
+# Groups that every version of heron has written; a truncated file lacks the last of them.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
 # Keys that `changes` in a stored configuration may not hold: they would undo `read_stored`.
 _UNCHANGED = (
-    "encoder.trust_remote_code",
-    "paths",
-    "data.files",
-    "data.join",
-    "data.phrases",
-    "others",
-    "stages",
-    "curriculum",
+    *("encoder.trust_remote_code", "paths", "data.files", "data.join", "data.phrases"),
+    *("others", "stages", "curriculum"),
 )
-# Folders in a cache; a folder without any of them is no cache of heron's.
+# Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
-
-# Keys that say where things lie or how they look, and so cannot change a result.
-NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
-# Nor can an experiment's name: what it stands for is in the other keys.
-INDECISIVE = (*NEUTRAL, "experiment")
-# Trainer keys that spread one training over devices; they change no result.
-SPREAD = ("devices", "num_nodes", "strategy")
-# Keys that earlier versions of heron did not have, and the value that does what these versions did.
-# These are left out of a run's name where they have their defaults.
-_OPTIONAL: dict[str, Any] = {
-    "head.module": None,
-    "optim.loss": "cross_entropy",
-    "task.metrics": [],
-    "trainer.callbacks": {},
-}
-_LATER = {
-    "curriculum.order": "difficulty",
-    "encoder.trailing_separator": False,
-    "optim.warmup_steps": None,
-}
 
 
 def resolve(config: DictConfig) -> Config:
@@ -84,14 +58,13 @@ def resolve_stages(config: Config) -> list[StageConfig]:
         ConfigError: a stage without data, an unknown key, or a value of the wrong type.
     """
     stages = []
+    known = [field.name for field in dataclasses.fields(StageConfig)]
     for entry in config.stages:
         values = {"data": entry} if isinstance(entry, str) else entry
         if not isinstance(values, dict):
             raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
-        known = [field.name for field in dataclasses.fields(StageConfig)]
-        for key in values:
-            if key not in known:
-                raise ConfigError(f"stages: unknown key '{key}'.{nearest(str(key), known)}")
+        if unknown := [str(key) for key in values if key not in known]:
+            raise ConfigError(f"stages: unknown key '{unknown[0]}'.{nearest(unknown[0], known)}")
         try:
             merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
             stage = OmegaConf.to_object(merged)
@@ -106,20 +79,20 @@ def resolve_stages(config: Config) -> list[StageConfig]:
 
 def to_yaml(config: Config) -> str:
     """Write a configuration as YAML, every key with its value."""
-    return dump_yaml(as_dict(config))
+    return dump_yaml(dataclasses.asdict(config))
 
 
 def from_yaml(text: str) -> Config:
     """Read what `to_yaml` wrote.
 
     Raises:
-        ConfigError: it is no mapping, lacks keys that every version has written, or holds `${...}`,
-            which `to_yaml` never leaves: nothing in it is looked up in the environment.
+        ConfigError: it is not a mapping, lacks keys that every version has written, or contains
+            `${...}`, which `to_yaml` never writes: environment variables are not looked up.
     """
-    return _from_values(_whole_values(text))
+    return _from_values(_read_values(text))
 
 
-def _whole_values(text: str) -> dict[str, Any]:
+def _read_values(text: str) -> dict[str, Any]:
     values = parse_yaml(text)
     if not isinstance(values, dict):
         raise ConfigError("config.yaml is not a mapping of keys to values")
@@ -140,15 +113,15 @@ def _from_values(values: dict[str, Any]) -> Config:
 
 
 def read_stored(path: Path, run_code: bool = False) -> Config:
-    """Read a run's `config.yaml`, which somebody else may have written.
+    """Read a run's `config.yaml`, which may come from somebody else.
 
-    It can name what to read, but it cannot make heron run code, fetch a file of unknown content, or
-    write to a folder that is no cache of heron's: `trust_remote_code` is off, files without a hash
-    have no address, and such a cache is replaced by the default one.
+    The file can name what to read, but it cannot make heron run code, download files without a
+    hash, or write outside a cache of heron's: `trust_remote_code` is set to `run_code`, addresses
+    of files without a hash are removed, and any other cache folder is replaced by the default one.
 
     Args:
         path: the file.
-        run_code: whether the user has said that code which comes with the weights may run.
+        run_code: whether the user allows code that comes with the weights.
 
     Raises:
         ConfigError: names the file, and what in it this version of heron cannot use.
@@ -156,7 +129,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
     config = read_own(path)
     stages = (stage.changes for stage in resolve_stages(config))
     for key in (key for changes in (config.curriculum.changes, *stages) for key in changes):
-        if any(f"{key}.".startswith(f"{own}.") or own.startswith(f"{key}.") for own in _UNCHANGED):
+        if any(is_under(key, own) or is_under(own, key) for own in _UNCHANGED):
             raise ConfigError(f"{path}: changes: no stage and no first run may change {key}")
     config.encoder.trust_remote_code = run_code
     for data in (config.data, *config.others.values()):
@@ -171,13 +144,13 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
 
 
 def read_own(path: Path) -> Config:
-    """Read the `config.yaml` of a run that is this command's own, as it is.
+    """Read the `config.yaml` of this command's own run, unchanged.
 
     Raises:
         ConfigError: as for `read_stored`.
     """
     try:
-        values = _whole_values(path.read_text(encoding="utf-8"))
+        values = _read_values(path.read_text(encoding="utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
         what = f"{path} is damaged: {error}; copy it again from where the run was trained"
         raise ConfigError(what) from error
@@ -186,33 +159,3 @@ def read_own(path: Path) -> Config:
     except ConfigError as error:
         fix = "If another version of heron wrote this file, correct it, or use that version."
         raise ConfigError(f"{path}: {str(error).rstrip('.')}. {fix}") from error
-
-
-def decisive(config: Config) -> dict[str, Any]:
-    """List what can change a result: `{dotted key: value}` without the keys in `INDECISIVE`.
-
-    The number of devices does not change a batch, so every run is listed as one on one device.
-    """
-    left_out = tuple(f"{key}." for key in INDECISIVE)
-    found = {
-        key: value for key, value in flatten(as_dict(config)) if not f"{key}.".startswith(left_out)
-    }
-    unset = [key for key, value in _OPTIONAL.items() if found.get(key, value) == value]
-    return {k: v for k, v in found.items() if k not in unset} | _spread(TrainerConfig())
-
-
-def decisive_earlier(config: Config) -> dict[str, Any]:
-    """List what earlier versions of heron listed as `decisive`; the names of their runs hash it."""
-    found = decisive(config) | _spread(config.trainer)
-    if config.batching.tokens is None:
-        found["batching.tokens"] = BUDGET
-    return {k: value for k, value in found.items() if k not in _LATER or value != _LATER[k]}
-
-
-def _spread(trainer: TrainerConfig) -> dict[str, Any]:
-    return {f"trainer.{key}": getattr(trainer, key) for key in SPREAD}
-
-
-def as_dict(config: Any) -> dict[str, Any]:
-    """Turn a configuration (or a part of it) into plain dictionaries."""
-    return dataclasses.asdict(config)

@@ -1,0 +1,222 @@
+"""The words of `heron train`, before Hydra reads them: quoted, and shorthands written out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.folders import add_forks, conf_dirs, data_sets
+from heron.base.yaml_files import read_yaml
+from heron.config.keys import is_under, type_of
+from heron.config.registries import TASKS
+from heron.config.run_names import sweep_name
+
+UNREADABLE = "its value cannot be read: close brackets and quotes, put signs into quotes"
+PARSER = OverridesParser.create()
+# What Hydra reads in quotes only: letters beyond ASCII, and signs that are not in its grammar.
+_UNQUOTED = re.compile(r"""'[^']*'|"[^"]*"|[^\[\]{}:,'"]*[^\x00-\x7f][^\[\]{}:,'"]*""")
+# Hub ids without an owner: models that are older than owners.
+_OLD_HUB_ID = re.compile(
+    r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
+    r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
+)
+_RUN_FOLDERS = "heron names run folders by paths.runs=DIR, run.sweep=NAME and run.job=NAME"
+_INSTEAD = {
+    "hydra.run": _RUN_FOLDERS,
+    "hydra.sweep": _RUN_FOLDERS,
+    "hydra.launcher": "jobs are sent elsewhere by launcher=NAME",
+    "hydra.sweeper": "jobs are chosen by sweeper=NAME",
+}
+_HYDRA_KEYS = ("hydra.mode", "hydra.sweeper.params")  # that heron uses
+
+
+def key_of(word: str) -> str:
+    """Read the key of an override, without `+`, `~` and `@package`."""
+    return word.lstrip("+~").partition("=")[0].partition("@")[0]
+
+
+def values_by_key(words: Sequence[str]) -> dict[str, str]:
+    """Map keys, as typed, to values, as typed; the last word on a key counts."""
+    return dict(word.partition("=")[::2] for word in words)
+
+
+def readable(word: str) -> str:
+    """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters.
+
+    Args:
+        word: `key=value`; returned as it is where quotes do not help.
+    """
+    key, equals, value = word.partition("=")
+    tries = [value, _UNQUOTED.sub(_quote_match, value)]
+    if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):
+        tries.append(_quote(value))
+    for each in tries if equals else ():
+        try:
+            PARSER.parse_overrides([f"{key}={each}"])
+        except HydraException:
+            continue
+        return f"{key}={each}"
+    return word
+
+
+def _quote_match(found: re.Match[str]) -> str:
+    text = found.group()
+    inner = text.strip()
+    return text if text[0] in "'\"" else text.replace(inner, _quote(inner))
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
+    """Separate the words that name folders of YAML from the other overrides.
+
+    Args:
+        words: overrides; `hydra.searchpath=[DIR,...]` names folders that are laid out as `conf/`.
+        added: the value of `--config-dir`.
+
+    Returns:
+        The folders, and the other words.
+
+    Raises:
+        ConfigError: no such folder, or a key of Hydra's that heron does not use.
+    """
+    folders, others = [("--config-dir", added)] if added else [], []
+    for word in words:
+        key, value = key_of(word).replace("/", "."), word.partition("=")[2]
+        if key == "hydra.searchpath":
+            folders += [(key, each.strip(" '\"")) for each in value.strip("[]").split(",")]
+        elif key.startswith("hydra.") and not any(is_under(key, own) for own in _HYDRA_KEYS):
+            part = ".".join(key.split(".")[:2])
+            raise ConfigError(f"{word}: {_INSTEAD.get(part, 'heron does not use it')}")
+        else:
+            others.append(word)
+    found = []
+    for key, name in folders:
+        path = Path(name.removeprefix("file://")).expanduser().absolute()
+        if not path.is_dir():
+            raise ConfigError(
+                f"{key}: no folder {name or path}; name one that is laid out as conf/, with "
+                "data/NAME.yaml or experiment/NAME.yaml"
+            )
+        found.append(path)
+    add_forks(found)
+    return found, others
+
+
+def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
+    """Replace `encoder=<folder or hub id>` by `encoder=pretrained encoder.name=<...>`.
+
+    An option of `conf/encoder` comes first. Folders and hub ids have a slash; without one, a folder
+    with a model, an id in the local hub cache and the hub's old ids are recognised.
+
+    Raises:
+        ConfigError: a sweep over options and models together, which are values of two keys.
+    """
+    words = []
+    for override in overrides:
+        key, _, value = override.partition("=")
+        values = value.split(",")
+        models = [each for each in values if _is_model(each, folders)] if key == "encoder" else []
+        if models and len(models) < len(values):
+            option = next(each for each in values if each not in models)
+            raise ConfigError(
+                f"{override}: {option} is an option of conf/encoder, {models[0]} a hub id or "
+                "folder, and one sweep cannot have both; take hub ids or folders alone"
+            )
+        words += ["encoder=pretrained", f"encoder.name={value}"] if models else [override]
+    return words
+
+
+def _is_model(name: str, folders: Sequence[Path]) -> bool:
+    """Tell whether a value of `encoder` is a folder or hub id, and no option of `conf/encoder`."""
+    if not name or name[0] in "{[":
+        return False
+    if "/" in name:
+        return True
+    if any((conf / "encoder" / f"{name}.yaml").is_file() for conf in conf_dirs(folders)):
+        return False
+    if _OLD_HUB_ID.fullmatch(name) or (Path(name) / "config.json").is_file():
+        return True
+    from huggingface_hub import constants  # start-up time: few names come here
+
+    cached = Path(constants.HF_HUB_CACHE) / f"models--{name}"
+    return bool(re.fullmatch(r"[\w.-]+", name)) and cached.is_dir()
+
+
+def unfold(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
+    """Write out an experiment whose sweep is a list of other experiments, such as a paper's table.
+
+    Hydra cannot sweep over a group that the command line has chosen.
+    """
+    name = values_by_key(overrides).get("experiment", "")
+    files = [folder / "experiment" / f"{name}.yaml" for folder in conf_dirs(folders)]
+    path = next((file for file in files if name and file.is_file()), None)
+    table = OmegaConf.load(path) if path else OmegaConf.create()
+    params = OmegaConf.select(table, "hydra.sweeper.params") or {}
+    if "experiment" not in params:
+        return list(overrides)
+    others = [override for override in overrides if not override.startswith("experiment=")]
+    sweep = sweep_name(name.replace("/", "-"), not_swept(overrides))
+    words: Mapping[str, str] = {
+        "experiment": "",
+        "report": OmegaConf.select(table, "report") or "null",
+        **params,
+        "hydra.mode": "MULTIRUN",
+        "run.sweep": f"'{sweep}'",
+    }
+    named = set(map(key_of, others))
+    return [*(f"{key}={value}" for key, value in words.items() if key not in named), *others]
+
+
+def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
+    """Add to `data=<name>` the task that its YAML names, and the task's default head.
+
+    `experiment=`, `task=` and `head=` take precedence.
+    """
+    named = values_by_key(overrides)
+    if "data" not in named or {"task", "experiment"} & named.keys():
+        return list(overrides)
+    tasks = {data_task(name, folders) for name in named["data"].split(",")} - {None}
+    if len(tasks) != 1:
+        return list(overrides)  # an unknown data set, or two tasks: refused later
+    (task,) = tasks
+    chosen = {"task": str(task)}
+    if "none" in named.get("baseline", "none").split(","):
+        chosen["head"] = TASKS[str(task)].head
+    return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
+
+
+def data_task(name: str, folders: Sequence[Path] = ()) -> str | None:
+    """Read the task of a data set of `conf/data` or of a fork; None where there is none.
+
+    Raises:
+        ConfigError: its YAML names a task that heron does not have.
+    """
+    path = data_sets(folders).get(name)
+    if path is None:
+        return None
+    values = read_yaml(path)
+    task = str(values.get("task", "relation")) if isinstance(values, dict) else "relation"
+    if task not in TASKS:
+        raise ConfigError(f"{path}: task: {task}: no such task.{nearest(task, TASKS)}")
+    return task
+
+
+def job_words(overrides: Sequence[str]) -> list[str]:
+    """Leave out the keys of the sweep as a whole: which jobs it has, and where they run."""
+    return [word for word in overrides if key_of(word).split(".")[0] not in ("sweeper", "launcher")]
+
+
+def not_swept(words: Sequence[str]) -> list[str]:
+    """Leave out the overrides that a command sweeps over."""
+    parsed = PARSER.parse_overrides(list(words))
+    return [str(each.input_line) for each in parsed if not each.is_sweep_override()]
