@@ -16,7 +16,7 @@ import numpy.typing as npt
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.judging.reading import Answer
 from heron.judging.study import Judged, Study
-from heron.metrics.agreement import Alpha, krippendorff_alpha
+from heron.metrics.agreement import krippendorff_alpha
 from heron.metrics.rates import FEWEST, Correlation, correlate, group_mean
 
 Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
@@ -80,11 +80,6 @@ def unblind(study: Study, answers: Sequence[Answer]) -> Ratings:
     return Ratings(study, tuple(answers), units, values, ticks)
 
 
-def stacked(ratings: Ratings) -> tuple[Floats, list[str]]:
-    """Join all criteria: `[R, criteria * U]`, and the article of each column."""
-    return np.hstack(list(ratings.values.values())), ratings.groups * len(ratings.values)
-
-
 def unit_means(values_RU: Floats) -> Floats:
     """Average over raters, `[U]`; NaN where nobody has rated."""
     given_RU = ~np.isnan(values_RU)
@@ -146,30 +141,27 @@ def differences_table(ratings: Ratings, seed: int) -> Table:
 
 def agreement_table(ratings: Ratings, seed: int) -> Table:
     """Compute alpha of each criterion, of all together and of each kind of error."""
+    together = len(ratings.values) > 1
+    every = np.hstack(list(ratings.values.values()))  # [R, criteria * U]
     rows: list[tuple[Cell, ...]] = []
-    for name, values_RU in ratings.values.items():
-        found = krippendorff_alpha(values_RU, groups=ratings.groups, seed=seed)
-        rows.append((name, "interval", *_alpha_cells(found)))
-    if len(ratings.values) > 1:
-        values, groups = stacked(ratings)
-        found = krippendorff_alpha(values, groups=groups, seed=seed)
-        rows.append((ALL, "interval", *_alpha_cells(found)))
-    for name, ticks_RU in ratings.ticks.items():
-        found = krippendorff_alpha(ticks_RU, "nominal", groups=ratings.groups, seed=seed)
-        rows.append((name, "nominal", *_alpha_cells(found)))
+    for name, values_RU, distance in (
+        *((name, values_RU, "interval") for name, values_RU in ratings.values.items()),
+        *([(ALL, every, "interval")] if together else []),
+        *((name, ticks_RU, "nominal") for name, ticks_RU in ratings.ticks.items()),
+    ):
+        groups = ratings.groups * (values_RU.shape[1] // len(ratings.units))
+        found = krippendorff_alpha(values_RU, distance, groups=groups, seed=seed)
+        alpha = _interval(found.value, found.low, found.high)
+        rows.append((name, distance, alpha, found.units, found.values))
     note = (
         "Krippendorff's alpha: 1 agreement, 0 chance. Only summaries with at least two raters can "
         "count. Undefined (–) where there are none, or where all their ratings are the same. "
         "[low, high]: 95 %, by article."
     )
-    if len(ratings.values) > 1:
+    if together:
         note += f" In {ALL}, each criterion of a summary is a unit of its own."
     columns = ("what", "distance", "alpha", "summaries", "ratings")
     return Table("Agreement", columns, tuple(rows), note)
-
-
-def _alpha_cells(found: Alpha) -> tuple[Cell, ...]:
-    return _interval(found.value, found.low, found.high), found.units, found.values
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> Cell:
@@ -261,37 +253,19 @@ def errors_tables(ratings: Ratings) -> list[Table]:
         return []
     shares = {name: unit_means(ticks_RU) for name, ticks_RU in ratings.ticks.items()}
     looked_U = ~np.isnan(next(iter(shares.values())))
-    note = "Counts of summaries. A rater who ticked nothing on the whole form is not counted."
-    return [
-        _count(
-            ratings,
-            "Errors that most raters noticed",
-            looked_U,
-            {name: share_U > 0.5 for name, share_U in shares.items()},
-            f"{note} More than half of those who looked: with one rater that one, with two both.",
-        ),
-        _count(
-            ratings,
-            "Errors that any rater noticed",
-            looked_U,
-            {name: share_U > 0 for name, share_U in shares.items()},
-            note,
-        ),
-    ]
 
+    def count(title: str, least: float, note: str) -> Table:
+        hits = {name: share_U > least for name, share_U in shares.items()}
+        rows: list[tuple[Cell, ...]] = [
+            (name, *(int((hit_U & (ratings.systems == one)).sum()) for one in systems))
+            for name, hit_U in {"summaries looked at": looked_U, **hits}.items()
+        ]
+        return Table(title, ("error", *systems), tuple(rows), note)
 
-def _count(
-    ratings: Ratings,
-    title: str,
-    looked_U: npt.NDArray[np.bool_],
-    hits: Mapping[str, npt.NDArray[np.bool_]],
-    note: str,
-) -> Table:
     systems = ratings.study.systems
-    rows: list[tuple[Cell, ...]] = [("summaries looked at", *_per_system(ratings, looked_U))]
-    rows += [(name, *_per_system(ratings, hit_U)) for name, hit_U in hits.items()]
-    return Table(title, ("error", *systems), tuple(rows), note)
-
-
-def _per_system(ratings: Ratings, hit_U: npt.NDArray[np.bool_]) -> list[int]:
-    return [int((hit_U & (ratings.systems == one)).sum()) for one in ratings.study.systems]
+    note = "Counts of summaries. A rater who ticked nothing on the whole form is not counted."
+    most = f"{note} More than half of those who looked: with one rater that one, with two both."
+    return [
+        count("Errors that most raters noticed", 0.5, most),
+        count("Errors that any rater noticed", 0, note),
+    ]
