@@ -9,7 +9,7 @@ Legend: N examples, V words, C classes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,17 +23,13 @@ from heron.audit.texts import EVENTS, HYPOTHESIS, PREMISE, fields, words
 from heron.data.examples import Example
 from heron.languages import LANGUAGES
 
-_Of = Callable[[str], object]
+Counts = npt.NDArray[np.int64]
 
 _LAST_MARKS = re.compile(r"[\"'”’»)\]\s]+$")
-
-
 _LEAST_ROWS = 10  # that hold a word, and at least this share of all:
 _LEAST_SHARE = 0.002
 _BEST = 5
 _PER_CLASS = 8
-
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +50,6 @@ class Feature:
     values_N: Values
 
 
-def measure(examples: Sequence[Example], language: str) -> list[Feature]:
-    """Measure every feature of every example; `language` decides which words negate.
-
-    The order is fixed, and features that never vary are included: splits stay comparable.
-    """
-    texts = [fields(example) for example in examples]
-    found = []
-    for field in texts[0] if texts else ():
-        found += _of_field(field, [text.get(field, "") for text in texts], language)
-    if texts and HYPOTHESIS in texts[0]:
-        found += _of_pair([t[PREMISE] for t in texts], [t[HYPOTHESIS] for t in texts])
-    if texts and EVENTS in texts[0]:
-        distance = [abs(e.spans[1].start - e.spans[0].start) for e in examples]
-        found.append(Feature("distance", "", "characters between the events", _floats(distance)))
-    return found
-
-
 def later_capital(text: str) -> bool:
     """Whether there is an upper-case letter after the first character."""
     return any(character.isupper() for character in text[1:])
@@ -80,44 +59,6 @@ def overlap(one: str, other: str) -> float:
     """Jaccard overlap of the words of two texts, a fraction."""
     first, second = set(words(one)), set(words(other))
     return len(first & second) / max(len(first | second), 1)
-
-
-def _of_field(field: str, texts: Sequence[str], language: str) -> list[Feature]:
-    def named(family: str, name: str, value: _Of) -> Feature:
-        return Feature(
-            family, field, f"{field}: {name}", np.array([_word(value(text)) for text in texts])
-        )
-
-    found = [
-        named("casing", "upper-case letter after the first character", later_capital),
-        named("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
-        Feature("length", field, f"{field}: characters", _floats([len(text) for text in texts])),
-        Feature("length", field, f"{field}: words", _floats([len(text.split()) for text in texts])),
-        named("punctuation", "last character", _last),
-        named("punctuation", "question mark", lambda text: "?" in text),
-        named("punctuation", "quotation mark", lambda text: any(c in '"„”“«»' for c in text)),
-        named("punctuation", "digit", lambda text: any(c.isdigit() for c in text)),
-        named("punctuation", "comma", lambda text: "," in text),
-    ]
-    known = LANGUAGES.find(language)
-    if known and (negation := known.negation):
-        found.append(
-            named("negation", "word of negation", lambda t: bool(negation & set(words(t))))
-        )
-    return found
-
-
-def _of_pair(premises: Sequence[str], hypotheses: Sequence[str]) -> list[Feature]:
-    both = list(zip(premises, hypotheses, strict=True))
-    ratio = [len(second) / max(len(first), 1) for first, second in both]
-    inside = [_share_inside(first, second) for first, second in both]
-    return [
-        Feature("length", "", "length of hypothesis / premise", _floats(ratio)),
-        Feature(
-            "overlap", "", "word overlap (Jaccard)", _floats([overlap(*pair) for pair in both])
-        ),
-        Feature("overlap", "", "share of hypothesis words in the premise", _floats(inside)),
-    ]
 
 
 def _share_inside(premise: str, hypothesis: str) -> float:
@@ -132,12 +73,58 @@ def _last(text: str) -> str:
     return "none" if not end or end.isalnum() else end
 
 
-def _floats(values: Sequence[float]) -> Values:
-    return np.array(values, np.float64)
+# Family, name and value of the features of one text, and of a premise and its hypothesis.
+_OF_TEXT: tuple[tuple[str, str, Callable[[str], object]], ...] = (
+    ("casing", "upper-case letter after the first character", later_capital),
+    ("casing", "begins with an upper-case letter", lambda text: text[:1].isupper()),
+    ("length", "characters", lambda text: float(len(text))),
+    ("length", "words", lambda text: float(len(text.split()))),
+    ("punctuation", "last character", _last),
+    ("punctuation", "question mark", lambda text: "?" in text),
+    ("punctuation", "quotation mark", lambda text: any(c in '"„”“«»' for c in text)),
+    ("punctuation", "digit", lambda text: any(c.isdigit() for c in text)),
+    ("punctuation", "comma", lambda text: "," in text),
+)
+_OF_PAIR: tuple[tuple[str, str, Callable[[str, str], float]], ...] = (
+    ("length", "length of hypothesis / premise", lambda one, two: len(two) / max(len(one), 1)),
+    ("overlap", "word overlap (Jaccard)", overlap),
+    ("overlap", "share of hypothesis words in the premise", _share_inside),
+)
 
 
-def _word(value: object) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+def measure(examples: Sequence[Example], language: str) -> list[Feature]:
+    """Measure every feature of every example; `language` decides which words negate.
+
+    The order is fixed, and features that never vary are included: splits stay comparable.
+    """
+    if not examples:
+        return []
+    texts = [fields(example) for example in examples]
+    of_text = list(_OF_TEXT)
+    known = LANGUAGES.find(language)
+    if known and (negation := known.negation):
+        has_negation = ("negation", "word of negation", lambda t: bool(negation & set(words(t))))
+        of_text.append(has_negation)
+    found = [
+        Feature(family, field, f"{field}: {name}", _values(value(t.get(field, "")) for t in texts))
+        for field in texts[0]
+        for family, name, value in of_text
+    ]
+    if HYPOTHESIS in texts[0]:
+        found += [
+            Feature(family, "", name, _values(value(t[PREMISE], t[HYPOTHESIS]) for t in texts))
+            for family, name, value in _OF_PAIR
+        ]
+    if EVENTS in texts[0]:
+        distance = _values(float(abs(e.spans[1].start - e.spans[0].start)) for e in examples)
+        found.append(Feature("distance", "", "characters between the events", distance))
+    return found
+
+
+def _values(values: Iterable[object]) -> Values:
+    """Make an array of numbers or texts; `yes` and `no` for True and False."""
+    named = {True: "yes", False: "no"}
+    return np.array([named[each] if isinstance(each, bool) else each for each in values])
 
 
 class Vocabulary(NamedTuple):
