@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from heron.base.errors import DataError, Fix, Problem, nearest
-from heron.base.registry import Registry
 from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import DataConfig, JoinConfig
 from heron.config.registries import TASKS
@@ -22,8 +21,7 @@ from heron.languages import get_language
 from heron.languages.unicode import normalise
 
 if TYPE_CHECKING:
-    from heron.config.schema import Config
-    from heron.data.features import FeatureOptions, Features
+    from heron.tasks.task import Task
 
 # Whether each row needs a label, may have one, or is read without.
 Labels = Literal["required", "optional", "ignored"]
@@ -62,23 +60,10 @@ class Rows:
     has_ids: bool = False
 
 
-class Reader(Protocol):
-    """Reads one file of a data set."""
-
-    def __call__(
-        self, source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
-    ) -> Rows:
-        """Read a file.
-
-        Args:
-            source: the file, or rows of it.
-            labels: whether each row needs a label.
-            label_column: the column with the label.
-            keys: required columns, and the configuration key that names each.
-
-        Raises:
-            DataError: no rows, or missing columns.
-        """
+# Reads a file of a data set, or rows of it, given whether each row needs a label, the column with
+# the label, and the required columns with the configuration key that names each. Raises a DataError
+# where there are no rows, or columns are missing.
+Reader = Callable[[Path | Table, Labels, str, Mapping[str, str]], Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,29 +79,9 @@ class Format:
     is_whole: Callable[[Path], bool] = lambda path: False
 
 
-class DataTask(Protocol):
-    """The part of a task that the data layer uses; see `heron.tasks.task.Task`."""
-
-    @property
-    def formats(self) -> Registry[Format]:
-        """Formats of a data set's files."""
-
-    @property
-    def features(self) -> Callable[[Sequence[Example], Any, FeatureOptions], Features]:
-        """Tokenizes a split."""
-
-    @property
-    def feature_options(self) -> Callable[[FeatureOptions, Config, bool], FeatureOptions]:
-        """Adapts the options of the features."""
-
-    @property
-    def added_tokens(self) -> Callable[[Config], tuple[str, ...]]:
-        """Lists strings that the tokenizer reads as one token each."""
-
-
-def data_task(name: str) -> DataTask:
+def data_task(name: str) -> Task:
     """Find a task by name."""
-    return cast(DataTask, TASKS[name])
+    return cast("Task", TASKS[name])
 
 
 def find_format(config: DataConfig) -> Format:

@@ -314,17 +314,15 @@ def bootstrap_intervals(
     relaxed: str = "recode",
     groups: Sequence[str] | None = None,
     resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compute bootstrap intervals of the headline scores.
+    """Compute 95 % bootstrap intervals of the headline scores.
 
     Args:
         task, gold, prediction, labels, relaxed: as in `score_task`.
         groups: None draws rows; N group names (windows, documents) draw whole groups, the cluster
             bootstrap, for rows that are not independent.
         resamples: number of draws.
-        level: fraction of resamples inside an interval.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
     Returns:
@@ -341,4 +339,4 @@ def bootstrap_intervals(
         _, group_N = np.unique(np.asarray(groups), return_inverse=True)
         matrix_GCC = confusion_matrices(gold, prediction, labels, group_N)
         matrix_RCC = intervals.resample_groups(matrix_GCC, resamples, seed)
-    return intervals.percentile_intervals(scores(matrix_RCC), level)
+    return intervals.percentile_intervals(scores(matrix_RCC))

@@ -24,6 +24,7 @@ from heron.base.errors import DataError, Problem
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+_TAIL = (1 - 0.95) / 2  # of the resamples, below and above an interval
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -57,12 +58,11 @@ def resample_groups(
     return np.stack(sums_RK).reshape(resamples, *matrix_GCC.shape[1:])
 
 
-def percentile_intervals(scores_R: Mapping[str, Floats], level: float = 0.95) -> dict[str, float]:
-    """Take the middle `level` of each score's R resamples, as `<name>_low` and `<name>_high`."""
-    tail = (1 - level) / 2
+def percentile_intervals(scores_R: Mapping[str, Floats]) -> dict[str, float]:
+    """Take the middle 95 % of each score's R resamples, as `<name>_low` and `<name>_high`."""
     bounds: dict[str, float] = {}
     for name, values in scores_R.items():
-        low, high = np.quantile(values, [tail, 1 - tail])
+        low, high = np.quantile(values, [_TAIL, 1 - _TAIL])
         bounds |= {f"{name}_low": float(low), f"{name}_high": float(high)}
     return bounds
 
@@ -72,16 +72,14 @@ def score_intervals(
     groups: Sequence[str] | None = None,
     *,
     resamples: int = 1000,
-    level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compute bootstrap intervals of means.
+    """Compute 95 % bootstrap intervals of means.
 
     Args:
         items: values of rows by score, float64 `[N]` each; NaN does not count.
         groups: None draws rows; N group names (articles) draw whole groups.
         resamples: number of draws.
-        level: fraction of resamples inside an interval.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
     Returns:
@@ -107,7 +105,7 @@ def score_intervals(
         # A resample may hold no row that counts; it then says nothing of this score.
         some_R = count_R > 0
         means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
-    return percentile_intervals(means, level)
+    return percentile_intervals(means)
 
 
 def _group_sums(score_NS: Floats, group_N: Ids) -> Floats:

@@ -41,12 +41,12 @@ class McNemar:
     """McNemar's test of two systems over N paired rows.
 
     Args:
-        statistic: chi-square, or the smaller count of `only_*` where p is exact.
-        p: two-sided.
+        statistic: the smaller count of `only_*`.
+        p: two-sided, exact.
         only_first: rows that only the first system has right.
         only_second: rows that only the second has right.
         n: N.
-        method: `exact`, `chi2` or `chi2_corrected`.
+        method: always `exact`.
     """
 
     statistic: float
@@ -54,7 +54,7 @@ class McNemar:
     only_first: int
     only_second: int
     n: int
-    method: str
+    method: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,40 +87,25 @@ class MannWhitney:
     smallest_p: float
 
 
-def mcnemar(
-    first_N: npt.ArrayLike,
-    second_N: npt.ArrayLike,
-    *,
-    exact: bool = True,
-    correction: bool = True,
-) -> McNemar:
-    """Compare how often two systems are right where only one of them is.
+def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
+    """Compare how often each of two systems alone is right, by the exact (binomial) test.
 
     Args:
         first_N, second_N: True where a system has the row right.
-        exact: the binomial test; else chi-square with one degree of freedom.
-        correction: Edwards' continuity correction of the chi-square.
-
-    Returns:
-        p is 1 where the systems are right on the same rows.
 
     Raises:
         DataError: unequal numbers of rows, or none.
     """
-    from statsmodels.stats.contingency_tables import mcnemar as compute
+    from statsmodels.stats.contingency_tables import mcnemar as compute  # start-up time
 
     right_NS = _stack_systems([first_N, second_N])
     first, second = right_NS[:, 0], right_NS[:, 1]
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
-    method = "exact" if exact else "chi2_corrected" if correction else "chi2"
-    if only_first == only_second:
-        # Without a difference there is nothing to correct; without discordant rows, 0 / 0.
-        statistic = float(only_first) if exact else 0.0
-        return McNemar(statistic, 1.0, only_first, only_second, len(right_NS), method)
-    table = [[int((first & second).sum()), only_first], [only_second, 0]]
-    found = compute(table, exact=exact, correction=correction)
-    p = _positive(found.pvalue)
-    return McNemar(float(found.statistic), p, only_first, only_second, len(right_NS), method)
+    statistic, p = float(only_first), 1.0
+    if only_first != only_second:  # without discordant rows, 0 / 0
+        found = compute([[0, only_first], [only_second, 0]], exact=True)
+        statistic, p = float(found.statistic), _positive(found.pvalue)
+    return McNemar(statistic, p, only_first, only_second, len(right_NS))
 
 
 def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
@@ -134,7 +119,7 @@ def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
     Raises:
         DataError: fewer than two systems, or no rows.
     """
-    from statsmodels.stats.contingency_tables import cochrans_q as compute
+    from statsmodels.stats.contingency_tables import cochrans_q as compute  # start-up time
 
     right = _stack_systems(list(np.asarray(right_NS).T))
     rows, systems = right.shape
@@ -160,7 +145,7 @@ def mann_whitney(
         ConfigError: another `inputs`.
         DataError: an empty sample, or a value that is not a finite number.
     """
-    from scipy.stats import mannwhitneyu
+    from scipy.stats import mannwhitneyu  # start-up time
 
     if inputs not in INPUTS:
         raise ConfigError(f"unknown inputs={inputs}.{nearest(inputs, INPUTS)}")
@@ -180,7 +165,7 @@ def mann_whitney(
 
 def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:
     """Compute p over all ways to split the values into two samples; ties share ranks."""
-    from scipy.stats import rankdata
+    from scipy.stats import rankdata  # start-up time
 
     ranks = rankdata(np.concatenate([first, second]))
     chosen = itertools.combinations(range(len(ranks)), len(first))
@@ -197,7 +182,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """
     if not p_values:
         return []
-    from statsmodels.stats.multitest import multipletests
+    from statsmodels.stats.multitest import multipletests  # start-up time
 
     return [float(p) for p in multipletests(list(p_values), method="holm")[1]]
 

@@ -198,16 +198,12 @@ def summary_statistics(
     articles: Sequence[str],
     summaries: Sequence[str],
     segment: Segment = by_words,
-    count: str = "type",
-    average: str = "document",
 ) -> dict[str, float]:
-    """Describe N pairs of an article and its summary.
+    """Describe N pairs of an article and its summary; types, means over documents.
 
     Args:
         articles, summaries: N texts each.
         segment: splits texts into tokens.
-        count: `type` or `token`, for novel n-grams.
-        average: `document` or `corpus`, for all shares.
 
     Returns:
         Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1`, `redundancy_2` (NaN where
@@ -215,7 +211,6 @@ def summary_statistics(
         distinct tokens, `article_vocabulary` and `summary_vocabulary`.
 
     Raises:
-        ConfigError: an unknown `count` or `average`.
         DataError: no pair, or not one summary for every article.
     """
     if not articles or len(articles) != len(summaries):
@@ -227,8 +222,7 @@ def summary_statistics(
         part = slice(start, start + _AT_ONCE)
         for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
             tally.add(article, summary)
-    shares = tally.shares(count)
-    found = {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+    found = {name: average_share(pair[0], pair[1]) for name, pair in tally.shares().items()}
     lengths, vocabularies = tally.lengths(), tally.vocabularies
     for side, length_N, vocabulary in zip(
         ("article", "summary"), lengths, vocabularies, strict=True

@@ -91,9 +91,9 @@ def test_same_seed_gives_same_intervals_whatever_the_order_of_rows(groups):
     assert one != other
 
 
-def test_the_level_is_the_fraction_inside():
-    bounds = percentile_intervals({"x": np.arange(101) / 100}, level=0.9)
-    assert bounds == pytest.approx({"x_low": 0.05, "x_high": 0.95})
+def test_19_of_20_resamples_are_inside():
+    bounds = percentile_intervals({"x": np.arange(201) / 200})
+    assert bounds == pytest.approx({"x_low": 0.025, "x_high": 0.975})
 
 
 @pytest.mark.parametrize("groups", [None, []])

@@ -43,15 +43,6 @@ def test_shares_are_those_counted_by_hand():
     }
 
 
-def test_pooled_documents_weigh_by_length():
-    found = summary_statistics(ARTICLES, SUMMARIES, average="corpus")
-    assert found["redundancy_1"] == 2 / 5
-    articles, summaries = ["a " * 100, "a " * 10], ["a " * 10, "a " * 5]
-    assert summary_statistics(articles, summaries)["compression"] == pytest.approx(1 - 0.3)
-    pooled = summary_statistics(articles, summaries, average="corpus")
-    assert pooled["compression"] == pytest.approx(1 - 15 / 110)
-
-
 def test_the_mean_over_documents_is_not_the_ratio_of_mean_lengths():
     # As in HeSum: 33.2 words of 1,427.4 are 97.67 %, the mean over documents is 95.48 %.
     lengths, summary_lengths = np.array([2500.0, 354.8]), np.array([33.2, 33.2])
@@ -120,9 +111,9 @@ def test_any_number_of_documents_gives_each_its_weight():
 
 def test_mistakes_are_named():
     with pytest.raises(ConfigError, match=r"count=types: unknown.*Did you mean 'type'"):
-        summary_statistics(["a"], ["a"], count="types")
+        Tally().shares("types")
     with pytest.raises(ConfigError, match=r"average=documents.*'document'"):
-        summary_statistics(["a"], ["a"], average="documents")
+        average_share(np.ones(1), np.ones(1), "documents")
     with pytest.raises(DataError, match="2 articles and 1 summaries"):
         summary_statistics(["a", "b"], ["a"])
 
