@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.config.registries import FORK_ANALYSES
-from heron.metrics.span import span_scores
+from heron.metrics.span import item_scores
 
 assert "score_sheet" in FORK_ANALYSES  # imports the forks
 part = import_module("heron_forks.parashoot.ceiling")
@@ -29,7 +29,7 @@ def test_the_papers_numbers_give_87_and_its_84_needs_spans_3_3_times_as_long():
 def test_no_answer_inside_a_longer_one_gets_more_than_the_bound(words, times):
     minimal = " ".join(f"m{number}" for number in range(words))
     longer = " ".join([minimal, *(f"x{number}" for number in range(words * (times - 1)))])
-    assert span_scores([minimal], [[longer]])["f1"] == pytest.approx(best_f1(times))
+    assert item_scores([minimal], [[longer]])["f1"] == pytest.approx(best_f1(times))
 
 
 @given(minimal=st.floats(0, 0.95), ratio=st.floats(1, 20))

@@ -1,4 +1,4 @@
-"""Summaries of an article's own sentences: `lead`, `textrank`, and `oracle`, which is a ceiling.
+"""Summaries of copied sentences: `lead`, `textrank`, and the upper bound `oracle`.
 
 Shape suffixes: S sentences of an article, V distinct words.
 """
@@ -31,13 +31,13 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveBaseline:
-    """Copies `sentences` of an article's sentences; nothing is fitted.
+    """Copies sentences of an article; nothing is fitted.
 
     Args:
         name: one of `EXTRACTIVE`.
-        sentences: how many at most.
-        language: code of the articles'.
-        notes: empty, as for every system that learns nothing.
+        sentences: the largest number of sentences.
+        language: code of the articles' language.
+        notes: see `Baseline`; always empty.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ExtractiveBaseline:
         """Summarize every article.
 
         Raises:
-            DataError: `oracle` lacks a reference.
+            DataError: `oracle` without a reference.
         """
         if self.name == "oracle" and (bad := [e.guid for e in examples if e.target is None]):
             what = "has no summary, and baseline=oracle chooses sentences by it"
@@ -61,7 +61,7 @@ class ExtractiveBaseline:
         return [self._summary(example) for example in examples]
 
     def save(self, folder: Path) -> None:
-        """Make the folder; the configuration says all there is to know."""
+        """Make an empty folder; the configuration has all settings."""
         folder.mkdir(parents=True, exist_ok=True)
 
     def _summary(self, example: Example) -> str:
@@ -78,19 +78,15 @@ class ExtractiveBaseline:
 
 
 def extractive_baseline(config: Config, source: Any) -> ExtractiveBaseline:
-    """Make the baseline that the configuration names; nothing is fitted or stored."""
+    """Build the baseline that the configuration names."""
     return ExtractiveBaseline(config.baseline.name, config.baseline.sentences, config.data.language)
 
 
 def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
-    """Take the sentences that are most like all others.
-
-    Args:
-        sentences: of one article.
-        count: how many at most.
+    """Choose the `count` sentences of an article that are most similar to all others.
 
     Returns:
-        Their positions, rising; of equals the first ones.
+        Their positions, ascending; of equal ranks the first ones.
     """
     rank_S = rank_sentences(sentences)
     best = sorted(range(len(sentences)), key=lambda place: (-round(float(rank_S[place]), 9), place))
@@ -98,21 +94,18 @@ def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
 
 
 def rank_sentences(sentences: Sequence[str]) -> np.ndarray:
-    """Rank sentences by PageRank over their similarities.
-
-    Returns:
-        float64 [S], the sum is 1.
+    """Rank sentences by PageRank over their similarities; float64 [S] with sum 1.
 
     Source: Mihalcea and Tarau 2004.
-    Deviates: similarity is the cosine of TF-IDF vectors, as in LexRank (Erkan and Radev 2004):
-    counts of shared words favour long sentences, and common words alike.
+    Deviates: similarity is the cosine of TF-IDF vectors, as in LexRank (Erkan and Radev 2004),
+    because counts of shared words favour long sentences and common words.
     """
     size = len(sentences)
     if not size:
         return np.zeros(0)
     similar_SS = _similarities([Counter(folded_words(sentence)) for sentence in sentences])
     total_S = similar_SS.sum(axis=1, keepdims=True)
-    # A sentence that is like no other passes its rank on to all of them.
+    # A sentence without similar ones distributes its rank to all sentences.
     step_SS = np.where(total_S > 0, similar_SS / np.where(total_S > 0, total_S, 1), 1 / size)
     rank_S = np.full(size, 1 / size)
     for _ in range(1000):

@@ -1,6 +1,6 @@
-"""BERTScore where a command or a run asks for it: missed early, computed once, signed.
+"""BERTScore for commands and runs: checks of its settings, scores, signatures.
 
-Light to import: torch and transformers are loaded where scores are computed.
+This module imports quickly; torch and transformers are loaded when scores are computed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def require_asked(config: BertScoreConfig | None) -> None:
-    """Miss an encoder that is missing before anything is read.
-
-    Args:
-        config: what was asked for; None, or one without an encoder, where nothing was.
+    """Check that the encoder of BERTScore can be loaded, if `config` names one.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
@@ -32,11 +29,7 @@ def require_asked(config: BertScoreConfig | None) -> None:
 
 
 def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
-    """Name what decides BERTScore of texts with these references.
-
-    Args:
-        config: as for `require_asked`.
-        references: of all texts that were scored together; without any there is no score.
+    """Make the signature of BERTScore against some references; None where it is not computed.
 
     Raises:
         ConfigError: no such encoder or layer, or an unusable baseline.
@@ -49,12 +42,12 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
 
 
 def require_metrics(config: Config) -> None:
-    """Make sure that a run's encoder for BERTScore is there; see `require_asked`."""
+    """Check a run's encoder of BERTScore; see `require_asked`."""
     require_asked(config.task.bertscore)
 
 
 def sign_metrics(config: Config, golds: Sequence[str]) -> dict[str, str]:
-    """Name what decides a run's BERTScore; see `sign_asked`."""
+    """Make the signature of a run's BERTScore; see `sign_asked`."""
     signature = sign_asked(config.task.bertscore, golds)
     return {"bertscore": signature} if signature else {}
 
@@ -65,14 +58,7 @@ def compute_asked(
     config: BertScoreConfig,
     cache: Path | None = None,
 ) -> BertScores:
-    """Compute BERTScore for a command: libraries say nothing, results are kept.
-
-    Args:
-        predictions: N texts.
-        references: N texts.
-        config: what was asked for.
-        cache: where results go; None is the usual folder.
-    """
+    """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
     from heron.base.folders import default_cache_dir
     from heron.base.libraries import silence_libraries
     from heron.metrics.bertscore import bertscore
@@ -82,14 +68,13 @@ def compute_asked(
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:
-    """Write scores, and the signature in a file beside it: `scores.json` holds numbers only.
+    """Write scores, and the signature of BERTScore in `<out>.signatures.json`.
 
     Args:
-        out: `{"<name>": scores}`.
+        out: for `{"<name>": scores}`; numbers only.
         name: of the system or split.
         scores: numbers by name.
-        signature: of BERTScore (`heron.metrics.bertscore`), for `<out>.signatures.json`; None
-            removes that of other scores that stood in `out`.
+        signature: None deletes an old `<out>.signatures.json`.
     """
     path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
     path.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ import numpy as np
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
-_CHUNK = 256  # articles are long, and encodings of the tokenizer weigh more than they do
+_CHUNK = 256  # examples tokenized at once; encodings of long articles need much memory
 
 
 def summary_features(
@@ -24,11 +24,10 @@ def summary_features(
     Args:
         examples: each with `text`, and with `target` where its summary is known.
         tokenizer: a fast Hugging Face tokenizer.
-        options: `max_length` cuts articles, `max_target` summaries; the token that ends a text is
-            kept.
+        options: `max_length` cuts articles, `max_target` summaries; the final special token stays.
 
     Returns:
-        The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; nothing is
+        The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; no example is
         refused.
     """
     sequences: list[np.ndarray] = []
@@ -69,7 +68,7 @@ def summary_features(
 def _encode_targets(
     texts: Sequence[str], tokenizer: Any, options: FeatureOptions
 ) -> list[tuple[np.ndarray, bool]]:
-    """Encode targets; without their first special token where `options` leaves it out."""
+    """Encode targets, without their first special token unless `options.target_start`."""
     if not texts:
         return []
     first = tokenizer("")["input_ids"][:1]

@@ -1,9 +1,8 @@
-"""Writing takes long: what is written is kept batch by batch, and a cut run goes on behind it.
+"""Generated summaries are stored batch by batch, so that an interrupted run can continue.
 
 <run>/generated/<key>/<rank>-<row>.parquet   row, tokens
 
-The key stands for weights, texts and settings, so that nothing of other ones is ever taken for
-these. The folder is removed when the split is done.
+The key is a hash of weights, texts and settings. The folder is deleted when the split is complete.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from heron.tasks.summarization.predictions import Written
 
 
 class Kept(pl.Callback):
-    """Keeps what a module writes, one file for each batch.
+    """Stores generated summaries, one file for each batch; see `heron.tasks.base.KeptParts`.
 
     Args:
-        folder: the one of these weights, texts and settings.
+        folder: of these weights, texts and settings.
         pad_id: the tokenizer's padding id.
     """
 
@@ -50,11 +49,11 @@ class Kept(pl.Callback):
         batch_idx: int,
         dataloader_idx: int = 0,
     ) -> None:
-        """Write the batch's part."""
+        """Store the batch's summaries."""
         self.add(outputs)
 
     def add(self, written: Written) -> None:
-        """Write one batch's part; whole or not at all."""
+        """Store the summaries of one batch, atomically."""
         if not len(written.rows_R):
             return
         table = pa.table(
@@ -68,7 +67,7 @@ class Kept(pl.Callback):
             pq.write_table(table, file)
 
     def read(self) -> list[Written]:
-        """Read what earlier processes have left; files that cannot be read are removed."""
+        """Read the stored summaries; unreadable files are deleted."""
         found = []
         for path in sorted(self.folder.glob("*.parquet")):
             try:
@@ -81,37 +80,30 @@ class Kept(pl.Callback):
             found.append(Written(torch.tensor(table["row"].to_pylist()), written_RM))
         if found:
             rows = sum(len(written.rows_R) for written in found)
-            say(f"{rows} summaries were written before the run was cut: going on behind them")
+            say(f"{rows} summaries were generated before the run was interrupted: continuing")
         return found
 
     @property
     def callback(self) -> pl.Callback:
-        """See `heron.tasks.base.KeptParts`."""
+        """See `KeptParts`."""
         return self
 
     def rows(self, outputs: Sequence[Written]) -> np.ndarray:
-        """List the rows that some parts hold, int64."""
+        """See `KeptParts`."""
         rows = [written.rows_R.numpy() for written in outputs]
         return np.concatenate([np.empty(0, dtype=np.int64), *rows])
 
     def remove(self) -> None:
-        """Remove the parts, and the folder that holds such folders if it is empty now."""
+        """Delete the folder, and the one above it if it is empty."""
         shutil.rmtree(self.folder, ignore_errors=True)
         try:
             self.folder.parent.rmdir()
         except OSError:
-            return  # another split's, or another command's, are there
+            return  # it has folders of another split or command
 
 
 def kept_parts(place: Path, module: nn.Module, data: DataModule, split: str) -> Kept:
-    """Name the folder for what a module writes of a split.
-
-    Args:
-        place: the run's folder for such parts.
-        module: with the weights that write.
-        data: the run's.
-        split: which one.
-    """
+    """Choose the folder of a split's summaries; see `TaskModule.kept_parts`."""
     weights = hashlib.sha256()
     for name, tensor in module.state_dict().items():
         weights.update(name.encode())

@@ -19,7 +19,7 @@ from heron.config.data import VALIDATION
 from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Output, TaskModule
+from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.summarization.kept import Kept, kept_parts
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -33,14 +33,14 @@ from heron.tasks.summarization.token_loss import token_loss
 
 @dataclass(frozen=True, slots=True)
 class SummaryOutput:
-    """What one forward pass over some articles leaves.
+    """The result of one forward pass over some articles; see `Output`.
 
     Args:
         loss: mean over the batch's target tokens, or None where no summary is known.
-        labels_R: class ids (0 where a summary is known), or `UNLABELLED`, int64.
+        labels_R: 0 where a summary is known, or `UNLABELLED`, int64.
         rows_R: index of each row in its `Features`, int64.
-        observed_R3: what the recorder keeps, see `SummarizationModule.observe`; None without a
-            loss, and in training where nothing is recorded.
+        observed_R3: see `SummarizationModule.observe`; None without a loss, and in training if
+            nothing is recorded.
     """
 
     loss: Tensor | None
@@ -50,11 +50,8 @@ class SummaryOutput:
 
     def to(self, device: torch.device | str) -> SummaryOutput:
         """Copy every tensor to a device, without gradients; Lightning calls this."""
-        loss, observed_R3 = (
-            None if tensor is None else tensor.detach().to(device)
-            for tensor in (self.loss, self.observed_R3)
-        )
-        return SummaryOutput(loss, self.labels_R.to(device), self.rows_R.to(device), observed_R3)
+        moved: SummaryOutput = copied(self, device)
+        return moved
 
 
 class SummarizationModule(TaskModule):
@@ -71,7 +68,7 @@ class SummarizationModule(TaskModule):
         return logits_NV
 
     def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
-        """Compute the loss, the mean over the target tokens, and what the recorder keeps."""
+        """Compute the loss (mean over the target tokens) and the recorder's values."""
         assert batch.target_RM is not None
         known_RM = batch.target_RM != IGNORED
         dynamics = self.config.dynamics
@@ -84,31 +81,31 @@ class SummarizationModule(TaskModule):
         return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
     def step(self, batch: Batch) -> SummaryOutput:
-        """Run one batch forward; without any target, nothing is to be computed."""
+        """Run one batch forward; a batch without targets is not computed."""
         if batch.target_RM is None or not batch.target_RM.shape[1]:
             return SummaryOutput(None, batch.labels_R, batch.rows_R)
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
-        """Tell what the recorder should keep of each article; see `TaskModule.observe`.
+        """List what the recorder stores for each article; see `TaskModule.observe`.
 
         Returns:
             float32 [R, 3], over the tokens of the summary: the geometric mean of their
-            probabilities (0 to 1), the share that was the likeliest, and the mean of their logit
-            minus the largest other one.
+            probabilities (0 to 1), the share of tokens that are the most probable ones, and the
+            mean of their logit minus the largest other logit.
         """
         assert isinstance(output, SummaryOutput)
         assert output.observed_R3 is not None
         return output.observed_R3
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Any:
-        """Summarize one batch; while it trains, the recorder looks at the summaries known."""
+        """Summarize one batch; during training, compute the output for the recorder."""
         if self._trainer is not None and self._trainer.state.fn == "fit":
             return self.step(batch)
         return self.write(batch)
 
     def write(self, batch: Batch) -> Written:
-        """Summarize a batch; nothing of one whose rows only stand in."""
+        """Summarize a batch, but no placeholder rows."""
         if batch.stands_in:
             batch = part_of(batch, torch.zeros_like(batch.rows_R, dtype=torch.bool))
         if not len(batch):
@@ -117,7 +114,7 @@ class SummarizationModule(TaskModule):
         return Written(batch.rows_R.cpu(), written_RM.cpu())
 
     def on_validation_epoch_start(self) -> None:
-        """Choose the rows to summarize, and begin to collect what is written."""
+        """Choose the rows to summarize, and start collecting summaries."""
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         guids = data.features[VALIDATION].guids
         chosen_N = choose_rows(guids, self.config.task.validation_samples)
@@ -125,15 +122,13 @@ class SummarizationModule(TaskModule):
         self.validated: list[Written] = []
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """Compute the loss with the summary in hand, then summarize the chosen rows without it."""
+        """Compute the loss of the gold summaries, and summarize the chosen rows."""
         output = self.step(batch)
         if output.loss is not None:
             assert batch.target_RM is not None
             own = int((batch.target_RM != IGNORED).sum())
-            tokens = own if batch.whole_targets is None else batch.whole_targets
-            self.log(
-                "validation/loss", output.loss, prog_bar=True, batch_size=tokens, sync_dist=True
-            )
+            size = own if batch.whole_targets is None else batch.whole_targets
+            self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
         chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
         self.validated.append(self.write(part_of(batch, chosen_R)))
 
@@ -146,7 +141,7 @@ class SummarizationModule(TaskModule):
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
     def kept_parts(self, place: Path, data: DataModule, split: str) -> Kept:
-        """See `TaskModule.kept_parts`: writing takes long."""
+        """See `TaskModule.kept_parts`; generation is slow."""
         return kept_parts(place, self, data, split)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
@@ -155,12 +150,12 @@ class SummarizationModule(TaskModule):
 
 
 def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
-    """Build nothing: the decoder is a part of the model in `encoder`."""
+    """Build an empty head, because the decoder is part of the model in `encoder`."""
     return nn.Identity()
 
 
 def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:
-    """Average over each row's tokens what `token_loss` saw of them; NaN in rows without any."""
+    """Average the values of `token_loss` over each row's tokens; NaN in rows without any."""
     seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
     seen_RM3[known_RM] = seen_N3
     mean_R3 = seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True)
@@ -168,12 +163,7 @@ def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:
-    """Take some rows of a batch, with their articles and without their targets.
-
-    Args:
-        batch: with one sequence for each row.
-        kept_R: bool.
-    """
+    """Keep some rows of a batch (bool kept_R), without their targets."""
     if bool(kept_R.all()):
         return batch
     return replace(
@@ -190,8 +180,8 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
 def _mean_over_tokens(loss: Tensor, known_RM: Tensor, batch: Batch) -> Tensor | None:
     """Divide a batch's summed loss by its number of target tokens; None where it has none.
 
-    Of a divided batch: by the whole batch's, times the number of processes, because they average
-    their gradients.
+    A batch that is divided among processes uses the number of the whole batch, multiplied by the
+    number of processes, because they average their gradients.
     """
     if batch.whole_targets is None:
         tokens = known_RM.sum()

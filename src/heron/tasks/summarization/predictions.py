@@ -1,4 +1,4 @@
-"""Summaries of a whole split: put in order, scored and laid out.
+"""Summaries of a whole split: collected, scored and laid out.
 
 Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of the split.
 """
@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """What was written of some rows.
-
-    `rows_R` is their index in `Features`; `written_RM` holds token ids, int64, with the tokenizer's
-    padding behind a summary's end.
-    """
+    """Generated summaries: the rows in `Features`, and padded token ids, int64."""
 
     rows_R: Tensor
     written_RM: Tensor
@@ -48,16 +44,14 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryPredictions:
-    """A split's summaries, in the order of its file; rows that were not summarized are absent.
-
-    Articles and references are as the file has them.
+    """See `Predictions`; rows that were not summarized are absent.
 
     Args:
         guids: one per row.
-        texts: what was written.
-        golds: the reference, or None where there is none.
-        articles: what was summarized.
-        groups: what a bootstrap that draws groups keeps together; the guid of a row alone.
+        texts: the generated summaries.
+        golds: the references as the file has them, or None.
+        articles: as the file has them.
+        groups: groups of the bootstrap; the guid of a row without one.
     """
 
     guids: list[str]
@@ -68,7 +62,7 @@ class SummaryPredictions:
 
     @classmethod
     def of(cls, examples: Sequence[Example], texts: Sequence[str]) -> SummaryPredictions:
-        """Put a summary to each of some examples."""
+        """Combine examples with their summaries."""
         return cls(
             guids=[example.guid for example in examples],
             texts=list(texts),
@@ -85,14 +79,14 @@ class SummaryPredictions:
         """Score the rows that have a reference.
 
         Args:
-            config: the run's; `task.bootstrap` and `task.resample` say how intervals are drawn.
-            intervals: False gives ROUGE alone and what copying reaches, without intervals, for use
-                after every epoch.
+            config: of the run.
+            intervals: False computes ROUGE and the scores of copied sentences only, for use after
+                every epoch.
 
         Returns:
-            ROUGE and what copying sentences reaches (`heron.metrics.summary`), BERTScore where
-            `task.bertscore` asks for it, and their intervals, of the texts as they stand; what the
-            summaries are like, all texts spelt as `data.unicode` reads them.
+            ROUGE and the scores of copied sentences (`heron.metrics.summary`), BERTScore if
+            `task.bertscore` has a model, and their intervals, on texts without normalisation; and
+            statistics of the summaries, on texts normalised by `data.unicode`.
         """
         rows = [row for row, gold in enumerate(self.golds) if gold is not None]
         if not rows:
@@ -117,12 +111,7 @@ class SummaryPredictions:
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
-        """Lay summaries out as the columns of `predictions/<split>.parquet`.
-
-        Args:
-            examples: the split, or more.
-            config: unused here; other tasks name their classes by it.
-        """
+        """See `Predictions`."""
         by_guid = {example.guid: example for example in examples}
         columns: dict[str, Any] = {
             "guid": self.guids,
@@ -136,26 +125,20 @@ class SummaryPredictions:
         return columns
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
-        """Lay summaries out as `heron predict` writes them: guid and summary."""
+        """See `Predictions`: guid and summary."""
         return {"guid": self.guids, "summary": self.texts}
 
     def lines(self, config: Config) -> list[str]:
-        """Show the first row's summary."""
+        """Format the first row's summary."""
         return [self.texts[0]]
 
 
 def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
-    """Turn token ids into texts and put the rows back in order.
-
-    Args:
-        outputs: `Written`, or any other with its two fields, of some batches of the split.
-        data: the run's.
-        split: which one.
-    """
+    """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
     texts: dict[str, str] = {}
     guids = data.features[split].guids
     for output in outputs:
-        # One by one: of no rows at all, batch_decode makes one empty text.
+        # Not batch_decode, which makes one empty text of no rows.
         for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
             text = data.tokenizer.decode(
                 ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -166,15 +149,7 @@ def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> S
 
 
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
-    """Choose the rows that are summarized after each epoch; the same in every run.
-
-    Args:
-        guids: of the split.
-        most: how many; None for all.
-
-    Returns:
-        bool [N].
-    """
+    """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N]."""
     chosen_N = np.ones(len(guids), dtype=bool)
     if most is not None and most < len(guids):
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
@@ -183,7 +158,7 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
 
 
 def score_by_encoder(texts: Sequence[str], golds: Sequence[str], config: Config) -> BertScores:
-    """Compute BERTScore as a run asks for it, where the run computes."""
+    """Compute BERTScore with the settings and on the device of a run."""
     from heron.metrics.bertscore import bertscore
 
     return bertscore(
@@ -209,7 +184,7 @@ def stored_extractive(
         if stored["fingerprint"] == fingerprint(scores):
             return scores
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent, damaged, or without a fingerprint: computed anew
+        pass  # absent or damaged: computed again
     scores = extractive_scores(articles, golds, get_language(language))
     write_json(path, {"fingerprint": fingerprint(scores), "scores": scores})
     return scores

@@ -19,8 +19,7 @@ from heron.languages.words import words
 from heron.tasks.summarization.task import SUMMARY
 
 EMPTY, OTHER_SCRIPT, SHORT = "empty", "other script", "short summary"
-# The name in `Example.side` of article and summary as the file has them, where `data.unicode` has
-# changed either.
+# Key in `Example.side` of article and summary before normalisation, if `data.unicode` changes them.
 GIVEN = "texts as given"
 
 
@@ -42,16 +41,13 @@ def read_articles(
     """Read one table of articles.
 
     Args:
-        source: .csv, .tsv, .jsonl, .json or .parquet; or the rows of one.
+        source: .csv, .tsv, .jsonl, .json or .parquet; or its rows.
         config: the data set.
-        labels: `required`, `optional` (a row without a summary is unlabelled) or `ignored`.
-        side: columns of `data.columns.side` that must be there.
-
-    Returns:
-        The good rows, what is wrong with the others, and which `data.summaries` left out.
+        labels: `optional`: a row without a summary is unlabelled.
+        side: columns of `data.columns.side`, which are needed.
 
     Raises:
-        DataError: no rows, or columns that are missing.
+        DataError: no rows, or missing columns.
     """
     table = as_table(source)
     columns = config.columns
@@ -67,33 +63,19 @@ def read_articles(
 
 
 def as_given(example: Example) -> tuple[str, str | None]:
-    """Return an article and its summary as the file has them, which ROUGE compares."""
+    """Return an article and its summary before normalisation, as ROUGE compares them."""
     given: tuple[str, str | None] = example.side.get(GIVEN, (example.text, example.target))
     return given
 
 
 def other_script(text: str, alphabet: Container[str]) -> float:
-    """Compute the fraction of a text's letters that are not in an alphabet.
-
-    Args:
-        text: any text.
-        alphabet: letters; capitals count as their small ones.
-
-    Returns:
-        0 to 1; 1 where there is no letter at all.
-    """
+    """Compute the fraction of a text's letters outside a lower-case alphabet; 1 without letters."""
     letters = [letter for letter in text.lower() if letter.isalpha()]
     return sum(letter not in alphabet for letter in letters) / len(letters) if letters else 1.0
 
 
 class ArticleReader:
-    """Turns the rows of one table into examples and remembers what was wrong.
-
-    Args:
-        table: the rows.
-        config: the data set.
-        labels: whether each row needs a summary.
-    """
+    """Turns the rows of one table into examples, and collects problems; see `read_articles`."""
 
     def __init__(self, table: Table, config: DataConfig, labels: Labels):
         self.table, self.config, self.labels = table, config, labels
@@ -106,14 +88,14 @@ class ArticleReader:
         self.normalise = partial(normalise, language=language, options=config.unicode)
 
     def read(self, index: int) -> Example | None:
-        """Read one row; None when it is not used, with at least one more problem or count."""
+        """Read one row; None where it is not used, with at least one more problem or count."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         found, left_out = len(self.problems), len(self.dropped)
         guid = self._guid(row, line)
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
         if len(self.problems) > found or len(self.dropped) > left_out:
-            del self.dropped[left_out + 1 :]  # a row of two empty texts is one row
+            del self.dropped[left_out + 1 :]  # count a row with two empty texts once
             return None
         if target is None and self.labels == "required":
             self.unlabelled[""] += 1
@@ -139,7 +121,7 @@ class ArticleReader:
         )
 
     def _target(self, row: Mapping[str, Any], line: int) -> str | None:
-        """Read the summary; None where there is none and none is needed."""
+        """Read the summary; None where it is missing and not needed."""
         name = self.config.columns.target
         if self.labels == "ignored" or name not in row:
             return None
@@ -149,7 +131,7 @@ class ArticleReader:
         return self._text(value, name, line)
 
     def _text(self, value: Any, column: str, line: int) -> str:
-        """Normalise one text; an empty one, and a problem or a count, where there is none."""
+        """Normalise one text; a missing one is empty, with one more problem or count."""
         if not is_missing(value) and not isinstance(value, str):
             self._problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
             return ""
@@ -164,7 +146,7 @@ class ArticleReader:
         return ""
 
     def _reason(self, text: str, target: str | None) -> str:
-        """Say why a row is left out; empty where it stays. Rows to predict all stay."""
+        """Return the reason why a row is left out; empty where it is used, as in prediction."""
         options = self.config.summaries
         if self.labels == "ignored":
             return ""

@@ -1,4 +1,4 @@
-"""How summaries are scored outside a run: each by itself, by ROUGE."""
+"""How summaries are scored outside a run: one by one, by ROUGE."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def _items(
 ) -> dict[str, Floats]:
     if language is None:
         raise ConfigError(
-            "task=summarization: what a word is depends on the language, which no run says; "
-            "say language=CODE, such as language=he"
+            "task=summarization: words depend on the language, which no run gives; set "
+            "language=CODE, such as language=he"
         )
     return item_rouge(predictions, golds, language)
 
@@ -48,7 +48,7 @@ def _golds(example: Example) -> list[str]:
 def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
-    """Describe the summaries, as `data.unicode` reads them, and score copied sentences."""
+    """Describe the summaries, normalised by `data.unicode`, and score copied sentences."""
     language, spell = get_language(config.language), speller(config.language, config.unicode)
     articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
     given = (articles, texts, golds)
@@ -59,7 +59,7 @@ def _rest(
 
 
 def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> None:
-    """Count the texts in which `data.unicode` unifies anything."""
+    """Print the number of texts that `data.unicode` changes."""
     articles, texts, golds = (
         sum(one != other.strip() for one, other in zip(*pair, strict=True))
         for pair in zip(spelt, given, strict=True)
@@ -73,7 +73,7 @@ def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]])
 
 
 def text_scores() -> TextScores:
-    """Say how the texts are scored."""
+    """Describe how summaries are scored."""
     return TextScores(
         items=_items,
         metric="rouge1",

@@ -1,6 +1,6 @@
-"""An encoder with a decoder behind it: a pretrained pair, or one begun from any encoder.
+"""Encoder-decoder models: pretrained ones, and decoders warm-started from any encoder.
 
-Both are one Hugging Face model, which `AutoModelForSeq2SeqLM` opens from `model/`.
+Both are one Hugging Face model, which `AutoModelForSeq2SeqLM` loads from `model/`.
 Shape suffixes: B sequences, L tokens of an article, M tokens of a summary, N known tokens of all
 summaries, D hidden, V vocabulary.
 """
@@ -43,17 +43,17 @@ from heron.models.encoder import (
     load_encoder,
 )
 
-_PAIR = "encoder-decoder"  # transformers' model type of an encoder and a decoder put together
+_PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")
 
 
 class Seq2Seq(Encoder):
-    """Articles to the logits of summaries, and to summaries.
+    """Computes logits of gold summaries, and generates summaries.
 
     Args:
         model: a Hugging Face encoder-decoder, already resized to its tokenizer.
-        freeze: see `EncoderConfig.freeze`; the decoder always trains. Word embeddings that both
-            share freeze with the encoder's.
+        freeze: see `EncoderConfig.freeze`; the decoder always trains, except for word embeddings
+            that it shares with a frozen encoder.
     """
 
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
@@ -77,15 +77,11 @@ class Seq2Seq(Encoder):
         return list(find_layers(self.inner))
 
     def learns_as_head(self, parameter: nn.Parameter) -> bool:
-        """See `Encoder.learns_as_head`: the decoder's own parameters do."""
+        """See `Encoder.learns_as_head`; true of the decoder's own parameters."""
         return id(parameter) not in self._encoding
 
     def forward(self, batch: Batch) -> Tensor:
-        """Score every known token of the batch's targets, given those before it.
-
-        Returns:
-            logits_NV, row by row, in the precision of the surrounding autocast.
-        """
+        """Compute logits_NV of every target token, row by row, in the precision of autocast."""
         assert batch.target_RM is not None
         known_BM = batch.target_RM != IGNORED
         shift: Any = self.model.prepare_decoder_input_ids_from_labels
@@ -105,8 +101,7 @@ class Seq2Seq(Encoder):
         """Summarize the batch's articles.
 
         Returns:
-            Token ids [B, M] without the one that every summary begins with, int64; padded behind
-            the token that ends a summary.
+            Token ids [B, M], int64, without the first one of the decoder, with padding at the end.
         """
         model: Any = self.model
         written_BM: Tensor = model.generate(
@@ -120,7 +115,7 @@ class Seq2Seq(Encoder):
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         if not hasattr(self.inner.config, "attention_window"):
             return {}
-        # Longformer and LED: the first token attends to all tokens and they to it.
+        # Longformer and LED: global attention of the first token.
         everywhere_BL = torch.zeros_like(batch.mask_BL)
         everywhere_BL[:, 0] = 1
         return {"global_attention_mask": everywhere_BL}
@@ -128,11 +123,11 @@ class Seq2Seq(Encoder):
 
 @contextmanager
 def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
-    """Let the last layer, which is the dearest, see the states of known tokens alone.
+    """Apply the output layer, which needs most memory, to the states of known tokens only.
 
     Args:
         known_BM: bool.
-        vocabulary: scores all words; called once, with states_BMD.
+        vocabulary: the output layer, which is called once, with states_BMD.
     """
 
     def choose(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -146,7 +141,7 @@ def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
 
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
-    """Put heron's settings into transformers', which names the model's special tokens."""
+    """Convert heron's settings to transformers' ones, with the model's special tokens."""
     settings = copy.deepcopy(model.generation_config)
     settings.update(
         do_sample=False,
@@ -167,7 +162,7 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
     """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them.
 
     Raises:
-        ConfigError: T5's kind in 16-bit floating point, whose range its activations leave.
+        ConfigError: a T5 model in 16-bit floating point, which overflows.
     """
     model = load_seq2seq(config, tokenizer)
     if tokenizer is None:
@@ -184,12 +179,12 @@ def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
     """Load the model of `head=seq2seq`, or build that of `head=warm_start`.
 
     Args:
-        config: `encoder` says which, `head` which of the two.
-        tokenizer: the encoder's; None for a run's own exported model.
+        config: names the encoder and the head.
+        tokenizer: of the encoder; None for a run's own exported model.
 
     Raises:
-        ConfigError: the model has no decoder, or one already; it has too few positions; or it
-            cannot be found.
+        ConfigError: the model cannot be found, has too few positions, lacks the decoder that
+            `seq2seq` needs, or has one that `warm_start` would replace.
     """
     if config.encoder.name == "scratch":
         return warm_start(config, tokenizer)
@@ -198,7 +193,7 @@ def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
         if config.head.classifier != "warm_start":
             raise ConfigError(
                 f"encoder.name={config.encoder.name}: a {settings.model_type} model has no "
-                "decoder; head=warm_start begins one with its weights"
+                "decoder; head=warm_start builds one from its weights"
             )
         return warm_start(config, tokenizer)
     if config.head.classifier == "warm_start" and settings.model_type != _PAIR:
@@ -210,10 +205,10 @@ def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
 
 
 def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
-    """Put a decoder behind an encoder; it begins with the encoder's weights where they fit.
+    """Add a decoder to an encoder, initialised with the encoder's weights where they fit.
 
-    What attends to the encoder's states is new. Encoders whose kind cannot decode (Longformer,
-    DeBERTa) get a BERT decoder of the same width and its word embeddings.
+    Cross-attention is new. Encoders whose architecture has no decoder (Longformer, DeBERTa) get a
+    BERT decoder of the same width, with their word embeddings.
 
     Source: Rothe et al. 2020, BERT2BERT.
     """
@@ -255,7 +250,7 @@ def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
     if config.head.decoder_layers and config.head.decoder_layers > len(find_layers(encoder)):
         raise ConfigError(
             f"head.decoder_layers={config.head.decoder_layers}: the encoder uses "
-            f"{len(find_layers(encoder))} layers, and the decoder begins with those"
+            f"{len(find_layers(encoder))} layers, which initialise the decoder"
         )
     decoder: PreTrainedModel = kind._from_config(
         settings, attn_implementation=choose_attention(config.encoder, kind)
@@ -267,7 +262,7 @@ def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
 def _bert_decoder(
     encoder: PreTrainedModel, settings: PretrainedConfig, config: Config
 ) -> PreTrainedModel:
-    """Begin a BERT decoder as wide as the encoder, with its word embeddings."""
+    """Build a BERT decoder with the encoder's width and word embeddings."""
     words: Any = encoder.get_input_embeddings()
     shape = BertConfig(
         vocab_size=words.num_embeddings,
@@ -327,7 +322,7 @@ def _from_pretrained(
 
 
 def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
-    """Set every dropout that a model's settings, or those of its two parts, know."""
+    """Set every dropout in a model's configuration and in those of its two parts."""
     parts = [settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))]
     for part in parts:
         for key in _DROPOUTS:
@@ -337,7 +332,7 @@ def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
 
 @contextmanager
 def _without_load_report() -> Iterator[None]:
-    """Silence transformers' table of what was not in the file: a pooler, for one."""
+    """Silence transformers' report of weights that are not in the file, such as a pooler."""
     logger = logging.getLogger("transformers.modeling_utils")
     level = logger.level
     logger.setLevel(logging.ERROR)

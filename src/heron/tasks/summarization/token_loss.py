@@ -1,10 +1,10 @@
 """Cross-entropy over a vocabulary, a few tokens at a time.
 
-A vocabulary has 30,000 to 250,000 entries, so that the scores of one batch's target tokens are far
-larger than anything else in the model. The usual way writes them several times over: in float32,
-their logarithm, its gradient, the gradient's cast. Here only the scores themselves and their
-gradient are ever whole; everything between is computed for as many tokens as fit a core's cache,
-or, on other devices, 64 MiB.
+A vocabulary has 30,000 to 250,000 entries, so the logits of one batch's target tokens are the
+largest tensor of the model. The usual computation stores several copies of them: in float32, their
+logarithm, its gradient, the gradient's cast. Here only the logits and their gradient are stored;
+everything else is computed for as many tokens as fit into a core's cache or, on other devices,
+64 MiB.
 
 Shape suffixes: N target tokens, K of them at a time, V vocabulary.
 """
@@ -26,18 +26,17 @@ _AT_ONCE_ELSEWHERE = 2**24
 def token_loss(
     logits_NV: Tensor, gold_N: Tensor, smoothing: float = 0.0, looks: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Compute each token's cross-entropy, and how the model saw the token.
+    """Compute each token's cross-entropy, and how well the model predicts the token.
 
     Args:
         logits_NV: any floating precision; the computation is in float32 at least.
         gold_N: int64, 0 to V - 1.
-        smoothing: share of the loss that goes to all V tokens equally, 0 to 1.
-        looks: whether to tell how the model saw each token.
+        smoothing: of labels, 0 to 1.
+        looks: whether to compute seen_N3; otherwise it has no rows.
 
     Returns:
         loss_N, in nats, float32 or float64; and seen_N3 without gradients: the gold token's log
-        probability, 1 where it was the likeliest, and its logit minus the largest other one. With
-        `looks=False` seen_N3 has no rows.
+        probability, 1 where it is the most probable, and its logit minus the largest other one.
 
     Source: Szegedy et al. 2016, section 7, for label smoothing.
     """

@@ -50,12 +50,12 @@ def answered(number, question, gold, given, side=None):
         "start": start,
         "end": end,
     }
-    return Prediction(example.guid, gold, given, cells=cells, example=example)
+    return Prediction(example.guid, gold, given, cells=cells), example
 
 
 def analysis(rows, *labels):
-    join = lambda rows: [row.example for row in rows]  # noqa: E731
-    read = lambda columns, **golds: (rows, 0)  # noqa: E731
+    join = lambda _: [example for _, example in rows]  # noqa: E731
+    read = lambda columns, **golds: ([row for row, _ in rows], 0)  # noqa: E731
     split = Split("run", "test", config(*labels), Path("x.parquet"), read, join, list)
     return AnswerAnalysis(split, parse(["run=x"])[0])
 
