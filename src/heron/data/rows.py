@@ -6,6 +6,7 @@ A task lists the formats of its data (`Task.formats`); a format makes the reader
 from __future__ import annotations
 
 import difflib
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -178,13 +179,64 @@ def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) 
     return RowReader(table, config, "required", label_column, _no_texts, joined).read_all()
 
 
-class RowReader:
+class TableReader(ABC):
     """Turns the rows of one table into examples and collects problems.
 
     Args:
         table: the rows.
         config: the data set.
         labels: whether each row needs a label.
+    """
+
+    def __init__(self, table: Table, config: DataConfig, labels: Labels):
+        self.table, self.config, self.labels = table, config, labels
+        self.language = get_language(config.language)
+        self.problems: list[Problem] = []
+        self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
+        self.dropped: list[tuple[str, str]] = []  # reason and label of other rows left out
+        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
+
+    @abstractmethod
+    def read(self, index: int) -> Example | None:
+        """Read one row; None when it cannot be used, with at least one more problem or count."""
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the file has ids."""
+        return self.config.columns.guid in self.table.columns
+
+    def read_all(self) -> Rows:
+        """Read every row; problems of the table are included, by line."""
+        examples = [one for index in range(len(self.table)) if (one := self.read(index))]
+        problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
+        guids = list(self.lines)
+        return Rows(examples, problems, self.unlabelled, self.dropped, guids, self.has_ids)
+
+    def guid(self, value: Any, line: int) -> str:
+        """Read an id, which is unique in a file; without ids it is `<file stem>:<line>`."""
+        name = self.config.columns.guid
+        if value is None and name not in self.table.columns:
+            value = f"{table_stem(self.table.path)}:{line}"
+        if is_missing(value):
+            self.problem(line, f"'{name}' is empty", "one id in each row, or no such column")
+            return ""
+        guid = cell_text(value)
+        if guid in self.lines:
+            what = f"{name} '{guid}' is already on line {self.lines[guid]}"
+            self.problem(line, what, "each id once in a file")
+        self.lines.setdefault(guid, line)
+        return guid
+
+    def problem(self, line: int, what: str, fix: Fix) -> None:
+        """Record what is wrong with a row, and how to fix it."""
+        self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
+
+
+class RowReader(TableReader):
+    """Reads rows with a label and one text or two; see `TableReader`.
+
+    Args:
+        table, config, labels: see `TableReader`.
         label_column: the column with the label.
         texts: reads the texts of a row; it gets this reader, for `text` and `problem`.
         joined: columns of a second table, or None.
@@ -199,22 +251,16 @@ class RowReader:
         texts: TextReader,
         joined: Joined | None = None,
     ):
-        self.table, self.config, self.labels = table, config, labels
+        super().__init__(table, config, labels)
         self.joined, self.texts = joined, texts
-        self.language = get_language(config.language)
         self.label_reader = LabelReader(config, label_column)
         self.truth_reader = LabelReader(config, config.columns.truth or label_column)
-        self.problems: list[Problem] = []
-        self.unlabelled: Counter[str] = Counter()  # rows left out, by content of their label cell
-        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
 
-    def read_all(self) -> Rows:
-        """Read every row; problems of the table are included, by line."""
-        examples = [one for index in range(len(self.table)) if (one := self.read(index))]
-        problems = sorted([*self.table.problems, *self.problems], key=lambda each: each.number)
+    @property
+    def has_ids(self) -> bool:
+        """Whether the file, or the joined one, has ids."""
         take = self.config.join.take if self.config.join and self.joined is not None else ()
-        has_ids = self.config.columns.guid in self.table.columns or "guid" in take
-        return Rows(examples, problems, self.unlabelled, guids=list(self.lines), has_ids=has_ids)
+        return super().has_ids or "guid" in take
 
     def read(self, index: int) -> Example | None:
         """Read one row; None when it cannot be used, with at least one more problem or count."""
@@ -224,7 +270,7 @@ class RowReader:
         label = None if self.labels == "ignored" else self._label(value, line)
         joined = self._joined(row, line)
         named = {"guid": row.get(columns.guid), "group": row.get(columns.group or ""), **joined}
-        guid = self._guid(named.pop("guid"), line)
+        guid = self.guid(named.pop("guid"), line)
         if self.labels == "required" and label is None and len(self.problems) == found:
             self.unlabelled["" if is_missing(value) else cell_text(value)] += 1
             return None
@@ -269,20 +315,6 @@ class RowReader:
             self.problem(line, f"'{name}' {what}", fix)
         return label
 
-    def _guid(self, value: Any, line: int) -> str:
-        name = self.config.columns.guid
-        if value is None and name not in self.table.columns:
-            value = f"{table_stem(self.table.path)}:{line}"
-        if is_missing(value):
-            self.problem(line, f"'{name}' is empty", "one id in each row, or no such column")
-            return ""
-        guid = cell_text(value)
-        if guid in self.lines:
-            what = f"{name} '{guid}' is already on line {self.lines[guid]}"
-            self.problem(line, what, "each id once in a file")
-        self.lines.setdefault(guid, line)
-        return guid
-
     def _joined(self, row: Mapping[str, Any], line: int) -> Mapping[str, Any]:
         join = self.config.join
         if self.joined is None or join is None:
@@ -292,10 +324,6 @@ class RowReader:
             self.problem(line, f"no row of {name} has this {join.key}", "see data.join")
             return {}
         return self.joined[row[join.key]]
-
-    def problem(self, line: int, what: str, fix: Fix) -> None:
-        """Record what is wrong with a row, and how to fix it."""
-        self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 
 
 # Reads the texts of one row, given the reader, the row and its line.

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from heron.base.errors import Fix, Problem
-from heron.base.tables import Table, as_table, cell_text, is_missing, table_stem
+from heron.base.tables import Table, as_table, is_missing
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, require_columns
-from heron.languages import get_language
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, require_columns
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.tasks.summarization.task import SUMMARY
@@ -55,11 +51,7 @@ def read_articles(
     if labels == "required":
         keys[columns.target] = "data.columns.target"
     require_columns(table, keys)
-    reader = ArticleReader(table, config, labels)
-    examples = [example for index in range(len(table)) if (example := reader.read(index))]
-    problems = [*table.problems, *reader.problems]
-    has_ids = columns.guid in table.columns
-    return Rows(examples, problems, reader.unlabelled, reader.dropped, list(reader.lines), has_ids)
+    return ArticleReader(table, config, labels).read_all()
 
 
 def as_given(example: Example) -> tuple[str, str | None]:
@@ -74,24 +66,18 @@ def other_script(text: str, alphabet: Container[str]) -> float:
     return sum(letter not in alphabet for letter in letters) / len(letters) if letters else 1.0
 
 
-class ArticleReader:
+class ArticleReader(TableReader):
     """Turns the rows of one table into examples, and collects problems; see `read_articles`."""
 
     def __init__(self, table: Table, config: DataConfig, labels: Labels):
-        self.table, self.config, self.labels = table, config, labels
-        self.problems: list[Problem] = []
-        self.unlabelled: Counter[str] = Counter()
-        self.dropped: list[tuple[str, str]] = []  # reason and label of rows left out
-        self.lines: dict[str, int] = {} if table.ids is None else table.ids  # of each guid
-        language = get_language(config.language)
-        self.alphabet = frozenset(language.alphabet)
-        self.normalise = partial(normalise, language=language, options=config.unicode)
+        super().__init__(table, config, labels)
+        self.alphabet = frozenset(self.language.alphabet)
 
     def read(self, index: int) -> Example | None:
         """Read one row; None where it is not used, with at least one more problem or count."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         found, left_out = len(self.problems), len(self.dropped)
-        guid = self._guid(row, line)
+        guid = self.guid(row.get(columns.guid), line)
         text = self._text(row[columns.text], columns.text, line)
         target = self._target(row, line)
         if len(self.problems) > found or len(self.dropped) > left_out:
@@ -133,16 +119,20 @@ class ArticleReader:
     def _text(self, value: Any, column: str, line: int) -> str:
         """Normalise one text; a missing one is empty, with one more problem or count."""
         if not is_missing(value) and not isinstance(value, str):
-            self._problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
+            self.problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
             return ""
-        text = "" if is_missing(value) else self.normalise(value).strip()
+        text = (
+            ""
+            if is_missing(value)
+            else normalise(value, self.language, self.config.unicode).strip()
+        )
         if text:
             return text
         if self.config.summaries.empty == "drop" and self.labels != "ignored":
             self.dropped.append((EMPTY, SUMMARY))
         else:
             fix = ("one article and one summary a row", "data.summaries.empty=drop leaves it out")
-            self._problem(line, f"'{column}' is empty", fix)
+            self.problem(line, f"'{column}' is empty", fix)
         return ""
 
     def _reason(self, text: str, target: str | None) -> str:
@@ -155,24 +145,6 @@ class ArticleReader:
             return OTHER_SCRIPT
         least = options.min_summary_tokens
         return SHORT if least and target is not None and len(words(target)) < least else ""
-
-    def _guid(self, row: Mapping[str, Any], line: int) -> str:
-        name = self.config.columns.guid
-        value = row.get(name)
-        if name not in self.table.columns:
-            value = f"{table_stem(self.table.path)}:{line}"
-        if is_missing(value):
-            self._problem(line, f"'{name}' is empty", "one id in each row, or no such column")
-            return ""
-        guid = cell_text(value)
-        if guid in self.lines:
-            what = f"{name} '{guid}' is already on line {self.lines[guid]}"
-            self._problem(line, what, "each id once in a file")
-        self.lines.setdefault(guid, line)
-        return guid
-
-    def _problem(self, line: int, what: str, fix: Fix) -> None:
-        self.problems.append(Problem(f"{self.table.path}:{line}", what, fix))
 
 
 ARTICLE_TABLE = Format(open_articles)
