@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import heron
+from heron.base.registry import load
 from heron.config.registries import TASKS
 
 SOURCE = Path(heron.__file__).parent
@@ -92,3 +93,19 @@ def test_the_path_that_readme_asks_a_reader_to_read_is_short():
     assert files
     assert len(files) <= 14
     assert lines <= 2200
+
+
+def test_every_entry_that_is_imported_on_demand_exists():
+    places = {
+        place
+        for file in SOURCE.rglob("*.py")
+        for place in re.findall(r'"(heron\.[\w.]+:\w+)"', file.read_text(encoding="utf-8"))
+    }
+    assert len(places) > 50
+    missing = []
+    for place in sorted(places):
+        try:
+            load(place)
+        except (ImportError, AttributeError) as error:
+            missing.append(f"{place}: {error}")
+    assert not missing

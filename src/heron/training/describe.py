@@ -20,7 +20,7 @@ from heron.data.examples import Example, count_mended
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
 from heron.data.splits import text_key
 
-known_findings = on_demand("heron.audit.known:warnings")  # of a higher layer
+known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer
 
 _MOST_UNKNOWN = 0.1  # share of tokens; texts in an encoder's own language have about 0.01
 _FEWEST_ROWS = 10
