@@ -1,8 +1,7 @@
-"""Arrays on disk: memory-mapped, keyed by content, whole or rebuilt.
+"""Memory-mapped arrays on disk, keyed by content; damaged ones are built again.
 
-One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and the
-hash of each in `checksums.json`. Two processes that need the same key at once: one builds, the
-other waits.
+One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and their
+hashes in `checksums.json`. If two processes need the same key at once, one waits for the other.
 """
 
 from __future__ import annotations

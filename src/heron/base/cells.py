@@ -1,6 +1,6 @@
 """`Table`: typed cells, written as Markdown and CSV here, and shown by terminal and pages.
 
-People get rounded text (`0.482 ± 0.011 (3)`), programs get every number in a column of its own.
+Text is rounded for reading (`0.482 ± 0.011 (3)`); CSV has each number in its own column, in full.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ def show(cell: Cell) -> str:
 
 
 def is_number(cell: Cell) -> bool:
-    """Whether a cell is right-aligned: everything but words."""
+    """Tell whether a cell is a number, to be right-aligned."""
     return not isinstance(cell, str)
 
 
 def sort_value(cell: Cell) -> float | str:
-    """What a sortable column compares: the mean, the value, or the words."""
+    """Return what a sortable column compares: the mean, the value, or the text."""
     match cell:
         case None:
             return ""

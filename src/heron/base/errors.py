@@ -14,7 +14,7 @@ from pathlib import Path
 
 from heron.base.secrets import redact
 
-Fix = str | tuple[str, ...]  # one way to mend something, or several
+Fix = str | tuple[str, ...]  # one way to fix a problem, or several
 
 
 class HeronError(Exception):
@@ -45,7 +45,7 @@ class Problem:
 
     @property
     def fixes(self) -> tuple[str, ...]:
-        """All fixes, each by itself."""
+        """All fixes, as a tuple."""
         fixes = (self.fix,) if isinstance(self.fix, str) else self.fix
         return tuple(fix for fix in fixes if fix)
 
@@ -64,7 +64,7 @@ class DataError(HeronError):
 
     Args:
         problems: all problems, in file order.
-        limit: how many of them the message spells out.
+        limit: how many of them the message shows.
     """
 
     def __init__(self, problems: Problem | Sequence[Problem], limit: int = 20):
@@ -78,7 +78,7 @@ class DataError(HeronError):
 
 
 def os_error_text(error: OSError, words: Iterable[str]) -> str:
-    """Say what the system refuses, and which word of a command, if any, named the place.
+    """Describe an OSError, naming the word of a command that set the path, if any did.
 
     Args:
         error: of opening, reading or writing a file.
@@ -100,8 +100,8 @@ def os_error_text(error: OSError, words: Iterable[str]) -> str:
 def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     """Name the closest valid choices, ready to append to an error message.
 
-    A dotted choice is also close when its last part is the word's (`lr`: `optim.lr`), or has the
-    word in it (`epochs`: `trainer.max_epochs`).
+    A dotted choice is also close if its last part is the word (`lr`: `optim.lr`) or contains it
+    (`epochs`: `trainer.max_epochs`).
 
     Args:
         word: what was given.
@@ -123,7 +123,7 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
         hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"
         return f"{hint} Allowed: {', '.join(choices)}." if listed else hint
     if len(choices) > 30 and not listed:
-        return ""  # a wall of names helps nobody
+        return ""  # too many names to help
     return f" Allowed: {', '.join(choices)}." if choices else ""
 
 

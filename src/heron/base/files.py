@@ -26,9 +26,9 @@ _HALF = re.compile(
 )
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
-# Of the process: a file's version decides its hash, whoever asks; the jobs of a sweep share files.
+# Module globals: a file's version decides its hash whoever asks, and locks belong to the process.
 _hashes: dict[Version, str] = {}
-_locks: list[IO[Any]] = []  # of the process: what it holds, to be closed in a fork of it
+_locks: list[IO[Any]] = []  # held by this process, to be closed in its forks
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
     Readers never see a half-written file, and after an error the old content is still there. An
-    error of the system's (a full disk) names `path`. What killed processes had begun is removed.
+    OSError (a full disk) names `path`. Temporary files of killed processes are removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,14 +66,14 @@ def write_file(path: Path, content: str | bytes) -> Path:
 
 
 def _name(error: BaseException, path: Path) -> None:
-    """Let an error of the system's that names no file name this one."""
-    # Without a number, an error says what its arguments say; a name would hide that.
+    """Add the path to an OSError without one."""
+    # The text of an OSError without an errno is its arguments; a file name would hide that.
     if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         error.filename = str(path)
 
 
 def remove_half_written(folder: Path) -> None:
-    """Remove what processes of this machine were writing in a folder when they were killed."""
+    """Remove the temporary files that killed processes of this machine left in a folder."""
     _remove_half_written(folder.rglob(".*"))
 
 
@@ -96,9 +96,9 @@ def _lives(process: int) -> bool:
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Make a temporary neighbour of `folder`; sealed, it takes its place when the block ends well.
+    """Make a temporary folder that replaces `folder`, sealed, when the block ends well.
 
-    The caller holds a lock on `folder`: what a killed builder has left is removed.
+    The caller holds a lock on `folder`, so temporary folders found beside it are left-overs.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for left_behind in folder.parent.glob(f".{folder.name}.*"):
@@ -117,7 +117,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 def seal(folder: Path) -> None:
-    """Write the SHA-256 of a folder's files to `checksums.json` in it; hidden files have none."""
+    """Write the SHA-256 of a folder's files, but hidden ones, to `checksums.json` in it."""
     files = (path for path in sorted(folder.iterdir()) if path.is_file())
     own = [path for path in files if path.name != SEAL and not path.name.startswith(".")]
     write_json(folder / SEAL, {path.name: sha256_file(path) for path in own})
@@ -155,8 +155,8 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
 
     Args:
         text: the JSON.
-        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file could hold; the caller
-            looks for them.
+        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file can hold, for the caller
+            to report.
         options: for `json.loads`.
 
     Raises:
@@ -183,7 +183,7 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
 def sha256_file(path: Path | str) -> str:
     """Hash a file's bytes; returns the hexadecimal SHA-256.
 
-    A process reads each version of a file once: the many runs of a sweep ask for the same ones.
+    A process reads each version of a file once, because the runs of a sweep share their files.
     """
     path = Path(path).absolute()
     state = path.stat()
@@ -195,19 +195,19 @@ def sha256_file(path: Path | str) -> str:
 
 
 def known_hashes() -> dict[Version, str]:
-    """List what this process has hashed, so that other processes need not read it again."""
+    """List the hashes that this process has computed, for other processes."""
     return dict(_hashes)
 
 
 def remember_hashes(hashes: Mapping[Version, str]) -> None:
-    """Take over what another process has hashed."""
+    """Add hashes that another process has computed."""
     _hashes.update(hashes)
 
 
 def fingerprint(*parts: Any) -> str:
     """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key.
 
-    An iterator is hashed as the list of what it yields, which is never in memory as a whole.
+    An iterator is hashed as a list, without being in memory as a whole.
     """
     encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
     digest = hashlib.sha256(b"[")
@@ -228,9 +228,9 @@ def fingerprint(*parts: Any) -> str:
 def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
-    The operating system releases it when the process ends, however it ends. Processes that this one
-    forks meanwhile (a loader's workers) have no part in it. Not by filelock: where there is no
-    `flock`, that leaves a marker file, which outlives a killed process.
+    The operating system releases it when the process ends, however it ends. Forks of the process (a
+    loader's workers) do not hold it. Not by filelock: where there is no `flock`, it leaves a marker
+    file, which remains when the process is killed.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -239,7 +239,7 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not "w", which would empty the file that somebody's link leads to.
+    # Not "w", which would empty the target of a link.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with os.fdopen(handle, "r+") as file:
         try:
@@ -260,7 +260,7 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
 
 
 def is_locked(path: Path | str) -> bool:
-    """Tell whether a process of this machine holds a lock; nothing is made or written."""
+    """Tell whether a process of this machine holds a lock; writes nothing."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # absent, a link, or not ours to look at
@@ -276,7 +276,7 @@ def is_locked(path: Path | str) -> bool:
 
 
 def _drop_locks() -> None:
-    """Close the parent's locks in a forked process: one that outlives it would still hold them."""
+    """Close the parent's locks in a forked process, which might outlive it and still hold them."""
     for file in _locks:
         file.close()
 

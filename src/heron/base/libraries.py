@@ -1,4 +1,4 @@
-"""What heron settles with the libraries below it: how exactly they compute, what they say."""
+"""Precision, accelerators and warnings of torch, Lightning and transformers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def precision(name: str) -> str:
 
 
 def has_accelerator(name: str) -> bool:
-    """Tell whether this machine has what `trainer.accelerator` names; `auto` and `cpu` always."""
+    """Tell whether this machine has `trainer.accelerator`; true for `auto` and `cpu`."""
     has_mps = torch.backends.mps.is_available()
     present = {
         "cuda": torch.cuda.is_available(),
@@ -33,7 +33,7 @@ def has_accelerator(name: str) -> bool:
 
 
 def silence_libraries() -> None:
-    """Silence notices of libraries that heron has already dealt with."""
+    """Silence warnings of libraries that do not apply to heron."""
     for library in ("pytorch_lightning", "transformers"):
         logging.getLogger(library).setLevel(logging.ERROR)
     disable_progress_bar()  # of weights loading from local disk; training has its own

@@ -1,8 +1,8 @@
-"""The processes of one training on several devices: who is who, and how they agree.
+"""The processes ("ranks") of one training on several devices, and how they communicate.
 
-Each of them is a *rank*, counted from 0; each runs the whole program on its share of every batch.
-Rank 0, the first, alone writes. Outside of such a training there is one rank, and nothing here
-communicates. Imports nothing heavy until ranks meet.
+Each rank runs the whole program on its share of every batch; only rank 0, the first, writes.
+Outside such a training there is one rank, and nothing here communicates. Torch is imported when
+ranks meet.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-# A rank that waits so long for a gradient or a score gives up: the others are gone or stuck.
+# How long a rank waits for a gradient or a score before it fails: the others are gone or stuck.
 TIMEOUT = timedelta(minutes=30)
-# While rank 0 encodes a corpus, or waits for another command's run, the others wait with it.
+# How long the others wait while rank 0 encodes a corpus, or waits for another command's run.
 PATIENCE = timedelta(days=7)
 
 
 @dataclass
 class _Place:
-    """Where this process stands; `talk` is the group in which ranks agree on what to do."""
+    """This process's rank; `talk` is the process group for Python values."""
 
     rank: int = 0
     ranks: int = 1
     talk: Any = None
 
 
-# Of the process: it has one place among the others, and takes it once, in `join`.
+# A module global, because a process joins the others once, in `join`, and has one rank.
 _here = _Place()
 
 
@@ -51,7 +51,7 @@ def ranks() -> int:
 
 
 def is_first() -> bool:
-    """Tell whether this process is the one that writes."""
+    """Tell whether this process is rank 0, the one that writes."""
     return _here.rank == 0
 
 
@@ -85,14 +85,14 @@ def join(accelerator: str = "auto") -> None:
 
 
 def leave() -> None:
-    """Part from the other ranks, at the end of the program."""
+    """Leave the process group, at the end of the program."""
     from torch import distributed
 
     distributed.destroy_process_group()
 
 
 def from_first(value: Value) -> Value:
-    """Take over what rank 0 has for `value`, waiting for it as long as it takes."""
+    """Return rank 0's `value` in every rank, waiting for it if needed."""
     if _here.ranks == 1:
         return value
     from torch import distributed
@@ -126,7 +126,7 @@ def sum_over_ranks(tensor: Tensor) -> Tensor:
 
 @contextmanager
 def first_alone() -> Iterator[None]:
-    """Let rank 0 do something before the others do it, who then find what it has stored."""
+    """Run the block in rank 0 first; the others then find what it has stored."""
     if not is_first():
         from_first(None)
     yield
@@ -135,5 +135,5 @@ def first_alone() -> Iterator[None]:
 
 
 def wait() -> None:
-    """Wait until every rank has come here."""
+    """Wait until every rank has called this."""
     gather(None)

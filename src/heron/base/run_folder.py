@@ -1,4 +1,4 @@
-"""The run folder: what a run leaves behind, and where. The contract that every reader relies on.
+"""The run folder: the files that a run writes, and where. All readers rely on this layout.
 
 runs/<sweep>/<job>/
   config.yaml  status.json  scores.json  metrics.csv  log.txt
@@ -36,7 +36,7 @@ _updating = threading.RLock()  # a heartbeat writes beside the run
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Paths inside one run folder; nothing here touches the disk until it is asked to."""
+    """Paths inside one run folder, and its `status.json` and `scores.json`."""
 
     path: Path
 
@@ -72,7 +72,7 @@ class RunFolder:
 
     @property
     def last(self) -> Path:
-        """Everything needed to go on as if nothing had happened."""
+        """Everything needed to resume exactly."""
         return self.path / "checkpoints" / "last.ckpt"
 
     @property
@@ -82,12 +82,12 @@ class RunFolder:
 
     @property
     def generated(self) -> Path:
-        """What a task has written of a split that is not done."""
+        """Predictions of a split that is not done, kept by tasks that generate texts."""
         return self.path / "generated"
 
     @property
     def log(self) -> Path:
-        """What a sweep's job has printed in its own process, all attempts."""
+        """Output of a sweep's job in its own process, of all attempts."""
         return self.path / "log.txt"
 
     @property
@@ -110,11 +110,11 @@ class RunFolder:
         return self.path / "ledger.json"
 
     def state(self) -> str:
-        """What `status.json` says; `absent` without one. The others: `heron.training.status`."""
+        """The state in `status.json` (see `heron.training.status`); `absent` without one."""
         return str(self.read_status().get("state", "absent"))
 
     def read_status(self) -> dict[str, Any]:
-        """Read `status.json`; empty where it is absent or damaged: the run then counts as cut."""
+        """Read `status.json`; empty if absent or damaged, and the run then counts as cut."""
         try:
             status = read_json(self.status)
         except (FileNotFoundError, ValueError):
@@ -146,13 +146,13 @@ class RunFolder:
             write_json(self.status, redacted({**self.read_status(), **fields}))
 
     def require_model(self, file: str = HEAD) -> None:
-        """Make sure that the run has left a model to predict with.
+        """Make sure that the run has exported a model.
 
         Args:
-            file: in `model/`, that is written last.
+            file: the file in `model/` that is written last.
 
         Raises:
-            ConfigError: it has not; the message says why, and what to do.
+            ConfigError: it has not; says why, and what to do.
         """
         if (self.model / file).is_file():
             return
@@ -165,14 +165,14 @@ class RunFolder:
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
     def is_new(self) -> bool:
-        """Tell whether the folder holds nothing yet but a lock and a log."""
+        """Tell whether the folder holds only a lock and a log."""
         return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
 
     def discard(self) -> None:
-        """Remove the folder, and its sweep's if nothing else is in it, unless data was prepared.
+        """Remove the folder, and its sweep's if that is empty then, unless data was prepared.
 
         A mistake in the command line must not leave a failed run behind. Only for a folder that was
-        new when the run began: all that is in it goes.
+        new when the run began: everything in it is removed.
         """
         known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
@@ -181,14 +181,14 @@ class RunFolder:
                 self.path.parent.rmdir()
 
     def clear(self) -> None:
-        """Remove what a run left here, so that the next one starts over; other files stay."""
+        """Remove the files of a run, so that the next one starts over; other files stay."""
         for file in (self.status, self.scores, self.metrics, self.config, self.ledger, self.log):
             file.unlink(missing_ok=True)
         if self.model.is_symlink():  # to the last stage's
             self.model.unlink()
         inside = [file.parent for file in (self.last, self.predictions("test"), self.dynamics(0))]
         for folder in (*inside, self.model, self.stages, self.generated):
-            if folder.is_symlink():  # to another disk, or anywhere: only what a run writes goes
+            if folder.is_symlink():  # perhaps to another disk: only a run's files are removed
                 for path in folder.iterdir() if folder.is_dir() else ():
                     if path.suffix in (".ckpt", ".parquet"):
                         path.unlink()
@@ -197,17 +197,17 @@ class RunFolder:
 
 
 def require_whole(model: Path) -> None:
-    """Make sure that an exported model is what its run wrote; `checksums.json` beside it says so.
+    """Make sure that an exported model is unchanged, by its `checksums.json`.
 
     Args:
-        model: `RunFolder.model`. One that an older version of heron has written cannot be checked.
+        model: `RunFolder.model`; a warning is printed if an older heron wrote no checksums.
 
     Raises:
         ConfigError: names the files that are missing or have changed, and what to do.
     """
     damaged = damaged_files(model)
     if damaged is None:
-        say(f"{model} has no {SEAL}: that its files are whole cannot be checked", who="heron")
+        say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
     elif damaged:
         raise ConfigError(
             f"{model}: {', '.join(damaged)}: {DAMAGED}. If you have changed it "
@@ -219,7 +219,7 @@ def open_run(path: Path) -> RunFolder:
     """Open an existing run folder.
 
     Raises:
-        ConfigError: `path` holds no `config.yaml`, so it is no run folder.
+        ConfigError: `path` holds no `config.yaml`.
     """
     folder = RunFolder(Path(path))
     if not folder.config.is_file():

@@ -1,4 +1,4 @@
-"""Secrets stay out of every file and message: what looks like one is shown as `***`.
+"""Masking of secrets in files and messages: they are shown as `***`.
 
 Known as secret: the values of environment variables that are named so (`WANDB_API_KEY`,
 `HF_TOKEN`, `DB_PASS`), the user's name and password in an address, there and in the environment,
@@ -20,7 +20,7 @@ _NAME = (
     r"(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|access_?key|account_?key|secret_?key"
     r"|private_?key)"
 )
-# Short or common as parts of other words: only where they stand alone or behind a `_`.
+# Short, or common as parts of other words: matched only alone or after a `_`.
 _WORD = r"(?:pass|pat|credentials?|dsn|connection_?string|conn_?str)"
 _ENVIRONMENT = re.compile(rf"(?:^|_)(?:{_NAME}|{_WORD})(?:_id)?$", re.I)
 _FOLDERS = ("PWD", "OLDPWD")  # the shell's: where it is and was, no password
@@ -41,7 +41,7 @@ _ASSIGNED = re.compile(
     r"(?P<key>\b[A-Z][A-Z0-9_]*_(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|KEY"
     r"|CREDENTIALS?|DSN)=)(?:'[^']*'|\"[^\"]*\"|[^\s;,'\"&]+)"
 )
-# A password may hold `/`, `?` and `#` where a user stands before it; a port is none.
+# After a user's name, a password may hold `/`, `?` and `#`; a port number is no password.
 _LOGIN = r"[^/\s@:'\"?#]*:(?P<password>(?!\d{1,5}(?:[/?#]|$))[^\s@'\"]+)@"
 _USER = re.compile(
     rf"(?P<scheme>\b[a-z][a-z0-9+.-]*:/{{1,2}})(?:[^/\s@'\"?#]+(?:@[^/\s@'\"?#]+)*@|{_LOGIN})", re.I
@@ -55,12 +55,12 @@ _TOKENS = re.compile(
 
 
 def redact(text: str) -> str:
-    """Replace what looks like a secret in a text; anything else stays as it is."""
+    """Mask secrets in a text."""
     return _mask(text, _known())
 
 
 def redacted(value: Any) -> Any:
-    """Replace secrets in all texts of a JSON-like value, those of its keys included."""
+    """Mask secrets in all texts of a JSON-like value, keys included."""
     return _masked(value, _known())
 
 

@@ -1,4 +1,4 @@
-"""SIGTERM, by which clusters and people ask a process to end, handled as Ctrl+C is."""
+"""SIGTERM, which clusters and people send to end a process, handled like Ctrl+C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 INTERRUPTED, TERMINATED = 130, 143  # exit codes, as a shell has them: 128 + the signal's number
 
 _GRACE = 20.0  # seconds that a training has to reach a checkpoint; clusters give 30
-_AGAIN = 30.0  # seconds in which the signal says nothing new: it may come to a whole group
+_AGAIN = 30.0  # seconds in which a repeated signal is ignored: groups get it twice
 
 
 class Terminated(KeyboardInterrupt):
@@ -47,7 +47,7 @@ def terminable() -> Iterator[None]:
 def hold_sigterm() -> Iterator[None]:
     """Let SIGTERM wait until the block is over.
 
-    Processes that are started in it wait, too, until they call `let_sigterm_through`.
+    Processes that are started in the block wait until they call `let_sigterm_through`.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
@@ -57,13 +57,13 @@ def hold_sigterm() -> Iterator[None]:
 
 
 def let_sigterm_through() -> None:
-    """Let SIGTERM through again, one that has come meanwhile included."""
+    """Unblock SIGTERM; one that has come meanwhile is handled now."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl+C and SIGTERM through: Lightning exits with 1 and is deaf to the next Ctrl+C."""
+    """Undo Lightning's handling of Ctrl+C: it exits with 1 and ignores the next Ctrl+C."""
     handler = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -78,17 +78,17 @@ def interruptible() -> Iterator[None]:
 def leave_signals_alone(trainer: Any) -> Any:
     """Keep one of Lightning's trainers from handling signals; returns it.
 
-    At SIGTERM, Lightning ends a training without a checkpoint and with exit code 0, predicts on,
-    and lets the first of several processes wait for ever.
+    At SIGTERM, Lightning ends a training without a checkpoint and with exit code 0, continues to
+    predict, and lets the first of several processes wait for ever.
     """
     trainer._signal_connector.register_signal_handlers = lambda: None
     return trainer
 
 
 class Deferred:
-    """SIGTERM is noted from `begin` to `end`, so that a training can save before it ends.
+    """Notes SIGTERM from `begin` to `end`, so that a training can save before it ends.
 
-    A training that finds no time to save within 20 seconds is ended where it is.
+    A training that does not save within 20 seconds is ended at once.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Deferred:
         self._before = _set(self._note)
 
     def end(self) -> None:
-        """Handle SIGTERM as before; one that was noted is the caller's to raise."""
+        """Handle SIGTERM as before; the caller raises one that was noted."""
         if self._timer is not None:
             self._timer.cancel()
         _set(self._before)
@@ -127,7 +127,7 @@ class _Raise:
         self._raised_at = -_AGAIN
 
     def __call__(self, *_: Any) -> None:
-        if os.getpid() != self._process:  # a fork of it, with nothing to save
+        if os.getpid() != self._process:  # in a fork, which has nothing to save
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
         elif time.monotonic() - self._raised_at >= _AGAIN:
@@ -136,9 +136,9 @@ class _Raise:
 
 
 def _set(handler: Callable[..., Any] | int | None) -> Any:
-    """Handle SIGTERM so; returns the handler before, None where nothing was changed.
+    """Set the handler of SIGTERM; returns the one before, None where nothing was changed.
 
-    Only the main thread can, and a process that was started deaf to SIGTERM stays so.
+    Only the main thread can set it, and a process that was started to ignore SIGTERM ignores it.
     """
     before = signal.getsignal(signal.SIGTERM)
     is_main = threading.current_thread() is threading.main_thread()

@@ -1,4 +1,4 @@
-"""YAML as Hydra reads it, at the speed of libyaml: `1e-5` is a number, not text."""
+"""YAML with Hydra's numbers (`1e-5` is a number, not text), read by libyaml."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
     """PyYAML's safe dumper; quotes text that a reader would take for such a number."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write a value that occurs twice twice; people read these files."""
+        """Write repeated values in full, without aliases."""
         return True
 
 
@@ -47,10 +47,12 @@ def parse_yaml(text: str) -> Any:
         for event in yaml.parse(text, Loader=_Loader):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:  # libyaml would end the whole process somewhere beyond 10,000
+            if depth > _DEEPEST:  # libyaml crashes somewhere beyond 10,000
                 raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
-            if isinstance(event, yaml.AliasEvent):  # few of them can stand for billions of values
-                raise ConfigError(f"not valid YAML here: write out what *{event.anchor} stands for")
+            if isinstance(event, yaml.AliasEvent):  # a few can expand to billions of values
+                raise ConfigError(
+                    f"YAML aliases are not allowed: replace *{event.anchor} by its value"
+                )
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error

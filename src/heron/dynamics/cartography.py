@@ -1,4 +1,4 @@
-"""Cartography: what the training dynamics say about each example. Pure functions of arrays.
+"""Cartography: statistics of each example's training dynamics, as pure functions of arrays.
 
 Records that did not visit an example are left out of its statistics; an example that no record
 visited has NaN throughout.
@@ -21,7 +21,7 @@ import numpy as np
 from heron.base.errors import ConfigError, nearest
 from heron.dynamics.files import Dynamics
 
-NEVER_LEARNT = 1000  # what the published tool gives an example that was never right
+NEVER_LEARNT = 1000  # the published tool's count for an example that was never right
 _LEAST = float(np.finfo(np.float32).tiny)
 
 
@@ -154,9 +154,9 @@ def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray
 
     Args:
         correct_EN: share of right visits; half or more counts as right. NaN where not visited.
-        never: for an example that was never right. None stands for E, the number of records: more
-            than any number of events (at most E / 2), so that the never learnt are the hardest, and
-            yet on their scale. `NEVER_LEARNT` is the published tool's 1000.
+        never: count for an example that was never right. None: E, the number of records, which is
+            more than any number of events (at most E / 2) and on their scale; the published tool
+            has `NEVER_LEARNT`.
     """
     examples = correct_EN.shape[1]
     learnt_N, ever_N, events_N = (
@@ -207,12 +207,12 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
     Source: RoNLI, equation 1 and its released code.
     """
     if name not in _SCORES:
-        raise ConfigError(f"no difficulty score is called '{name}'.{nearest(name, SCORES)}")
+        raise ConfigError(f"unknown difficulty score '{name}'.{nearest(name, SCORES)}")
     score_N = _SCORES[name](statistics)
     if name == "aum" and len(score_N) and np.isnan(score_N).all():
         raise ConfigError(
             "difficulty score 'aum' needs margins, which only tasks with classes have; "
-            "take 'confidence' or 'loss'"
+            "choose 'confidence' or 'loss'"
         )
     return score_N
 

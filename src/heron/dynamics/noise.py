@@ -1,4 +1,4 @@
-"""How well training dynamics find wrong labels, where the right ones are known.
+"""How well training dynamics find wrong labels, measured where the right ones are known.
 
 Shape suffixes: N examples.
 """
@@ -103,8 +103,7 @@ def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.nd
     truths = [examples[guid].side.get(TRUTH) for guid in guids]
     if not any(truths):
         raise ConfigError(
-            "this data set does not know its right labels; name the column that holds them: "
-            "data.columns.truth"
+            "this data set has no column of right labels; name it with data.columns.truth"
         )
     pairs = zip(guids, truths, strict=True)
     return np.asarray([truth is not None and examples[g].label != truth for g, truth in pairs])
@@ -139,7 +138,7 @@ def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray)
 def scores_of(
     statistics: Statistics, lengths_N: np.ndarray, seed: int = 0
 ) -> dict[str, np.ndarray]:
-    """List every score that can rank examples by how suspicious their labels are; float64 each.
+    """Compute every score that can rank examples by how suspicious their labels are; float64.
 
     Args:
         statistics: of N examples.
@@ -147,8 +146,8 @@ def scores_of(
         seed: for the random score.
 
     Returns:
-        Those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then two that know
-        nothing of the model, `length` and `random`.
+        Those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then two that do not
+        use the model, `length` and `random`.
     """
     scores = {}
     for name in SCORES:
@@ -162,9 +161,9 @@ def scores_of(
 
 
 def class_rates(wrong_N: np.ndarray, gold_N: np.ndarray) -> np.ndarray:
-    """Give each example the share of wrong labels in its class: what the class alone says.
+    """Return the share of wrong labels in each example's class.
 
-    It looks at the right labels, which no real search for noise can.
+    It needs the right labels, so no real search for noise can use it.
     """
     rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
     return rates[gold_N]

@@ -1,7 +1,7 @@
-"""What the server of `heron.sweeps.isolation` imports before it forks jobs: all that they need.
+"""Imports of the server of `heron.sweeps.isolation`, before it forks jobs.
 
-Beside the job's own imports, those that libraries put off until they are used: each takes as long
-as a small job. Nothing here may touch a device or start threads: neither survives a fork.
+They include modules that libraries import on first use, each of which takes as long as a small job.
+Nothing here may touch a device or start threads: neither survives a fork.
 """
 
 import gc
@@ -19,8 +19,8 @@ from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 import chronicle  # noqa: F401
 import heron.training.job  # noqa: F401
 
-get_checkpoint_conversion_mapping("bert")  # makes a table of all architectures, for every export
+get_checkpoint_conversion_mapping("bert")  # builds a table that every export uses
 
-# All this stays: a collection in every job would walk through it, and copy the memory it is in.
+# Exempt all this from garbage collection, which in every job would copy the shared memory.
 gc.collect()
 gc.freeze()

@@ -1,4 +1,4 @@
-"""Ends trainings without prospects: after each epoch, the search is asked whether to go on."""
+"""Pruning: after each epoch, the search decides whether a training goes on."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def pruning(config: Config, folder: RunFolder, data: DataModule) -> list[pl.Call
 class Pruning(Checkpoint):
     """Reports `trainer.monitor` on validation to the trial; stops when the pruner says so.
 
-    It comes after `LastCheckpoint` (Lightning calls such callbacks last, in order): a checkpoint
-    does not say that training is over, so a pruned run can be trained on by itself.
+    It comes after `LastCheckpoint` (Lightning calls checkpoint callbacks last, in order), so the
+    checkpoint does not say that training is over, and a pruned run can be trained on.
 
     Args:
         config: of a trial: `sweeper.study` and `sweeper.trial` say which.
         sweep: the folder with the study's journal.
-        data: perhaps with a curriculum; nothing is ended while that holds examples back.
+        data: no training is ended while its curriculum, if any, holds examples back.
     """
 
     def __init__(self, config: Config, sweep: Path, data: DataModule):
@@ -40,11 +40,11 @@ class Pruning(Checkpoint):
         self._study: Any = None
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        """Report the epoch; stop the training if it has no prospects and is not over anyway."""
+        """Report the epoch; stop the training if the pruner says so and it is not over anyway."""
         score, epochs = trainer.callback_metrics.get(self.monitor), trainer.current_epoch + 1
         if score is None:
             return
-        stop = trainer.is_global_zero and self._has_no_prospects(
+        stop = trainer.is_global_zero and self._is_to_stop(
             epochs, float(score), trainer.max_epochs or 1
         )
         stop = trainer.strategy.broadcast(stop)
@@ -55,7 +55,7 @@ class Pruning(Checkpoint):
             self.pruned = {"epochs": epochs, "score": float(score)}
             trainer.should_stop = True
 
-    def _has_no_prospects(self, epochs: int, score: float, most: int) -> bool:
+    def _is_to_stop(self, epochs: int, score: float, most: int) -> bool:
         settings = self.config.sweeper
         if self._trial is None:
             assert settings.study is not None

@@ -1,4 +1,4 @@
-"""One run of a baseline: the run folder of any other system, without an encoder or epochs."""
+"""One run of a baseline: a run folder like any other, without an encoder or epochs."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ from heron.tasks.task import task_of
 from heron.training.describe import describe
 
 MARK = "baseline.json"
-_PACKAGES = ("scikit-learn", "gensim")  # whatever `runtime.provenance` does not name already
+_PACKAGES = ("scikit-learn", "gensim")  # `heron.training.status.provenance` names the others
 
 
 def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """Fit on train, predict and score the other splits, keep the model.
 
-    Nothing is chosen here: a grid over `baseline.C` and the like is a sweep, compared on validation
-    as any other.
+    Settings such as `baseline.C` are tuned by a sweep, on validation.
 
     Args:
         config: the resolved configuration; `baseline.name` is not `none`.
-        folder: where everything goes. A run that was cut begins anew; what takes time (word
-            vectors and features) is in the cache.
+        folder: where everything goes. A run that was cut begins anew; word vectors and features,
+            which take time, are in the cache.
 
     Returns:
         `{"<split>": {"<metric>": fraction}}`, as in `scores.json`.
@@ -60,7 +59,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
 
 
 def save_baseline(baseline: Baseline, config: Config, folder: Path) -> None:
-    """Write a fitted baseline to `folder`; the mark comes last, so that it stands for all."""
+    """Write a fitted baseline to `folder`; the mark comes last, and shows that all is written."""
     baseline.save(folder)
     write_json(folder / MARK, {"baseline": config.baseline.name})
     seal(folder)
@@ -70,8 +69,8 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
     """Open what `save_baseline` wrote.
 
     Raises:
-        ConfigError: what the run points to (word vectors, a model) is gone or has changed, or it
-            was written by another version of heron, or is damaged.
+        ConfigError: word vectors or a model that the run names are gone or have changed, or the
+            files are damaged or written by another version of heron.
     """
     require_whole(folder)
     if read_json(folder / MARK)["baseline"] != config.baseline.name:

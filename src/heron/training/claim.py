@@ -1,6 +1,6 @@
-"""Run-folder ownership: configuration, hashes of the data, and what is checked beforehand.
+"""Run-folder ownership: configuration, data hashes, and checks before a run begins.
 
-Light to import: a sweep's parent process looks at every folder and trains in none.
+Light to import: a sweep's parent process claims every folder and trains in none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError, HeronError, nearest
 from heron.base.files import atomic_open, fingerprint, remove_half_written, sha256_file
+from heron.base.registry import on_demand
 from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
 from heron.base.terminal import say
@@ -24,24 +25,29 @@ from heron.data.readers import data_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
 
+# Start-up time: only some runs need them, and the first loads torch.
+has_accelerator = on_demand("heron.base.libraries:has_accelerator")
+baseline_sources = on_demand("heron.training.baseline_job:baseline_sources")
+dynamics_sources = on_demand("heron.training.curriculum:dynamics_sources")
+
 
 class BusyError(ConfigError):
     """Another process is working on the run."""
 
 
 def count_ranks(config: Config) -> int:
-    """Count the processes that a run needs; a baseline needs one, whatever the trainer's keys."""
+    """Count the processes that a run needs; a baseline always needs one."""
     settings = config.trainer
     return settings.devices * settings.num_nodes if config.baseline.name == "none" else 1
 
 
 def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -> None:
-    """Check what can be known before there is a run folder.
+    """Check what can be checked before there is a run folder.
 
     Args:
         config: the run's.
-        known: what was wrong with the data of the jobs before, by its settings; added to.
-        read: read the data as a run does, not only look for its files.
+        known: errors found in the data of earlier jobs, by its settings; this job's is added.
+        read: whether to read the data, as a run does, or only to look for its files.
 
     Raises:
         ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
@@ -67,10 +73,6 @@ def _check_accelerator(config: Config) -> None:
     name = config.trainer.accelerator
     if name in ("auto", "cpu") or config.baseline.name != "none":
         return
-    from heron.base.libraries import (
-        has_accelerator,  # torch: a second that other runs need not wait
-    )
-
     if not has_accelerator(name):
         raise ConfigError(
             f"trainer.accelerator={name}: this machine has none that torch can use; set "
@@ -119,15 +121,16 @@ def claim(config: Config, folder: RunFolder) -> None:
 
 
 def _check_name(config: Config, folder: RunFolder) -> None:
-    """Make sure by a run folder's name that it is this configuration's: its `config.yaml` is empty.
+    """Make sure by a run folder's name that it belongs to this configuration.
 
     Raises:
-        ConfigError: the name does not say so.
+        ConfigError: the name does not end with the configuration's hash.
     """
     if not folder.path.name.endswith((config_key(config), earlier_key(config))):
         raise ConfigError(
-            f"{folder.config} is empty, and nothing else says which configuration the run has. If "
-            "it is this one, remove the file; run.resume=false starts the run over"
+            f"{folder.config} is empty, and the folder's name does not tell the run's "
+            "configuration. If it is this one, remove the file; run.resume=false starts the run "
+            "over"
         )
     say(f"{folder.config} was empty; written again, for the folder's name ends with its hash")
 
@@ -137,11 +140,11 @@ def _without_secrets(config: Config) -> str:
 
 
 def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
-    # The run that a curriculum learns from has no experiment's name of its own.
+    # The run that a curriculum learns from has no experiment's name.
     config.experiment = config.experiment or before.experiment
     if config.batching.tokens is None and before.batching.tokens == BUDGET:
-        config.batching.tokens = BUDGET  # of a version in which the data did not decide
-    # What is on disk has no secrets; two that differ in nothing else are the same run.
+        config.batching.tokens = BUDGET  # an earlier version's default
+    # Secrets are not stored; configurations that differ in nothing else are the same run.
     found, wanted = redacted(decisive(before)), redacted(decisive(config))
     changed = [key for key in wanted if found.get(key) != wanted[key]]
     if changed:
@@ -153,7 +156,7 @@ def _check_same(before: Config, config: Config, folder: RunFolder) -> None:
 
 
 def source_hashes(config: Config) -> dict[str, str]:
-    """Hash what a run is made from: all data files, and the files of a local encoder or head.
+    """Hash the files that a run is made from: data, and those of a local encoder or head.
 
     Returns:
         Hexadecimal SHA-256 by name, for `status.json`: `<split>` of the run's own data set,
@@ -168,8 +171,6 @@ def source_hashes(config: Config) -> dict[str, str]:
         paths |= {f"{name}.{split}": path for split, path in found.items()}
     hashes = {}
     if config.baseline.name != "none":
-        from heron.training.baseline_job import baseline_sources
-
         paths |= baseline_sources(config)
     elif Path(config.encoder.name).is_dir():
         hashes["encoder"] = fingerprint(identity(config.encoder))
@@ -178,14 +179,12 @@ def source_hashes(config: Config) -> dict[str, str]:
     if config.head.start:
         paths["head"] = Path(config.head.start) / HEAD
     if config.curriculum.dynamics is not None or config.curriculum.scores is not None:
-        from heron.training.curriculum import dynamics_sources
-
         hashes |= dynamics_sources(config)
     return {name: sha256_file(path) for name, path in paths.items() if path.is_file()} | hashes
 
 
 def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
-    """Refuse to return or go on with a run whose files have changed since it began.
+    """Refuse to return or resume a run whose files have changed since it began.
 
     Raises:
         ConfigError: names the files.
@@ -200,7 +199,7 @@ def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
 
 
 def _check_monitor(config: Config) -> None:
-    """Refuse an unknown score now; Lightning would after the first epoch."""
+    """Refuse an unknown score now; Lightning would do so after the first epoch."""
     monitor, scores = config.trainer.monitor, task_of(config).monitored_names(config)
     if monitor not in scores:
         hint = nearest(monitor, scores, listed=True)

@@ -44,8 +44,8 @@ def export(
 
     Args:
         folder: `RunFolder.model`.
-        encoder: None for a pretrained encoder that was frozen: the run then points to it instead of
-            copying it, so that the hundreds of runs of a grid weigh little.
+        encoder: None for a pretrained encoder that was frozen: the run then names it instead of
+            copying it.
         head: its weights go to `head.safetensors`.
         tokenizer: written beside the encoder.
         config: the run's configuration.
@@ -65,7 +65,7 @@ def export(
 def _save_model(
     folder: Path, encoder: Encoder, head: nn.Module, tokenizer: Any, config: Config
 ) -> None:
-    """Write the encoder, with the head where transformers has a class of the same function."""
+    """Write the encoder, with the head where transformers has a class for both."""
     known = task_of(config).head_in_transformers(head, encoder, tokenizer, config)
     if known is None:
         _name_classes(encoder.model.config, [])
@@ -93,7 +93,7 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
         run_code: whether code that comes with the weights may run.
 
     Returns:
-        The configuration now names the encoder that `trained_encoder` does.
+        The configuration names the trained encoder, see `trained_encoder`.
 
     Raises:
         ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
@@ -112,7 +112,7 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
 
 
 def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
-    """Name the encoder that an exported head goes with.
+    """Name the encoder that an exported head was trained with.
 
     Args:
         config: the encoder that the run began with.
@@ -152,8 +152,8 @@ def load_head(head: nn.Module, model: Path) -> None:
         raise ConfigError(f"{path}: {DAMAGED} ({error})") from error
     except RuntimeError as error:
         raise ConfigError(
-            f"{path}: holds another head than the one that is built here: other widths, other "
-            "classes, or another version of heron (status.json names the commit)"
+            f"{path}: does not fit the head that is built here: its widths or classes differ, or "
+            "another version of heron has written it (status.json names the commit)"
         ) from error
 
 
@@ -162,7 +162,7 @@ def _check_pointer(folder: RunFolder, config: Config) -> None:
     if pointer["files"] != identity(config.encoder):
         raise ConfigError(
             f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
-            "have changed or gone since; put them back"
+            "have changed or are gone; put them back"
         )
 
 

@@ -46,7 +46,7 @@ Predicted = tuple[Predictions, list[Problem]]
 
 
 class Trained(Protocol):
-    """The model of one run folder, whatever kind of system it is."""
+    """The model of one run folder or several, whatever kind of system it is."""
 
     @property
     def config(self) -> Config:
@@ -54,7 +54,7 @@ class Trained(Protocol):
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """sha256 of each file that the run was made from; of several runs the first one's."""
+        """SHA-256 of each file that the run was made from; of several runs the first one's."""
 
     def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
         """Predict examples.
@@ -141,7 +141,21 @@ def predict_each(systems: Sequence[Trained], examples: Sequence[Example]) -> lis
     return [found[place] for place in range(len(systems))]
 
 
-class TrainedEncoder:
+class _Modules:
+    """What runs with encoders share: predicting with a module on tokenized texts."""
+
+    config: Config
+    tokenizer: Any
+    module: Any
+    sources: Mapping[str, str]
+    keep: Path | None = None  # see `predict_split`
+
+    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+        """See `Trained`; examples whose event the length limit cuts are refused."""
+        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
+
+
+class TrainedEncoder(_Modules):
     """Encoder and head of one run folder.
 
     Args:
@@ -159,16 +173,12 @@ class TrainedEncoder:
         config, encoder, head = load_exported(folder, run_code)
         config = changed(config, settings or {})
         data = dataclasses.replace(config.data, on_cut="drop")
-        self.config: Config = dataclasses.replace(_moved(config, paths), data=data)
+        self.config = dataclasses.replace(_moved(config, paths), data=data)
         cache, added = Path(self.config.paths.cache), task_of(config).added_tokens(config)
         self.tokenizer = load_tokenizer(self.config.encoder, added, (), cache)
         self.module = inference_module(self.config, encoder, head)
         self.sources = _sources(folder)
         self.keep = folder.generated if os.access(folder.path, os.W_OK) else None
-
-    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
-        """See `Trained`; examples whose event the length limit cuts are refused."""
-        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
 
     def with_settings(self, settings: Mapping[str, Any]) -> TrainedEncoder:
         """See `Trained`."""
@@ -187,7 +197,7 @@ def load_checkpoint(path: Path) -> TaskModule:
     return module
 
 
-class Ensemble:
+class Ensemble(_Modules):
     """Several runs as one: the mean of their logits decides.
 
     Args:
@@ -227,10 +237,6 @@ class Ensemble:
         heads: list[Any] = [run.module.head for run in runs]
         if hasattr(heads[0], "threshold"):  # each was tuned on its own logits
             heads[0].threshold.copy_(torch.stack([head.threshold for head in heads]).mean())
-
-    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
-        """See `Trained`."""
-        return _predict(self.module, self.config, self.tokenizer, examples)
 
     def with_settings(self, settings: Mapping[str, Any]) -> Ensemble:
         """See `Trained`."""
@@ -283,7 +289,7 @@ def _predict(
 
 def _trainer(config: Config) -> pl.Trainer:
     bars = progress_bar(config.trainer.progress)
-    trained_on = config.trainer.accelerator  # another machine may have had it
+    trained_on = config.trainer.accelerator  # perhaps on another machine
     trainer = pl.Trainer(
         accelerator=trained_on if has_accelerator(trained_on) else "auto",
         devices=1,
@@ -312,7 +318,7 @@ class TrainedBaseline:
         self.baseline = load_baseline(config, folder.model)
 
     def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
-        """See `Trained`; nothing is refused, baselines have no length limit that matters."""
+        """See `Trained`; nothing is refused, because baselines have no length limit."""
         return self.baseline.predict(examples, self.config), []
 
     def with_settings(self, settings: Mapping[str, Any]) -> TrainedBaseline:
@@ -328,21 +334,19 @@ def _moved(config: Config, paths: Mapping[str, str] | None) -> Config:
 
 
 def _sources(folder: RunFolder) -> Mapping[str, str]:
-    """Read the hashes that the run keeps of its files; none where it keeps no such record."""
-    status = folder.read_status()
-    sources: Mapping[str, str] = status.get("sources", {})
-    return sources
+    """Read the hashes of the files that a run was made from; empty where it has none."""
+    return dict(folder.read_status().get("sources", {}))
 
 
 def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
-    """Read the splits that a run was trained and scored on, from where its data lies now.
+    """Read the splits that a run was trained and scored on, from where its data is now.
 
     Args:
         trained: the run.
         words: `data.key=value`, see `heron.config.overrides.override`.
 
     Raises:
-        DataError: files are missing or others, or hold rows that they cannot have held in training.
+        DataError: files are missing, have changed since the training, or hold bad rows.
     """
     config = trained.config
     data, places = override(config.data, words), (Path(config.paths.data), Path(config.paths.cache))
@@ -357,7 +361,7 @@ def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[E
         ]
         if not others:
             raise
-        what = f"its files were read in training, and are others now: {', '.join(others)}"
+        what = f"these files have changed since the training: {', '.join(others)}"
         problem = Problem(f"data set {data.name}", what, "another file is scored by input=FILE")
         raise DataError([problem, *error.problems]) from error
 
@@ -365,18 +369,16 @@ def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[E
 def require_unseen(
     trained: Trained, split: str, examples: Sequence[Example], words: Sequence[str] = ()
 ) -> None:
-    """Make sure that no member of an ensemble was trained on what the first calls `split`.
-
-    Members may have been trained on other data, or on another part of the same files.
+    """Make sure that no member of an ensemble was trained on the rows to be scored.
 
     Args:
         trained: one run or several.
-        split: what `examples` are called.
+        split: the name of `examples` in the first run.
         examples: to be scored.
         words: as for `read_splits`.
 
     Raises:
-        ConfigError: a member was; names it and how many rows.
+        ConfigError: names a member that was, and the number of rows.
     """
     if not isinstance(trained, Ensemble) or split == TRAIN:
         return
@@ -390,5 +392,5 @@ def require_unseen(
             raise ConfigError(
                 f"{name} was trained on {common} of the {len(asked)} rows that are {split} of "
                 f"{trained.names[0]}: its data.validation, data.holdout or data.files "
-                "part them otherwise; average runs that held out the same rows"
+                "divide them differently; average runs that held out the same rows"
             )

@@ -1,6 +1,6 @@
-"""Recorder: what the model thought of every training example, epoch by epoch.
+"""Recorder: training dynamics of every example, epoch by epoch.
 
-It works for every task: a module's `observe` says what to keep of a batch's rows.
+It works for every task: a module's `observe` returns what to record of a batch's rows.
 Shape suffixes: R rows of a batch, N rows of the train split, K observed values.
 """
 
@@ -55,7 +55,7 @@ class Recorder(pl.Callback):
         self.visits_N = torch.zeros(len(features), dtype=torch.int32)
 
     def state_dict(self) -> dict[str, Any]:
-        """Keep the part of the record that is done, for an exact resume."""
+        """Store the record so far, for an exact resume."""
         losses = None if self.data.curriculum is None else self.data.curriculum.losses_U
         own = None if self.sums_NK is None else self.sums_NK.clone(), self.visits_N.clone()
         return {
@@ -64,7 +64,7 @@ class Recorder(pl.Callback):
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on within the record, perhaps in fewer or more processes than before."""
+        """Continue the record, perhaps in fewer or more processes than before."""
         for sums_NK, visits_N in state_dict["records"][ranks.rank() :: ranks.ranks()]:
             if sums_NK is not None:
                 self.sums_NK = sums_NK if self.sums_NK is None else self.sums_NK + sums_NK
@@ -74,7 +74,7 @@ class Recorder(pl.Callback):
             self.data.curriculum.losses_U = losses.numpy()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
-        """Refuse to go on with a run that has lost records: nothing can write them again.
+        """Refuse to resume a run that has lost records: they cannot be written again.
 
         Raises:
             DataError: names the missing files.
@@ -83,7 +83,7 @@ class Recorder(pl.Callback):
         epochs = range(trainer.current_epoch if trainer.is_global_zero else 0)
         files = [self._path(epoch, self.parts - 1) for epoch in epochs]
         if missing := [path for path in files if not path.is_file()]:
-            what = "is missing; the run wrote it before it was cut, and is past that epoch"
+            what = "is missing; the run had written it, and is past that epoch"
             fix = "put it back, or start the run over: run.resume=false"
             raise DataError([Problem(str(path), what, fix) for path in missing])
 
@@ -131,11 +131,11 @@ class Recorder(pl.Callback):
         self.visits_N.zero_()
 
     def _evaluate(self, trainer: pl.Trainer, module: Any) -> None:
-        """Look at every row without dropout, in order of length."""
+        """Record every row without dropout, in order of length."""
         module.eval()
         with torch.no_grad():
             for batch in self.data.evaluation_loader(TRAIN):
-                # By way of the strategy: of a sharded model, nobody has the whole.
+                # Through the strategy, because no process has the whole of a sharded model.
                 self.add(module, trainer.strategy.predict_step(batch.to(module.device), 0))
         module.train()
 

@@ -1,8 +1,8 @@
 """Sequential fine-tuning: one run that trains on several data sets, one after the other.
 
-Each stage is a run folder of its own, `stages/<n>-<data set>/`, so that a stopped run goes on
-between and inside its stages. A stage begins with the encoder and the head that the one before has
-left; the last one is the run's model.
+Each stage has its own run folder, `stages/<n>-<data set>/`, so that a stopped run resumes between
+and inside its stages. A stage begins with the encoder and the head of the stage before; the last
+stage's model is the run's.
 
 Source: LCHAIM section 4 (HebNLI, then LCHAIM; Table 4 has them the other way round).
 """
@@ -32,19 +32,19 @@ RunJob = Callable[[Config, RunFolder], Scores]
 
 
 def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
-    """Train the stages of `config`, or go on with them.
+    """Train the stages of `config`, or resume them.
 
     Args:
         config: the run's configuration; `config.stages` is not empty.
         folder: the run's folder.
-        run_job: trains one stage, or returns what it has scored if it is done.
+        run_job: trains one stage, or returns its scores if it is done.
 
     Returns:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
 
     Raises:
-        ConfigError, DataError: a stage's settings or its data set do not fit, or the data is not
-            there; before any training.
+        ConfigError, DataError: before any training: a stage's settings or data set do not fit, or
+            its data is missing.
     """
     stages = resolve_stages(config)
     head: HeadConfig | None = None
@@ -124,11 +124,13 @@ def _layers(config: Config) -> HeadConfig:
 
 
 def _show_last_stage(last: RunFolder, folder: RunFolder) -> None:
-    """Show the last stage's model, predictions and curves where every run has its own."""
+    """Link or copy the last stage's model, predictions and curves into the run's folder."""
     if folder.model.is_symlink():
         folder.model.unlink()
     elif folder.model.exists():
-        raise ConfigError(f"{folder.model} is in the way: it is no link to the last stage")
+        raise ConfigError(
+            f"{folder.model}: remove it; it is not the link to the last stage that belongs there"
+        )
     folder.model.symlink_to(os.path.relpath(last.model, folder.path))
     for name in ("predictions", "dynamics"):
         if (last.path / name).is_dir():

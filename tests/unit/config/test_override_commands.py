@@ -155,7 +155,7 @@ def test_own_split_that_has_changed_says_so_and_proposes_no_other_reading(
     assert heron("evaluate", f"run={run.path}") == 2
     said = capsys.readouterr().err
     assert "test.csv:32: 'label' is empty" in said
-    assert "were read in training, and are others now" in said
+    assert "these files have changed since the training" in said
     assert proposed(said) == []
     assert heron("evaluate", f"run={run.path}", "data.unlabelled=drop") == 2
     assert is_refused(capsys.readouterr().err)
@@ -174,7 +174,7 @@ def test_own_split_is_said_to_have_changed_only_where_it_has(
     with (tmp_path / "test.csv").open("a", encoding="utf-8") as file:
         file.write("x,Ana doarme.,Ana doarme acum.,entailment\n")
     assert heron("evaluate", f"run={run.path}") == 2
-    assert f"are others now: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
+    assert f"have changed since the training: {tmp_path / 'test.csv'} (" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

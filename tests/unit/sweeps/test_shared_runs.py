@@ -135,7 +135,7 @@ def test_an_export_without_checksums_is_read_with_a_note(
         (lambda text: "- 1\n", "is damaged: config.yaml is not a mapping"),
         (lambda text: text + "data: [\n", "is damaged: not valid YAML"),
         (lambda text: "[" * 100_000, "is damaged: not valid YAML"),
-        (lambda text: f"a: &a [1, 1]\nb: [*a, *a]\n{text}", "write out what *a stands for"),
+        (lambda text: f"a: &a [1, 1]\nb: [*a, *a]\n{text}", "replace *a by its value"),
         (lambda text: text.replace("seed: 0", "seed: x", 1), "seed: Value 'x'"),
     ],
 )
@@ -221,7 +221,7 @@ def test_a_file_is_fetched_by_its_hash_or_not_at_all(
         assert data.files["train"].url is data.join.file.url is None
         assert data.files["test"].url == other.url
     del config.data.files["test"]
-    with pytest.raises(DataError, match="without sha256 is none"):
+    with pytest.raises(DataError, match="without sha256 does not count"):
         locate(config.data, tmp_path, tmp_path / "cache")
 
 

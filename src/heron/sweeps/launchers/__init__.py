@@ -1,7 +1,6 @@
-"""Workers for a sweep, on a cluster: the command plans the jobs, they work, it reports.
+"""Workers for a sweep on a cluster: the command plans the jobs, workers run them, it reports.
 
-A worker is one more process that takes jobs from the sweep's folder; what is true of several
-commands on one folder is true of workers.
+A worker is one more process that takes jobs from the sweep's folder, like a further command.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from heron.sweeps.ledger import LAUNCHER, JobList, Outcome, Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 
-WORKERS = "workers"  # a file with their number
+WORKERS = "workers"  # a file with the number of workers
 _GRACE = 40.0  # seconds that workers have to stop their jobs (which have 30)
 
 # What `require` says how to install, as in requirements.txt and pyproject.toml.
@@ -36,13 +35,13 @@ class Workers(Protocol):
         """Tell whether any of them works or waits for its turn."""
 
     def errors(self) -> list[str]:
-        """List why workers have ended that should not have."""
+        """List the errors with which workers have ended."""
 
     def cancel(self) -> None:
-        """End all that are still there, at once."""
+        """End all workers at once."""
 
     def names(self) -> list[str]:
-        """List what the library calls them."""
+        """List the workers' names in the library."""
 
 
 # Starts workers: the worker, how many, the settings, and a folder for what the library keeps.
@@ -74,12 +73,12 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
     todo = sweep.plan()
     own, ended = (folder / LAUNCHER).absolute(), len(sweep.outcomes) >= sweep.queue.total
     for earlier in own.glob(f"*/{WORKERS}"):
-        # Where nothing is left to do, nobody needs workers that are still to come.
+        # If nothing is left to do, workers that have not started yet need no pickle.
         number = 0 if ended and not todo else int(earlier.read_text("utf-8"))
         remove_pickles(earlier.parent, number)
     if not todo and ended:
         return sweep.outcomes
-    # What is pickled for a worker may hold secrets of the configuration: nobody else may read it.
+    # A worker's pickle may hold secrets of the configuration: only its owner may read it.
     own.mkdir(mode=0o700, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=own))
     (place / WORKERS).write_text(str(settings.workers), encoding="utf-8")
@@ -107,7 +106,7 @@ def check_launcher(settings: LauncherConfig) -> None:
     Raises:
         ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
     """
-    # Each imports its library.
+    # Optional dependencies: each imports its library.
     if settings.name == "ray":
         from heron.sweeps.launchers.on_ray import check_ray
 
@@ -153,7 +152,7 @@ def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worke
 
 
 def _stop(worker: Worker, workers: Workers) -> None:
-    """Let workers interrupt their jobs, which go on later; then end whoever is left."""
+    """Let workers interrupt their jobs, which can be resumed; then cancel the rest."""
     worker.stop.touch()
     until = time.monotonic() + _GRACE
     while workers.working() and time.monotonic() < until:

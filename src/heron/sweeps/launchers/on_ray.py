@@ -37,7 +37,7 @@ class RayWorkers:
         return bool(left)
 
     def errors(self) -> list[str]:
-        """List why workers have ended that should not have."""
+        """List the errors with which workers have ended."""
         return self._errors
 
     def cancel(self) -> None:

@@ -1,4 +1,4 @@
-"""Workers as a SLURM array, through submitit; also its stand-ins on one machine."""
+"""Workers as a SLURM array, through submitit, or on this machine (`launcher.cluster=local`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heron.config.schema import LauncherConfig
 from heron.sweeps.launchers.worker import Worker
 
 _MOST_TIMEOUTS = 1000  # a worker that runs out of minutes is queued again
-_NEVER = 365 * 24 * 60  # minutes, where no cluster takes a worker's machine away
+_NEVER = 365 * 24 * 60  # minutes, where no cluster limits a worker's time
 
 
 class SlurmWorkers:
@@ -32,7 +32,7 @@ class SlurmWorkers:
         return not all(job.done() for job in self._jobs)
 
     def errors(self) -> list[str]:
-        """List why workers have ended that should not have."""
+        """List the errors with which workers have ended."""
         found = []
         for job in self._jobs:
             error = job.exception()
@@ -93,7 +93,7 @@ def make_executor(settings: LauncherConfig, folder: Path) -> Any:
 
 
 def parameters(settings: LauncherConfig) -> dict[str, Any]:
-    """Write the settings in submitit's words."""
+    """Convert the settings to submitit's parameters."""
     own = {"slurm_partition": settings.partition, "slurm_account": settings.account}
     more = {f"slurm_{key.removeprefix('slurm_')}": value for key, value in settings.options.items()}
     return {

@@ -1,4 +1,4 @@
-"""One worker of a sweep: takes jobs from its folder until none is left. It can be pickled."""
+"""One worker of a sweep, which takes jobs from its folder until none is left; picklable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from heron.sweeps.isolation import Redacting, start_server
 from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 
-OVER = ".over"  # ends the names of files that workers leave when they are over
+OVER = ".over"  # suffix of the empty file that a worker writes when it ends
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Worker:
         """Work; returns how many jobs this worker has ended."""
         os.chdir(self.folder)
         set_named_forks(self.forks)
-        # Each job is one task, whatever the cluster has given the worker: Lightning must not ask
-        # SLURM for the number of its processes. "bash" is its word for that.
+        # Each job is one task, whatever the cluster has given the worker. With this name, Lightning
+        # does not ask SLURM for the number of processes.
         os.environ["SLURM_JOB_NAME"] = "bash"
         with _printing_to(self.place / f"worker-{number}.log"):
             print(f"worker {number}: process {os.getpid()} on {socket.gethostname()}", flush=True)
@@ -63,7 +63,7 @@ class Worker:
                 _start_server(self.queue.preload)
             sweep = Sweep(self.queue, self.isolate, self.n_jobs, stopped=self._is_stopped)
             try:
-                with terminable():  # libraries let jobs die of it, or go on
+                with terminable():  # the libraries' own handlers kill the jobs, or ignore it
                     sweep.take_part(number, self.of)
             except KeyboardInterrupt as error:
                 print("interrupted; the same command goes on from here", flush=True)
@@ -72,17 +72,17 @@ class Worker:
             except Exception:
                 self._leave(number)
                 raise
-            self._leave(number)  # not after `SystemExit`: a worker that is preempted comes back
+            self._leave(number)  # not after `SystemExit`: a preempted worker is started again
             return sum(not each.kept for each in sweep.outcomes)
 
     def _leave(self, number: int) -> None:
-        """Note that this worker is over; the last one may remove what was pickled for all."""
+        """Mark this worker as over; the last one may remove what was pickled for all."""
         (self.place / f"worker-{number}{OVER}").touch()
-        if self.alone:  # a command that waits reads from them how workers have ended
+        if self.alone:  # otherwise the command reads the pickles for how workers ended
             remove_pickles(self.place, self.of)
 
     def checkpoint(self, number: int) -> Any:
-        """Say how to go on after a preemption: as this worker, with what is left then."""
+        """Return what submitit starts after a preemption: this worker again."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self, number)
@@ -99,9 +99,9 @@ def remove_pickles(place: Path, workers: int) -> None:
 
 
 def _start_server(preload: tuple[str, ...]) -> None:
-    """Start the jobs' server deaf to the signal by which a cluster announces the end.
+    """Start the jobs' server so that it ignores SIGUSR2, by which SLURM announces the time limit.
 
-    The worker hears it and stops its jobs in good order; by itself, the signal would kill them.
+    The worker handles the signal and interrupts its jobs; in the jobs it would kill them.
     """
     if threading.current_thread() is not threading.main_thread():
         start_server(preload)
@@ -115,7 +115,7 @@ def _start_server(preload: tuple[str, ...]) -> None:
 
 @contextmanager
 def _printing_to(path: Path) -> Iterator[None]:
-    """Send what Python prints to a file, secrets masked; several attempts follow each other."""
+    """Append what Python prints to a file, secrets masked."""
     target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         with Redacting(target) as file, redirect_stdout(file), redirect_stderr(file):
