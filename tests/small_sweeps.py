@@ -17,7 +17,7 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
-NO_REPORT = "heron.commands.report.write_report"
+NO_REPORT = "heron.reports.run.write_report"
 
 
 def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:

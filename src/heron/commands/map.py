@@ -6,19 +6,36 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from heron.base.errors import ConfigError, nearest
+import numpy as np
+from numpy.typing import NDArray
+
+from heron.base.cells import SYNTHETIC, Cell, Table
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import write_file
+from heron.base.tables import table_stem, write_table
+from heron.base.terminal import print_tables
 from heron.config.options import DataFolders, parse_options
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from heron.base.cells import Table
-    from heron.reports.map_data import Column, MapData
-    from heron.reports.map_sources import Mapped
+from heron.dynamics.cartography import NEVER_LEARNT, difficulty, forgetting
+from heron.dynamics.groups import allenai, class_counts, tercile_partition
+from heron.dynamics.jsonl import export_jsonl
+from heron.reports.map import map_figure, save_figure
+from heron.reports.map_data import Column, MapData, Numbers, Texts, categories, rows_of
+from heron.reports.map_page import map_page
+from heron.reports.map_sources import (
+    SCORE,
+    Mapped,
+    find_texts,
+    group_names,
+    labels_of,
+    map_run,
+    read_columns,
+    read_mapped,
+    shown_statistics,
+)
+from heron.results.collect import collect, is_run
+from heron.results.published import published_groups
 
 FORMATS = ("png", "pdf")
 EXPORTS = (*FORMATS, "jsonl")
@@ -89,12 +106,6 @@ def write_map(options: MapOptions) -> list[Path]:
         ConfigError: an unknown column to colour by.
         DataError: a run without dynamics, two runs without a common example, a bad table.
     """
-    from heron.base.tables import write_table
-    from heron.dynamics.jsonl import export_jsonl
-    from heron.reports.map import map_figure, save_figure
-    from heron.reports.map_page import map_page
-    from heron.reports.map_sources import read_mapped
-
     mapped = read_mapped(options.run, options.burn_out, options.include_ci)
     other = None
     if options.other is not None:
@@ -136,17 +147,6 @@ def build(
     Raises:
         DataError: the two runs have no example in common, or `options.columns` cannot be used.
     """
-    from heron.base.cells import SYNTHETIC
-    from heron.base.tables import table_stem
-    from heron.reports.map_data import MapData, Texts, categories
-    from heron.reports.map_sources import (
-        find_texts,
-        group_names,
-        labels_of,
-        map_run,
-        read_columns,
-    )
-
     guids = mapped.dynamics.guids
     label = labels_of(mapped)
     columns: list[Column] = [] if label is None else [label]
@@ -186,7 +186,6 @@ def build(
 
 
 def _is_synthetic(folder: Path) -> bool:
-    from heron.results.collect import collect, is_run
 
     return is_run(folder) and collect(folder)[0].synthetic
 
@@ -197,9 +196,6 @@ def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str,
     Beside heron's own stand those of the published tool that mean something else: correctness as a
     count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
     """
-    from heron.dynamics.cartography import NEVER_LEARNT, forgetting
-    from heron.reports.map_sources import group_names, labels_of, shown_statistics
-
     label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
     correct_EN = mapped.dynamics.correct_EN[: mapped.records]
     return {
@@ -224,9 +220,6 @@ def _plain(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _groups(mapped: Mapped, grouping: str) -> dict[str, NDArray[np.bool_]]:
-    from heron.dynamics.cartography import difficulty
-    from heron.dynamics.groups import allenai, tercile_partition
-    from heron.reports.map_sources import SCORE
 
     if grouping == "allenai":
         return allenai(mapped.statistics)
@@ -248,9 +241,6 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     Raises:
         DataError: they have none in common.
     """
-    from heron.base.errors import DataError, Problem
-    from heron.reports.map_data import rows_of
-
     rows_N = rows_of(other.dynamics.guids, mapped.dynamics.guids)
     common_N = rows_N >= 0
     common = int(common_N.sum())
@@ -275,7 +265,6 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
 
 
 def _find_colour(data: MapData, name: str) -> Column:
-    from heron.reports.map_data import Numbers
 
     shown = data.runs[0]
     found: dict[str, Column] = {
@@ -292,9 +281,6 @@ def _find_colour(data: MapData, name: str) -> Column:
 def _print_summary(
     mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping: str, data: MapData
 ) -> None:
-    import numpy as np
-
-    from heron.base.terminal import print_tables
 
     of, dynamics = mapped.statistics, mapped.dynamics
     seen_N = of.visits_N > 0
@@ -321,11 +307,6 @@ def _print_summary(
 
 def _class_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping: str) -> Table:
     """Count the classes of each group, beside those that the data set's paper printed."""
-    from heron.base.cells import Cell, Table
-    from heron.dynamics.groups import class_counts
-    from heron.results.collect import collect, is_run
-    from heron.results.published import published_groups
-
     labels = mapped.dynamics.labels
     counts = class_counts(groups, mapped.dynamics.gold_N, labels)
     counts = {name: {**found, "all": sum(found.values())} for name, found in counts.items()}

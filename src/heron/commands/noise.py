@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from heron.base.cells import Cell, Formatted, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_json
+from heron.base.run_folder import open_run
+from heron.base.tables import write_table
+from heron.base.terminal import print_tables
+from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
-
-if TYPE_CHECKING:
-    from heron.data.examples import Example
-    from heron.dynamics.noise import Detection
+from heron.config.stored import read_stored
+from heron.data.examples import Example
+from heron.data.readers import load_run_data
+from heron.dynamics.cartography import SCORES, difficulty, statistics
+from heron.dynamics.files import read_dynamics
+from heron.dynamics.groups import rank
+from heron.dynamics.noise import TRUTH, Detection, grade, scores_of, wrong_labels
 
 
 @dataclass
@@ -40,17 +50,6 @@ def run(arguments: Sequence[str]) -> int:
     options = parse_options(NoiseOptions, arguments)
     if options.top < 1:
         raise ConfigError(f"top={options.top}: must be at least 1")
-    # Reading dynamics needs pyarrow and the data layer; a typing error should not wait for them.
-    import numpy as np
-
-    from heron.base.tables import write_table
-    from heron.config.data import TRAIN
-    from heron.data.readers import load_run_data
-    from heron.dynamics.cartography import SCORES, difficulty, statistics
-    from heron.dynamics.files import read_dynamics
-    from heron.dynamics.groups import rank
-    from heron.dynamics.noise import TRUTH, grade, scores_of, wrong_labels
-
     if options.score not in SCORES:
         raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
     config = _config(options)
@@ -97,9 +96,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def _config(options: NoiseOptions) -> Any:
     """Read the run's configuration, with its data where the user says that it is now."""
-    from heron.base.run_folder import open_run
-    from heron.config.stored import read_stored
-
     config = read_stored(open_run(options.run).config)
     config.paths.data = str(options.paths_data or config.paths.data)
     config.paths.cache = str(options.paths_cache or config.paths.cache)
@@ -123,8 +119,6 @@ def _as_json(found: Detection, within: float) -> dict[str, Any]:
 
 
 def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
-    from heron.base.cells import Cell, Formatted, Table
-    from heron.base.terminal import print_tables
 
     first, _ = next(iter(graded.values()))
     rows: list[tuple[Cell, ...]] = []

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heron.base.errors import ConfigError
 from heron.config.options import parse_folder
-from heron.reports.run import ReportFiles, write_run_report
-from heron.results.collect import collect, is_run
+from heron.reports.run import write_report
 
 
 @dataclass
@@ -20,8 +18,8 @@ class ReportOptions:
         folder: a run folder or a sweep folder.
         out: where the report goes; default: into `folder`.
         published: a paper's published numbers; default: found by the runs' `report` key.
-        against: the baseline that a sweep's systems are tested against, as in `heron compare`;
-            default: the runs without a curriculum, where others have one.
+        against: the baseline to test a sweep's systems against, as in `heron compare`; default: the
+            runs without a curriculum, where others have one.
     """
 
     folder: Path
@@ -39,39 +37,3 @@ def run(arguments: Sequence[str]) -> int:
     for path in (files.html, files.figure, *files.tables):
         print(path)
     return 0
-
-
-def write_report(
-    folder: Path,
-    out: Path | None = None,
-    published: Path | None = None,
-    against: str | None = None,
-) -> ReportFiles:
-    """Write the report of a run or a sweep and print its tables.
-
-    Args:
-        folder: a run folder or a sweep folder.
-        out: where the files go; default: into `folder`.
-        published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
-        against: the baseline that a sweep's systems are tested against.
-
-    Returns:
-        Paths of the files; see `write_run_report` and `write_sweep_report`.
-
-    Raises:
-        ConfigError: `folder` holds no run, or none as `against` says.
-    """
-    folder = Path(folder)
-    runs = collect(folder)
-    if is_run(folder):
-        if against:
-            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
-        files = write_run_report(runs[0], Path(out) if out else folder)
-    else:
-        # Start-up time: the report of one run needs no papers, budgets or tests.
-        from heron.reports.sweep import write_sweep_report
-
-        files = write_sweep_report(folder, runs, out, published, against)
-    for line in files.missing:
-        print(f"missing: {line}")
-    return files

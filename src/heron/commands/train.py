@@ -25,7 +25,7 @@ run_search = on_demand("heron.sweeps.start:run_search")
 run_by_hand = on_demand("heron.sweeps.rank:run_by_hand")
 end_at_once = on_demand("heron.sweeps.rank:end_at_once")
 repeat = on_demand("heron.commands.repeat:run")
-write_report = on_demand("heron.commands.report:write_report")
+write_report = on_demand("heron.reports.run:write_report")
 
 FLAG = "run.from="
 _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"

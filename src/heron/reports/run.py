@@ -11,6 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
+from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
@@ -19,7 +20,7 @@ from heron.config.baseline import other_vectors
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
-from heron.results.collect import SPLITS, RunRecord, headline_metrics, is_whole
+from heron.results.collect import SPLITS, RunRecord, collect, headline_metrics, is_run, is_whole
 from heron.results.predictions import Prediction
 from heron.tasks.task import text_scores
 
@@ -40,6 +41,42 @@ class ReportFiles:
     figure: Path
     tables: tuple[Path, ...] = ()
     missing: tuple[str, ...] = ()
+
+
+def write_report(
+    folder: Path,
+    out: Path | None = None,
+    published: Path | None = None,
+    against: str | None = None,
+) -> ReportFiles:
+    """Write the report of a run or a sweep and print its tables.
+
+    Args:
+        folder: a run folder or a sweep folder.
+        out: where the files go; default: into `folder`.
+        published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
+        against: the baseline that a sweep's systems are tested against.
+
+    Returns:
+        Paths of the files; see `write_run_report` and `write_sweep_report`.
+
+    Raises:
+        ConfigError: `folder` holds no run, or none as `against` says.
+    """
+    folder = Path(folder)
+    runs = collect(folder)
+    if is_run(folder):
+        if against:
+            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
+        files = write_run_report(runs[0], Path(out) if out else folder)
+    else:
+        # Start-up time: the report of one run needs no papers, budgets or tests.
+        from heron.reports.sweep import write_sweep_report
+
+        files = write_sweep_report(folder, runs, out, published, against)
+    for line in files.missing:
+        print(f"missing: {line}")
+    return files
 
 
 def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:

@@ -371,4 +371,4 @@ def test_a_wrong_option_says_what_is_allowed_and_no_data_is_read(
 
 def test_only_summaries_have_systems_beside_them(capsys):
     assert analyze("data=chronicle", "beside=mine.csv") == 2
-    assert "name it with run=DIR" in capsys.readouterr().err
+    assert "add run=DIR" in capsys.readouterr().err

@@ -309,7 +309,7 @@ def test_statistics_and_slices_of_a_run_leave_the_same_rows_out_and_only_slices_
     columns["gold"][1] = "  "
     columns["prediction"][2] = None
     write_table(path, columns)
-    assert open_analysis(parse([f"run={run}"])).unlabelled == 2
+    assert open_analysis(parse([f"run={run}"])[0]).unlabelled == 2
     monkeypatch.setattr("heron.tasks.summarization.analysis.item_rouge", None)
     assert main(["analyze", f"run={run}", "by=statistics"]) == 0
     stored = read_json(run / "analysis" / "test-statistics.json")
