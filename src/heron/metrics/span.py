@@ -223,11 +223,11 @@ def _overlap(given: Tokens, right: Tokens, squad_2: bool) -> tuple[float, float]
     """Compute exact match and the F1 of tokens, each counted as often as it occurs in both."""
     if given == right:
         return 1.0, float(bool(given) or squad_2)
-    common = set(given).intersection(right)
-    if not common:
+    distinct = set(given)
+    shared = len(distinct.intersection(right))
+    if not shared:
         return 0.0, 0.0
-    shared = len(common)
-    if shared < len(given) and shared < len(right):
+    if len(distinct) < len(given) and len(set(right)) < len(right):  # both repeat a token
         shared = (Counter(given) & Counter(right)).total()
     # The official order of operations: not even the last bit differs.
     precision, recall = shared / len(given), shared / len(right)
