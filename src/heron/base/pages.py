@@ -1,7 +1,7 @@
-"""Self-contained HTML pages: styles and scripts are inside the file, nothing is fetched.
+"""Self-contained HTML pages: styles and scripts are in the file, nothing is fetched.
 
-Templates escape every value; only `highlight` builds markup, out of escaped parts. What scripts
-show is stored as JSON and shown as text.
+Templates escape every value; only `highlight` builds markup, from escaped parts. Scripts read their
+content from JSON in the page and show it as text.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def highlight(text: str, markers: Sequence[str]) -> Markup:
-    """Escape a text and set off its markers and what they enclose.
+    """Escape a text and highlight its markers and what they enclose.
 
     Args:
-        text: any text, trusted in nothing.
+        text: any text; nothing in it is trusted.
         markers: opening and closing strings, alternating: start 1, end 1, start 2, end 2.
     """
     if not markers:
@@ -54,7 +54,7 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill one of heron's page templates; every value is escaped, and none may be missing."""
+    """Fill a page template; every value is escaped, and a missing one is an error."""
     return _environment().get_template(template).render(**values)
 
 
@@ -67,7 +67,7 @@ def cards_page(
         template: extends `cards.html.j2`.
         title: names the run and the split.
         synthetic: whether the texts are generated; the page then says so.
-        content: what the page's script shows, in JSON's own types.
+        content: shown by the page's script, in JSON's types.
         values: of the template.
     """
     banner = SYNTHETIC if synthetic else ""
@@ -96,9 +96,10 @@ def escape_json(value: Any) -> str:
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
-    """Find the longest cut (up to `most` characters) with which texts fit into `room` bytes.
+    """Find the length (up to `most` characters) to which texts must be cut to fit `room` bytes.
 
-    None: they need no cut.
+    Returns:
+        None if they need no cut.
     """
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)
@@ -112,14 +113,14 @@ def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
         middle = (low + high + 1) // 2
         fits = float(np.minimum(lengths, middle).sum() * width) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
-    # The average misleads where the long texts are in another alphabet than the short ones.
+    # The average is wrong if long texts are in another alphabet than short ones.
     while low >= SHORTEST and _stored(texts, low) > room:
         low = int(0.95 * low)
     return low
 
 
 def _stored(texts: Iterable[str], longest: int | None) -> int:
-    """How many bytes texts take in the page."""
+    """Count the bytes that texts take in the page."""
     return len(escape_json([clean_text(cut_text(text, longest)) for text in texts]).encode())
 
 
@@ -129,5 +130,5 @@ def cut_text(text: str, longest: int | None) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Replace halves of character pairs, which UTF-8 cannot hold."""
+    """Replace lone surrogates, which UTF-8 cannot hold."""
     return _LONE_SURROGATE.sub("\ufffd", text)

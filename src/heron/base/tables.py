@@ -28,12 +28,12 @@ from heron.base.files import atomic_open, parse_json
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
-# Bytes that are not UTF-8 are decoded to these code points, which no valid UTF-8 can hold: one
-# bad byte then costs its own row and no other. A NUL is valid UTF-8, and part of no text.
+# Bytes that are not UTF-8 are decoded to these code points, which valid UTF-8 does not contain, so
+# that one bad byte costs only its own row. A NUL is valid UTF-8, but belongs in no text.
 _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
-# What else separates the cells of tables that are called CSV or TSV, and how to say so.
+# Separators found in tables that are called CSV or TSV, with their names for messages.
 _DELIMITERS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
-# What a spreadsheet takes for a formula, behind any apostrophes; a number alone does no harm.
+# Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -51,8 +51,8 @@ class Table:
         lines: for each row the 1-based line where it begins (in Parquet, and where several rows of
             JSON share a line, the row's number).
         problems: what could not be read; empty unless `bad_rows="report"`.
-        ids: the line of each id in earlier tables of the same file (see `read_chunks`), to which
-            whoever reads the ids adds; None where this table is the whole file.
+        ids: the line of each id in earlier tables of the same file (see `read_chunks`), extended by
+            the reader of the ids; None where this table is the whole file.
     """
 
     path: Path
@@ -155,7 +155,7 @@ def read_bytes(path: Path) -> bytes:
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`.
 
-    The last is what tools leave behind when they print a missing number into a CSV file.
+    Many tools write `nan` into a CSV file for a missing number.
     """
     if isinstance(value, str):
         return value.strip() in ("", "nan", "NaN")
@@ -163,7 +163,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_blank(value: Any) -> bool:
-    """Tell whether a cell of texts holds nothing: None, NaN or blank. The text `nan` is a text."""
+    """Tell whether a text cell holds nothing: None, NaN or blank, but not the text `nan`."""
     return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
@@ -177,13 +177,13 @@ def cell_text(value: Any) -> str:
 def as_text(value: Any) -> Any:
     """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`.
 
-    Numbers stay as they are. `read_table(..., own=True)` takes it off again, exactly.
+    Numbers are unchanged. `read_table(..., own=True)` removes the apostrophe again.
     """
     is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_live else value
 
 
-def _as_it_was(cell: str) -> str:
+def _without_apostrophe(cell: str) -> str:
     """Undo `as_text`."""
     return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
 
@@ -204,8 +204,8 @@ def read_table(
             quotes.
         bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
             ones as `Table.problems`.
-        own: take off the apostrophe that heron's own CSV has before a text like `=1+1`; for files
-            that heron may have written.
+        own: remove the apostrophe that heron writes before a text like `=1+1`; for files that
+            heron may have written.
         only: the columns to read of a Parquet file, where it has them; None: all.
 
     Raises:
@@ -223,9 +223,8 @@ def read_table(
 def read_chunks(path: Path, size: int) -> Iterator[Table]:
     """Read a table some rows at a time, so that memory does not grow with the file.
 
-    The file is read twice: its columns, and whether it can be read to its end, are known before the
-    first rows come. A JSON list (.json) is in memory as a whole all the same; of Parquet a row
-    group, packed, is.
+    The file is read twice, so that its columns, and whether it can be read to its end, are known
+    before the first rows. A JSON list (.json) is still read as a whole, and Parquet by row group.
 
     Args:
         path: as for `read_table`.
@@ -252,13 +251,13 @@ def read_chunks(path: Path, size: int) -> Iterator[Table]:
 def _table(
     path: Path, found: _Rows, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
-    """Sort what was found in a file into rows and problems.
+    """Divide what was read from a file into rows and problems.
 
     Args:
         path: the file.
         found: lines, and the row or what is wrong with each.
-        undo: take off the apostrophes of `as_text`.
-        columns: those of the whole file, where this is a part of it.
+        undo: remove the apostrophes of `as_text`.
+        columns: of the whole file, where this is a part of it.
     """
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -271,7 +270,10 @@ def _table(
             problems.append(Problem(f"{path}:{line}" if line else str(path), *row))
             continue
         if undo:
-            row = {_as_it_was(column): _as_it_was(cell) for column, cell in row.items()}
+            row = {
+                _without_apostrophe(column): _without_apostrophe(cell)
+                for column, cell in row.items()
+            }
         rows.append(row)
         lines.append(line)
     if not rows and not problems:
@@ -308,12 +310,11 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
 
     Args:
         path: its suffix names the format.
-        chunks: the rows' columns, at least once, the same ones each time. All but the first are
-            asked for while the file is being written; after an error in them, `path` is what it
-            was before.
+        chunks: at least one, all with the same columns. They are consumed while the file is being
+            written; after an error in them, `path` is unchanged.
 
     Raises:
-        DataError: another suffix; nothing has been asked for then.
+        DataError: another suffix.
     """
     path = Path(path)
     if path.suffix not in (".csv", ".jsonl", ".parquet"):
@@ -405,8 +406,8 @@ def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Ro
     elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
         yield 0, _Bad("the text is UTF-16", "save it as UTF-8")
     else:
-        # Lines of JSON end with "\n" alone: U+2028 and the like may stand in strings. CSV has
-        # "\r" as well, which is kept inside of quotes.
+        # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
+        # has "\r" as well, which is kept inside quotes.
         ends = "\n" if suffix == ".jsonl" else ""
         text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
         if suffix == ".jsonl":
@@ -419,7 +420,7 @@ def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Ro
 
 def _read_csv(text: IO[str], delimiter: str) -> _Rows:
     csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
-    # strict: otherwise one quote that is never closed swallows the rest of the file in silence.
+    # strict: otherwise a quote that is never closed silently hides the rest of the file.
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     header: list[str] = []
     while True:
@@ -448,12 +449,12 @@ def _read_csv(text: IO[str], delimiter: str) -> _Rows:
             yield line, _Bad(what, f"the columns are {', '.join(header)}")
         else:
             yield line, dict(zip(header, cells, strict=True))
-        if not header:  # a header that cannot be read: nothing below it has a name
+        if not header:  # the header cannot be read
             return
 
 
 def _other_delimiter(header: Sequence[str], delimiter: str) -> _Bad | None:
-    """Find out whether a header of one cell is several that another sign separates."""
+    """Tell whether a header of one cell has several names with another separator."""
     others = [name for sign, name in _DELIMITERS.items() if sign in header[0] and sign != delimiter]
     if len(header) > 1 or not others:
         return None
@@ -476,7 +477,7 @@ def _read_json(text: str) -> _Rows:
 
 def _read_list(text: str) -> _Rows:
     """Read a JSON list one element at a time, to know on which line each one begins."""
-    decoder = json.JSONDecoder(parse_int=str)  # only where each one ends is asked
+    decoder = json.JSONDecoder(parse_int=str)  # only the ends are needed
     line, counted = 1, 0
     at, separator = _skip_space(text, 0), "["
     while text[at : at + 1] == separator:
@@ -506,9 +507,7 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
     import pyarrow.parquet
 
     with tempfile.TemporaryFile() as unpacked:
-        if (
-            path.suffix.lower() == ".gz"
-        ):  # it is read from its end, which packed files take long for
+        if path.suffix.lower() == ".gz":  # Parquet is read from its end, slow in a packed file
             shutil.copyfileobj(file, unpacked)
             file = unpacked
         try:
