@@ -42,7 +42,7 @@ class Batch:
             between processes (`SharingCollator`).
         whole_sequences: number of sequences of the whole planned batch.
         whole_targets: number of target tokens of the whole planned batch.
-        stands_in: whether it only keeps a process without a share in step.
+        is_stand_in: whether it only keeps a process without a share in step.
     """
 
     tokens_BL: Tensor
@@ -61,7 +61,7 @@ class Batch:
     whole_C: Tensor | None = None
     whole_sequences: int | None = None
     whole_targets: int | None = None
-    stands_in: bool = False
+    is_stand_in: bool = False
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
@@ -126,7 +126,7 @@ class Collator:
             rows_R=torch.from_numpy(rows_R),
             pooled_XP=pooled_XP,
             answers_B2=None if answers_S2 is None else _gather(answers_S2, sequences_B),
-            context_BL=self._context(sequences_B, tokens_BL.shape[1]),
+            context_BL=self._context(sequences_B),
             target_RM=self._targets(rows_R),
         )
 
@@ -151,35 +151,39 @@ class Collator:
         targets_T, offsets_R = self.features.targets_T, self.features.target_offsets_R
         if targets_T is None or offsets_R is None:
             return None
-        lengths_R = offsets_R[rows_R + 1] - offsets_R[rows_R]
-        target_RM = np.full((len(rows_R), int(lengths_R.max(initial=0))), IGNORED, dtype=np.int64)
-        for place, (row, length) in enumerate(zip(rows_R, lengths_R, strict=True)):
-            target_RM[place, :length] = targets_T[offsets_R[row] : offsets_R[row + 1]]
-        return torch.from_numpy(target_RM)
+        return torch.from_numpy(_padded(targets_T, offsets_R, rows_R, IGNORED)[0])
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pad the tokens and make the mask; both are empty where there are stored vectors."""
         features = self.features
         if self.vectors_XP is not None:
             nothing = np.zeros((len(sequences_B), 0), dtype=np.int64)
             return nothing, nothing
-        starts_B = features.offsets_S[sequences_B]
-        lengths_B = features.offsets_S[sequences_B + 1] - starts_B
-        tokens_BL = np.full((len(sequences_B), int(lengths_B.max())), self.pad_id, dtype=np.int64)
-        for place, (start, length) in enumerate(zip(starts_B, lengths_B, strict=True)):
-            tokens_BL[place, :length] = features.tokens_T[start : start + length]
+        tokens_BL, lengths_B = _padded(
+            features.tokens_T, features.offsets_S, sequences_B, self.pad_id
+        )
         mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
         return tokens_BL, mask_BL.astype(np.int64)
 
-    def _context(self, sequences_B: np.ndarray, length: int) -> Tensor | None:
+    def _context(self, sequences_B: np.ndarray) -> Tensor | None:
         """Mark the tokens of the text that holds the answer; None for other tasks."""
-        chars_T2, offsets_S = self.features.chars_T2, self.features.offsets_S
+        chars_T2 = self.features.chars_T2
         if chars_T2 is None or self.vectors_XP is not None:
             return None
-        context_BL = np.zeros((len(sequences_B), length), dtype=bool)
-        for place, sequence in enumerate(sequences_B):
-            start, end = offsets_S[sequence], offsets_S[sequence + 1]
-            context_BL[place, : end - start] = chars_T2[start:end, 0] >= 0
-        return torch.from_numpy(context_BL)
+        start_BL, _ = _padded(chars_T2[:, 0], self.features.offsets_S, sequences_B, -1)
+        return torch.from_numpy(start_BL >= 0)
+
+
+def _padded(
+    values: np.ndarray, offsets: np.ndarray, rows: np.ndarray, fill: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put the values of some rows side by side, int64 `[rows, longest]`; also gives the lengths."""
+    starts = offsets[rows]
+    lengths = offsets[rows + 1] - starts
+    found = np.full((len(rows), int(lengths.max(initial=0))), fill, dtype=np.int64)
+    for place, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+        found[place, :length] = values[start : start + length]
+    return found, lengths
 
 
 def _ranges(starts_U: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,5 +235,5 @@ class SharingCollator:
         )
         if not len(mine_U):
             nothing_R = torch.full_like(batch.labels_R, UNLABELLED)
-            batch = replace(batch, labels_R=nothing_R, stands_in=True)
+            batch = replace(batch, labels_R=nothing_R, is_stand_in=True)
         return batch

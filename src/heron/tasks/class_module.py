@@ -158,7 +158,7 @@ class ClassificationModule(TaskModule):
 
 def _output(loss: Tensor | None, logits_RC: Tensor, batch: Batch) -> StepOutput:
     """Make a batch's output, without rows where they are only placeholders."""
-    rows = 0 if batch.stands_in else len(batch)
+    rows = 0 if batch.is_stand_in else len(batch)
     return StepOutput(loss, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])
 
 

@@ -63,7 +63,7 @@ def test_mean_of_the_shares_losses_and_gradients_is_that_of_the_batch(
     losses, rows = [], []
     for rank in range(count):
         batch = SharingCollator(collate, 4, rank, count)(batch_U)
-        assert batch.stands_in == (rank >= units)
+        assert batch.is_stand_in == (rank >= units)
         output = module.step(batch)
         losses.append(output.loss)
         rows += output.rows_R.tolist()

@@ -75,7 +75,7 @@ def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
     """
     if batch.whole_sequences is None:
         return loss_B.mean()
-    counted = 0.0 if batch.stands_in else ranks.ranks() / batch.whole_sequences
+    counted = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_sequences
     return loss_B.sum() * counted
 
 
@@ -112,7 +112,7 @@ class ExtractionModule(TaskModule):
         output = SpanOutput(
             loss, batch.labels_R, batch.rows_R, batch.owners_B, observed_R3, candidates
         )
-        return output.without_rows() if batch.stands_in else output
+        return output.without_rows() if batch.is_stand_in else output
 
     def step(self, batch: Batch) -> SpanOutput:
         """Run one batch forward."""

@@ -76,7 +76,7 @@ class SummarizationModule(TaskModule):
         gold_N = batch.target_RM[known_RM]
         loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
         loss = _mean_over_tokens(loss_N.sum(), known_RM, batch)
-        rows = 0 if batch.stands_in else len(batch)
+        rows = 0 if batch.is_stand_in else len(batch)
         observed_R3 = _observed(seen_N3, known_RM)[:rows] if looks else None
         return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
@@ -106,7 +106,7 @@ class SummarizationModule(TaskModule):
 
     def write(self, batch: Batch) -> Written:
         """Summarize a batch, but no placeholder rows."""
-        if batch.stands_in:
+        if batch.is_stand_in:
             batch = part_of(batch, torch.zeros_like(batch.rows_R, dtype=torch.bool))
         if not len(batch):
             return Written(batch.rows_R.cpu(), torch.zeros(0, 0, dtype=torch.int64))
@@ -188,4 +188,4 @@ def _mean_over_tokens(loss: Tensor, known_RM: Tensor, batch: Batch) -> Tensor | 
         return loss / tokens if bool(tokens) else None
     if not batch.whole_targets:
         return None
-    return loss * (0.0 if batch.stands_in else ranks.ranks() / batch.whole_targets)
+    return loss * (0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_targets)

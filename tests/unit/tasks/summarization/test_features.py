@@ -88,7 +88,7 @@ def test_every_share_knows_the_whole_batch_s_target_tokens(tokenizer):
     for rank in range(4):
         batch = SharingCollator(collate, 1, rank, 4)(units_U)
         assert batch.whole_targets == whole
-        assert batch.stands_in == (rank == 3)
+        assert batch.is_stand_in == (rank == 3)
 
 
 def test_features_are_the_same_when_they_are_opened_again(tokenizer, tmp_path):
