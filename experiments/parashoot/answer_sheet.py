@@ -1,4 +1,4 @@
-"""A sheet on which people judge gold answers, and what their marks add up to.
+"""Sheets on which people judge gold answers, and the statistics of their marks.
 
 Source: ParaShoot, section 3.1 and Table 2.
 """
@@ -39,9 +39,9 @@ class Judged:
         guid: the question's.
         group: its article, or its context.
         answer: as annotated.
-        size: `minimal`, `too long`, `too short`, or `wrong` where no size was marked.
+        size: `minimal`, `too long`, `too short`, or `wrong` without a marked size.
         correct: whether it answers the question.
-        corrected: the minimal answer; None where nobody wrote one.
+        corrected: the minimal answer, if it was written.
     """
 
     guid: str
@@ -53,7 +53,7 @@ class Judged:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as long the longer of answer and correction is, in words."""
+        """Words of the longer of answer and correction, divided by those of the shorter one."""
         if self.corrected is None or self.size not in (TOO_LONG, TOO_SHORT):
             return None
         lengths = sorted((len(self.answer.split()), len(self.corrected.split())))
@@ -64,16 +64,16 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
     """Draw answered questions and write the sheet, in file order.
 
     Args:
-        path: a CSV file that is not there yet: a sheet may hold somebody's work.
+        path: a new CSV file.
         examples: a split.
-        sample: how many questions to draw, without replacement.
-        seed: the same seed draws the same guids, whatever their order in the file.
+        sample: number of questions, drawn without replacement.
+        seed: the same seed draws the same guids, in any order of the file.
 
     Returns:
-        How many questions could have been drawn.
+        Number of answered questions.
 
     Raises:
-        ConfigError: the file is there, is no CSV, or there are not that many questions.
+        ConfigError: the file exists or is not CSV, or there are too few questions.
     """
     if path.suffix != ".csv":
         raise ConfigError(f"sheet={path}: a sheet is a .csv file")
@@ -86,7 +86,7 @@ def write_sheet(path: Path, examples: Sequence[Example], sample: int, seed: int)
     drawn = np.random.default_rng(seed).choice(sorted(answered), sample, replace=False).tolist()
     chosen = set(drawn)
     with atomic_open(path) as file:
-        file.write("\ufeff")  # spreadsheet programs take a file without it for Latin letters
+        file.write("\ufeff")  # without it, spreadsheet programs do not expect UTF-8
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(COLUMNS)
         for guid, example in answered.items():
@@ -107,10 +107,10 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
     """Read a filled sheet.
 
     Returns:
-        The judged answers, and how many rows nobody has judged.
+        The judged answers, and the number of rows that are not judged.
 
     Raises:
-        DataError: marks that contradict each other or cannot be read, by line; all at once.
+        DataError: unreadable or contradictory marks; names all lines.
     """
     table = read_table(path, own=True)
     table.require("guid", "context", "answer", *_MARKS, _CORRECTED)
@@ -137,10 +137,10 @@ def read_sheet(path: Path) -> tuple[list[Judged], int]:
 
 
 def _judge(row: Mapping[str, Any]) -> Judged | None:
-    """Read one row; None where nothing is filled in.
+    """Read one row; None where it is empty.
 
     Raises:
-        ValueError: what is wrong, and how to fix it.
+        ValueError: the problem and its fix.
     """
     correct, *sizes = [read_mark(name, cell_text(row[name])) for name in _MARKS]
     corrected = cell_text(row[_CORRECTED]).strip() or None
@@ -168,7 +168,7 @@ def _check_correction(corrected: str, answer: str, context: str, size: str) -> N
     short, long = len(corrected.split()), len(answer.split())
     if size == MINIMAL and corrected != answer.strip():
         raise ValueError(f"minimal, yet corrected to '{corrected}'", "too_long or too_short?")
-    # Half a word may be what is too much (a prefix): only more words than before are a mistake.
+    # A correction may remove half a word (a prefix), but must not have more words.
     if size == TOO_LONG and (short > long or len(corrected) >= len(answer)):
         raise ValueError(f"too long, yet corrected to '{corrected}'", "a shorter one is expected")
     if size == TOO_SHORT and (short < long or len(corrected) <= len(answer)):
@@ -190,18 +190,18 @@ def quality_table(judged: Sequence[Judged], empty: int) -> Table:
 
 
 def measure_ceiling(judged: Sequence[Judged], seed: int = 0) -> Measured:
-    """Compute what a perfect system would get against these gold answers.
+    """Compute the scores of a perfect system against these gold answers.
 
     Args:
         judged: the sheet.
-        seed: of the interval's resamples (articles).
+        seed: of the resampled articles, for the interval.
     """
     minimal = sum(one.size == MINIMAL for one in judged) / len(judged)
     ratios = [ratio for one in judged if (ratio := one.ratio) is not None]
     mean = float(np.mean(ratios)) if ratios else None
     if any(one.corrected is None for one in judged if one.size in (TOO_LONG, TOO_SHORT)):
         return Measured(minimal, mean, None)
-    # A wrong answer that nobody corrected shares nothing with the right one.
+    # A wrong answer without a correction has no word of the right one.
     best = [one.corrected or ("" if one.size == WRONG else one.answer) for one in judged]
     f1 = item_scores(best, [[one.answer] for one in judged], no_answer=False)["f1"]
     return Measured(minimal, mean, group_mean(f1, [one.group for one in judged], seed))

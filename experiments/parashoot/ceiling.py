@@ -1,9 +1,7 @@
-"""The annotation ceiling: the token F1 of a perfect system against gold answers that are no
-minimal spans.
+"""The annotation ceiling: the token F1 of a perfect system if gold answers are not minimal.
 
-A minimal answer inside a gold answer that is r times as long has precision 1 and recall 1/r, so
-its F1 is 2/(1 + r), and no system that answers minimally can get more. The same holds for a gold
-answer that is too short, with r the other way round.
+A minimal answer inside a gold answer that is r times as long has precision 1 and recall 1/r, so its
+F1 is 2/(1 + r). The same holds for gold answers that are too short, with the inverse of r.
 
 Source: ParaShoot, section 3.1 and Table 2.
 Deviates: the paper puts 2.5 times and 57 % into this formula and prints a ceiling of .84; they give
@@ -24,13 +22,13 @@ _NOTE = (
 
 
 class Measured(NamedTuple):
-    """What a sheet says of the ceiling.
+    """The ceiling by a sheet.
 
     Args:
         minimal: share of the judged answers that are minimal, a fraction.
-        ratio: mean over the others of how many times as long they are as the corrected answer, in
-            words (or the other way round, whichever is above 1); None where none was corrected.
-        score: mean F1 of the corrected answers, with its interval; None where a correction lacks.
+        ratio: mean over the others of the length of the longer of answer and correction divided by
+            that of the shorter one, in words; None without corrections.
+        score: mean F1 of the corrected answers, with its interval; None if corrections are missing.
     """
 
     minimal: float
@@ -39,7 +37,7 @@ class Measured(NamedTuple):
 
 
 def best_f1(ratio: float) -> float:
-    """Compute the F1 of a minimal answer against one that holds it and is `ratio` times as long."""
+    """Compute the F1 of a minimal answer against one with it that is `ratio` times as long."""
     return 2 / (1 + ratio)
 
 
@@ -54,12 +52,12 @@ def ceiling(minimal: float, ratio: float) -> float:
 
 
 def needed_ratio(wanted: float, minimal: float) -> float:
-    """Compute how many times as long the other answers must be for a ceiling of `wanted`."""
+    """Compute the ratio of the other answers that gives a ceiling of `wanted`."""
     return 2 * (1 - minimal) / (wanted - minimal) - 1
 
 
 def ceiling_table(measured: Measured) -> Table:
-    """Lay out the paper's arithmetic and a sheet's beside each other."""
+    """Compare the paper's calculation with that of a sheet."""
     needed = needed_ratio(_PAPER_CEILING, _PAPER_MINIMAL)
     rows: list[tuple[Cell, ...]] = [
         ("ParaShoot, as printed", *_shown(_PAPER_MINIMAL, _PAPER_RATIO, _PAPER_F1, _PAPER_CEILING)),
@@ -80,6 +78,6 @@ def _computed(minimal: float, ratio: float) -> tuple[Cell, ...]:
 
 
 def _shown(minimal: float, ratio: float, f1: float, printed: float) -> tuple[Cell, ...]:
-    """Give numbers the digits that the paper prints."""
+    """Round as the paper does."""
     digits = (".2f", ".1f", ".2f", ".2f")
     return tuple(map(Formatted, (minimal, ratio, f1, printed), digits))

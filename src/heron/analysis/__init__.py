@@ -1,1 +1,1 @@
-"""`heron analyze`: where a run is right and where it is not, and what its data is made of."""
+"""`heron analyze`: the scores of a run by slice, and the statistics of a data set."""

@@ -1,4 +1,4 @@
-"""Statistics of a data set as it was shipped, and sheets on which people judge its answers."""
+"""Statistics of a data set's files, and sheets on which people judge its answers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from heron.tasks.task import task_of
 
 
 def describe_data(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
-    """Describe every split file that is there, or draw a sheet of its answers (`sheet=`).
+    """Describe the split files that are there, or draw a sheet of their answers (`sheet=`).
 
     Args:
-        options: of the command; what is wrong with them is said before any data is read.
+        options: of the command; checked before any data is read.
         overrides: `data.<key>=` words.
 
     Returns:
-        The files written: `statistics.md`, `statistics.json` and the task's own.
+        The files written: `statistics.md`, `statistics.json` and those of the task.
     """
     assert options.data is not None
     config = configure(options.data, overrides)

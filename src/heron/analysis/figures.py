@@ -1,4 +1,4 @@
-"""The figure of an analysis: scores by slice, as PNG bytes."""
+"""The figure of an analysis: scores by slice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heron.base.plots import FAINT, ORANGE, QUIET, STYLE, png
 from heron.tasks.analysis import Drawn
 from heron.tasks.slices import Slicing
 
-_LINE = 95  # letters of a sheet's title in one line
+_LINE = 95  # characters of the title in one line
 
 
 def slices_figure(
@@ -25,15 +25,15 @@ def slices_figure(
     group: str = "article",
     zoomed: bool = False,
 ) -> bytes:
-    """Draw scores with their intervals, slice by slice, a panel for each slicing.
+    """Draw scores with their intervals, one panel for each slicing, as PNG.
 
     Args:
-        slicings: what to draw.
-        title: of the sheet.
+        slicings: one panel each.
+        title: of the figure.
         overall: the first score of the whole split, a fraction, drawn as a line.
-        drawn: which scores, and how.
-        group: what intervals draw.
-        zoomed: end the axis above the largest score instead of at 1.
+        drawn: the scores.
+        group: the unit that intervals resample.
+        zoomed: whether the axis ends above the largest score instead of at 1.
     """
     largest = _largest(slicings, drawn) if zoomed else 1.0
     with matplotlib.rc_context(STYLE):
@@ -55,7 +55,7 @@ def slices_figure(
 
 
 def _largest(slicings: Sequence[Slicing], drawn: Sequence[Drawn]) -> float:
-    """Find where an axis may end that shows every score."""
+    """Choose the end of an axis that shows every score."""
     slices = [one for slicing in slicings for one in slicing.slices]
     highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
     return min(1.0, 1.1 * max(highs, default=1.0)) or 1.0
@@ -87,7 +87,7 @@ def _draw_score(axes: Axes, slicing: Slicing, drawn: Drawn) -> None:
 
 
 def _label(axes: Axes, slicing: Slicing, largest: float) -> None:
-    # Latin names only beside digits: matplotlib does not order right-to-left text.
+    # matplotlib does not order right-to-left text; names of slices are Latin.
     sizes = [f"(n={len(one.rows_M):,})" for one in slicing.slices]
     names = [f"{o.name.replace('_', ' ')}  {n}" for o, n in zip(slicing.slices, sizes, strict=True)]
     axes.set_yticks(range(len(names)), names)

@@ -1,4 +1,4 @@
-"""Files of an analysis: tables as JSON with full precision and as Markdown, texts, pictures."""
+"""The files of an analysis: tables as JSON and Markdown, texts, figures."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def write_outcome(
     Args:
         found: the analysis.
         target: folder of the files.
-        stem: name of the files of its tables, `.md` and `.json`.
-        facts: definitions that the numbers depend on.
+        stem: of the files with tables, `.md` and `.json`.
+        facts: definitions that the numbers depend on, for JSON.
         more: further files by name.
     """
     print_tables(found.tables)
@@ -43,12 +43,11 @@ def write_outcome(
 
 def write_tables(path: Path, facts: Mapping[str, Any], tables: Sequence[Table]) -> Path:
     """Write facts and tables as JSON, with full precision."""
-    write_json(path, {**facts, "tables": [_plain(table) for table in tables]})
+    write_json(path, {**facts, "tables": [_as_json(table) for table in tables]})
     return path
 
 
-def _plain(table: Table) -> dict[str, Any]:
-    """Turn a table into JSON's own types, with full precision."""
+def _as_json(table: Table) -> dict[str, Any]:
     rows = [
         {column: _value(cell) for column, cell in zip(table.columns, row, strict=True)}
         for row in table.rows

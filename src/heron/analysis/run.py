@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
-    """Slice a run's predictions and write what its task's analyses find.
+    """Run the analyses of a run's predictions.
 
     Args:
         options: of the command.
@@ -35,7 +35,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
 
     Raises:
         ConfigError: a wrong option, or no such predictions.
-        DataError: files that cannot be read, or of other data.
+        DataError: unreadable files, or files of other data.
     """
     assert options.run is not None
     analysis = open_analysis(options, overrides)
@@ -47,7 +47,7 @@ def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]
 
 
 def open_analysis(options: AnalyzeOptions, overrides: Sequence[str] = ()) -> RunAnalysis:
-    """Open the analyses of a run's split; its predictions are read when they are needed.
+    """Open the analyses of a run's split; its predictions are read on first use.
 
     Raises:
         ConfigError: a wrong option, or no such run.
@@ -93,9 +93,9 @@ def _split(
 
 
 def _write(analysis: RunAnalysis, by: str, target: Path) -> list[Path]:
-    """Do one analysis and write what it finds."""
+    """Run one analysis and write its files."""
     found, split = analysis.run(by), analysis.split
-    # Names of splits hold dots where a further data set is meant: no with_suffix.
+    # No with_suffix, because names of splits of further data sets have dots.
     stem = f"{split.name}-{by.replace('/', '_')}"
     facts = {"split": split.name, "by": by, **found.facts}
     if not found.slicings:

@@ -1,4 +1,4 @@
-"""One text or two to `Features`: a pair in one sequence or apart, one text alone, in windows.
+"""Texts and pairs of texts to `Features`: in one sequence, in two, or in windows.
 
 Shape suffixes: S sequences, R rows.
 """
@@ -14,8 +14,7 @@ from heron.base.errors import Problem
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
-# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
-_CHUNK = 4096
+_CHUNK = 4096  # examples tokenized at once; more would need more memory and save no time
 
 
 def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOptions) -> Features:
@@ -24,13 +23,13 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     Args:
         examples: each with `text_pair`, unless `options.input` is `text` or `premise`.
         tokenizer: a fast Hugging Face tokenizer.
-        options: `input` is `text` (the only one), `pair` (one sequence by the tokenizer's own pair
-            template, or by `separator`), `premise` or `hypothesis` (that text alone), or `separate`
-            (premise, then hypothesis, each in a sequence of its own).
+        options: `input` is `text` (the only text), `pair` (one sequence by the tokenizer's pair
+            template, or with `separator`), `premise` or `hypothesis` (one text of a pair), or
+            `separate` (a sequence for the premise, then one for the hypothesis).
 
     Returns:
-        The features. A row whose text the length limit cuts is marked in `truncated_R`; a pair
-        whose second text alone leaves no room for the first is in `refused`.
+        The features. `truncated_R` marks rows that the length limit cuts; a pair whose second text
+        leaves no room for the first is in `refused`.
     """
     refused = _too_long(examples, tokenizer, options)
     left_out = {problem.where for problem in refused}
@@ -60,7 +59,7 @@ def text_features(examples: Sequence[Example], tokenizer: Any, options: FeatureO
     )
 
 
-# One row: its sequences, each with the place where its second text begins; and whether it was cut.
+# One row: its sequences, each with the start of its second text; and whether it was cut.
 _Row = tuple[list[tuple[np.ndarray, int]], bool]
 
 
@@ -80,7 +79,7 @@ def _encode_texts(
     windows = options.overflow == "windows"
     encoded = tokenizer(
         *map(list, zip(*texts, strict=True)),
-        # One text is cut at its end whatever the policy for two.
+        # A single text is always cut at its end.
         truncation="longest_first" if single else options.truncation,
         max_length=options.max_length,
         return_overflowing_tokens=windows,
@@ -90,7 +89,7 @@ def _encode_texts(
     rows: list[_Row] = [([], False) for _ in texts]
     for encoding, row in zip(encoded.encodings, sources, strict=True):
         parts, cut = rows[row]
-        # With windows nothing is lost: the overflow is the next window.
+        # With windows nothing is cut: the overflow is the next window.
         rows[row] = (
             [*parts, (token_ids(encoding.ids), second_start(encoding))],
             cut or (bool(encoding.overflowing) and not windows),
@@ -99,7 +98,7 @@ def _encode_texts(
 
 
 def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, ...]:
-    """Choose the text, or the two texts, that one sequence holds."""
+    """Choose the text or the two texts of a sequence."""
     hypothesis = example.text_pair or ""
     if form in ("text", "premise"):
         return (example.text,)
@@ -112,7 +111,7 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
 
 
 def second_start(encoding: Any) -> int:
-    """Find where segment 1 begins; -1 for tokenizers with one segment."""
+    """Find the first token of segment 1; -1 for tokenizers with one segment."""
     types = encoding.type_ids
     return types.index(1) if 1 in types else -1
 
@@ -120,7 +119,7 @@ def second_start(encoding: Any) -> int:
 def _too_long(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
 ) -> list[Problem]:
-    """Find pairs whose text that must stay whole leaves no room for the one that may be cut."""
+    """Find pairs in which the text that is never cut leaves no room for the other one."""
     whole = {"only_first": "hypothesis", "only_second": "premise"}.get(options.truncation)
     if options.input != "pair" or options.separator is not None or not whole:
         return []
@@ -128,7 +127,7 @@ def _too_long(
     also = ""
     fix = ("encoder.truncation=longest_first cuts both", "encoder.max_length allows more")
     if options.overflow == "windows":
-        room -= options.stride  # each window must hold something new
+        room -= options.stride  # each window needs a new token
         also = f", after the {options.stride} that windows share,"
         fix = ("a smaller encoder.stride allows more", "a larger encoder.max_length allows more")
     problems = []
@@ -150,6 +149,6 @@ def _too_long(
 
 
 def _fits(example: Example, tokenizer: Any, options: FeatureOptions) -> bool:
-    """Tell whether a pair needs no cutting at all."""
+    """Tell whether a pair fits without being cut."""
     ids = tokenizer(*_texts(example, options, "pair"))["input_ids"]
     return len(ids) <= options.max_length

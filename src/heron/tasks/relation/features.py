@@ -1,4 +1,4 @@
-"""Relation examples to `Features`: each marked pair in a sequence of its own, or whole windows.
+"""Relation examples to `Features`: one sequence for each marked pair, or for each window.
 
 Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequence.
 """
@@ -16,8 +16,7 @@ from heron.data.examples import Example, Span
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 from heron.data.markers import mark
 
-# Encodings of the tokenizer weigh kilobytes each: more at once would cost memory, not save time.
-_CHUNK = 4096
+_CHUNK = 4096  # texts tokenized at once; more would need more memory and save no time
 
 
 def relation_features(
@@ -62,7 +61,7 @@ def relation_features(
                     continue
                 places = (*located[0], *located[1], *(opened or (-1, -1)))
                 found.append((len(used), *places, row, where[1]))
-            if len(found) > before:  # a batch of others would have nothing to learn
+            if len(found) > before:  # no sequence without rows
                 used.append(token_ids(encoding.ids))
     table = np.asarray(found, dtype=np.int64).reshape(-1, 9)
     kept = [examples[index] for index in table[:, 7]]
@@ -82,7 +81,7 @@ def relation_features(
 
 
 def _sequences(examples: Sequence[Example], options: FeatureOptions) -> np.ndarray:
-    """Number the text that each example is read in, int64."""
+    """Number the sequence of each example, int64; examples with the same window share one."""
     if options.input != "window":
         return np.arange(len(examples))
     places: dict[str, int] = {}
@@ -92,11 +91,11 @@ def _sequences(examples: Sequence[Example], options: FeatureOptions) -> np.ndarr
 def _lay_out(
     example: Example, options: FeatureOptions
 ) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
-    """Write the text that an example is read in, and say where mentions and markers stand there."""
+    """Write the text of an example's sequence; returns it with the spans of events and markers."""
     if options.input == "window":
         return example.text, example.spans, ()
     marked = mark(example.text, example.spans, options.markers)
-    # A closing marker stands one space behind its event.
+    # One space separates a closing marker from its event.
     closings = [
         Span(span.end + 1, span.end + 1 + len(options.markers[2 * event + 1]))
         for event, span in enumerate(marked.spans)
@@ -107,10 +106,10 @@ def _lay_out(
 def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, int]:
     """Find the first and last token that overlap a span of characters.
 
-    A span may end behind its last token: some tokenizers strip accents and Hebrew points.
+    A span may end after its last token, because some tokenizers strip accents and Hebrew points.
 
     Raises:
-        LookupError: no token does, or the text was cut before the span's end.
+        LookupError: no token overlaps, or the text is cut before the end of the span.
     """
     start_L, end_L = offsets_L2[:, 0], offsets_L2[:, 1]
     tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
