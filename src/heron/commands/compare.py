@@ -6,10 +6,14 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from heron.base.cells import to_csv, to_markdown
 from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_file, write_json
+from heron.base.terminal import print_tables
 from heron.config.options import parse_options
 from heron.results.comparing import CompareOptions, compare
 from heron.results.comparison import Comparison
+from heron.results.comparison_tables import tables, to_json
 from heron.results.finding import find_systems
 
 
@@ -20,9 +24,6 @@ def run(arguments: Sequence[str]) -> int:
         ConfigError: unknown options, systems, metrics; one system only; no predictions.
         DataError: everything wrong with the prediction files.
     """
-    from heron.base.terminal import print_tables
-    from heron.results.comparison_tables import tables
-
     words, rest = _split_words(arguments)
     options = parse_options(CompareOptions, rest)
     if not words:
@@ -40,10 +41,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[Path]:
     """Write compare.md (all tables), compare.csv (the systems) and compare.json (everything)."""
-    from heron.base.cells import to_csv, to_markdown
-    from heron.base.files import write_file, write_json
-    from heron.results.comparison_tables import tables, to_json
-
     shown = tables(comparison, split)
     paths = [Path(folder) / f"compare.{suffix}" for suffix in ("md", "csv", "json")]
     texts = "\n".join(to_markdown(table) for table in shown if table.rows), to_csv(shown[0])

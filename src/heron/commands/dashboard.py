@@ -9,6 +9,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.config.options import parse_folder
+from heron.reports.dashboard import dashboard_page
 from heron.results.collect import collect, is_run
 
 
@@ -57,8 +58,6 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
     Raises:
         ConfigError: `folder` holds no runs, or is a single run.
     """
-    from heron.reports.dashboard import dashboard_page
-
     folder = Path(folder)
     runs = collect(folder)
     if is_run(folder):

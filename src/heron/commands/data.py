@@ -14,8 +14,10 @@ from heron.base.errors import ConfigError, DataError
 from heron.base.folders import data_sets, default_cache_dir, default_data_dir
 from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import DataFolders, parse_with_data
+from heron.config.overrides import configure
 from heron.data.download import fetch
 from heron.data.examples import Example, count_mended
+from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
@@ -44,7 +46,6 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{words[0]}: name the data set, heron data NAME {words[0]}")
         print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
         return 0
-    from heron.config.overrides import configure
 
     config = configure(options.name, words)
     if options.fetch and (problems := fetch(inspect(config, data_dir, cache_dir), data_dir)):
@@ -90,8 +91,6 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
     if config.generator:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
-        from heron.data.readers import load_with_report
-
         loaded = load_with_report(config, data_dir, cache_dir)
         lines += ["", "splits as a run sees them"]
         lines += [_split_table(loaded.examples, config.label_order)]

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, open_run
+from heron.base.tables import table_stem
+from heron.base.terminal import print_tables
 from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
 from heron.config.overrides import (
@@ -24,6 +27,10 @@ from heron.config.overrides import (
     sort_words,
 )
 from heron.config.schema import BertScoreConfig
+from heron.data.readers import of_split
+from heron.data.user_files import read_rows
+from heron.metrics.names import further_scores
+from heron.results.collect import headline_of
 from heron.tasks.summarization.bertscore import require_asked, sign_asked, write_scores
 from heron.tasks.task import text_scores
 
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
 Scores = dict[str, float]
 
-# What a run's own splits can be scored under, and what a file can.
+# Keys for scoring a run's own splits, and for scoring a file.
 _OF_SPLITS = (*SETTINGS, RUN_CODE, *PLACES)
 _OF_FILES = TAKES["evaluate"]
 
@@ -44,12 +51,10 @@ class EvaluateOptions(BertScoreOptions):
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
-        split: which of the run's own splits.
+        split: a split of the run's own data.
         input: a labelled file to score on instead.
-        data: where the run's data sets lie now; default: where they lay in training.
+        data: folder of the run's data sets; default: as in training.
         out: a JSON file for the scores.
-
-    Of summaries also `bertscore=` and what belongs to it: `heron.config.bertscore`.
     """
 
     run: list[Path]
@@ -74,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
     folders = [open_run(path) for path in options.run]
     with advising(_OF_SPLITS if options.input is None else _OF_FILES):
         systems = _open(folders, options, asked, points, words.run_code)
-        require_asked(systems[0].config.task.bertscore)  # what is missing is missing now
+        require_asked(systems[0].config.task.bertscore)  # before minutes of predictions
         split, examples = _examples(systems[0], options, words.data)
         found, signature = _score(systems, examples, "" if options.input else split)
     title = f"{', '.join(str(folder.path) for folder in folders)} on {split}"
@@ -92,12 +97,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _refuse_of_files(words: Sequence[str]) -> None:
-    """Refuse keys that would make other rows of a split than training had."""
+    """Refuse keys that would change the rows of a split of the run."""
     for key in (word.partition("=")[0] for word in words):
         if key not in _OF_SPLITS:
             raise ConfigError(
-                f"{key}: says how the file of input=FILE is read; a run's own splits are read as "
-                "in training"
+                f"{key}: applies to the file of input=FILE; a run's own splits are read as in "
+                "training"
             )
 
 
@@ -125,9 +130,7 @@ def _open(
 def _score(
     systems: Sequence[Trained], examples: Sequence[Example], split: str
 ) -> tuple[list[Scores], str | None]:
-    """Score every system on the same rows; beside the scores BERTScore's signature."""
-    from heron.data.readers import of_split
-    from heron.metrics.names import further_scores
+    """Score every system on the same rows; also returns BERTScore's signature."""
     from heron.tasks.summarization.predictions import SummaryPredictions
     from heron.training.inference import predict_each
 
@@ -148,8 +151,7 @@ def _score(
 def _examples(
     trained: Trained, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
-    """Read what is to be scored, and what it is called."""
-    from heron.base.tables import table_stem
+    """Read the examples to score; returns the split's or file's name, too."""
     from heron.training.inference import read_splits, require_unseen
 
     if options.input is not None:
@@ -167,8 +169,6 @@ def _read_file(trained: Trained, path: Path, words: Sequence[str]) -> list[Examp
     Raises:
         DataError: rows that cannot be used, or none that can be scored.
     """
-    from heron.data.user_files import read_rows
-
     paths, data = trained.config.paths, override(trained.config.data, words)
     rows = read_rows(path, data, "required", "raise", Path(paths.data), Path(paths.cache))
     left_out = Counter(reason for reason, _ in rows.dropped)
@@ -191,9 +191,6 @@ def _show(title: str, scores: Scores, signature: str | None) -> None:
 
 def _compare(title: str, points: Sequence[Mapping[str, int]], found: Sequence[Scores]) -> None:
     """Print one line for each setting."""
-    from heron.base.cells import Cell, Interval, Table
-    from heron.base.terminal import print_tables
-    from heron.results.collect import headline_of
 
     def cell(scores: Scores, name: str) -> Cell:
         low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")

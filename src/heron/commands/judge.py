@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from heron.base.errors import ConfigError, DataError, nearest
+from heron.base.terminal import print_tables
 from heron.config.options import parse_options
 
 STEPS = ("sample", "collect")
@@ -43,7 +44,6 @@ def _sample(arguments: Sequence[str]) -> int:
 
 
 def _collect(arguments: Sequence[str]) -> int:
-    from heron.base.terminal import print_tables
     from heron.judging.collecting import CollectOptions, collect_study
 
     options = parse_options(CollectOptions, arguments)

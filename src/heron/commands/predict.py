@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.run_folder import open_run
+from heron.base.tables import table_stem, write_chunks
 from heron.config.options import parse_options
 from heron.config.overrides import (
     TAKES,
@@ -21,6 +22,8 @@ from heron.config.overrides import (
     read_points,
     sort_words,
 )
+from heron.data.user_files import read_parts, read_rows
+from heron.tasks.qa.squad import place_of
 from heron.tasks.task import text_scores
 
 if TYPE_CHECKING:
@@ -40,17 +43,16 @@ class PredictOptions:
 
     Args:
         run: a finished run folder, or several with commas between: the mean of their logits.
-        input: CSV, JSONL or Parquet with the text columns of the run's data set (`text` in its
-            marked form, or premise and hypothesis). It is predicted `CHUNK` rows at a time, so that
-            memory does not grow with it; batches end with a chunk, so in a longer file
-            probabilities may differ in their last bits from those of the rows alone.
+        input: CSV, JSONL or Parquet with the text columns of the run's data set. It is read
+            `CHUNK` rows at a time, so memory does not grow with it. Batches end with a chunk, so
+            probabilities of longer files may differ in their last bits.
         text: one text instead of a file; its label is printed.
-        text_pair: the second text that goes with it, for runs on pairs.
+        text_pair: its second text, for runs on pairs.
         context: another name of `text`, for runs that answer questions.
         question: another name of `text_pair`.
         out: where predictions go; default `<input>.predictions.csv` beside the input.
         cache: folder for tokenized features.
-        data: where the run's data sets lie now, as far as reading needs one.
+        data: folder of the run's data sets; default: as in training.
     """
 
     run: list[Path]
@@ -109,9 +111,6 @@ def _check(options: PredictOptions) -> None:
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
-    from heron.base.tables import table_stem, write_chunks
-    from heron.data.user_files import read_parts
-    from heron.tasks.qa.squad import place_of
 
     paths = trained.config.paths
     found: list[Problem] = []
@@ -166,7 +165,6 @@ def _asks(trained: Trained) -> bool:
 
 
 def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
-    from heron.data.user_files import read_rows
 
     paths = trained.config.paths
     return read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))
