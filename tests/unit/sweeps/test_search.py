@@ -21,11 +21,10 @@ from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.config.compose import Composition, compose_and_run
 from heron.config.stored import resolve
-from heron.sweeps.journal import Journal
 from heron.sweeps.ledger import JOURNAL, JobList
 from heron.sweeps.search import Search
 from heron.sweeps.start import run_search
-from heron.sweeps.study import _storage
+from heron.sweeps.study import Journal, _storage
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 from small_runs import TINY, heron
