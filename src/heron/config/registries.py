@@ -139,7 +139,12 @@ for _name, _width, _inputs in (
 
 # From a head's configuration, P and C to a module that maps pooled_XP to logits_XC.
 CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
-    "classifier", {name: f"heron.models.heads:{name}" for name in ("linear", "mlp", "per_event")}
+    "classifier",
+    {
+        "linear": "heron.models.heads:linear",
+        "mlp": "heron.models.heads:mlp",
+        "per_event": "heron.models.repository_heads:per_event",
+    },
 )
 
 # Whole heads (`head.module`): from a head's configuration, D and C to a `heron.models.heads.Head`.

@@ -19,7 +19,7 @@ from heron.base.files import fingerprint, sha256_file
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
-from heron.data.collate import Collator, SharingCollator
+from heron.data.collate import Collator
 from heron.data.examples import Example
 from heron.data.features import (
     FEATURES_VERSION,
@@ -167,6 +167,10 @@ class DataModule(pl.LightningDataModule):
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
         collate: Any = Collator(self.features[split], pad_id, vectors_XP)
         if ranks.ranks() > 1:
+            from heron.data.sharing import (
+                SharingCollator,  # start-up time: most runs have one process
+            )
+
             classes = len(self.config.data.label_order)
             collate = SharingCollator(collate, classes, ranks.rank(), ranks.ranks())
         return DataLoader(

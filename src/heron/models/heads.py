@@ -8,9 +8,7 @@ Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -199,49 +197,6 @@ def distance_bucket(batch: Batch) -> Tensor:
     return bucket_R + (len(borders) + 1) * (distance_R < 0)
 
 
-class PerEvent(nn.Module):
-    """The TRC repository's stack: one linear layer per event, one for both, one for the classes.
-
-    Deviates: from the paper, which has a single linear layer; chosen by `protocol=repo`.
-    Source: TRC-Hebrew repository; no non-linearity between the layers, as there.
-    """
-
-    def __init__(self, pooled: int, classes: int, dropout: float):
-        super().__init__()
-        half = pooled // 2
-        self.events = nn.ModuleList([nn.Linear(half, half), nn.Linear(half, half)])
-        self.joined = nn.Linear(2 * half, half)
-        self.classes = nn.Linear(half, classes)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, pooled_RP: Tensor) -> Tensor:
-        """Map pooled_RP (event 1, then event 2) to logits_RC."""
-        halves = zip(self.events, pooled_RP.chunk(2, dim=1), strict=True)
-        both_RP = torch.cat([self.dropout(layer(half)) for layer, half in halves], dim=1)
-        logits_RC: Tensor = self.classes(self.dropout(self.joined(both_RP)))
-        return logits_RC
-
-
-class Pooler(nn.Module):
-    """The TRC repository's SEQ-CLS: BERT's pooler (linear, tanh), then one layer for the classes.
-
-    Deviates: the pooler is untrained, because few encoders ship one; the paper has a single linear
-    layer.
-    Source: TRC-Hebrew repository.
-    """
-
-    def __init__(self, pooled: int, classes: int, dropout: float):
-        super().__init__()
-        self.dense = nn.Linear(pooled, pooled)
-        self.classes = nn.Linear(pooled, classes)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, pooled_RP: Tensor) -> Tensor:
-        """Map the first token's state to logits_RC."""
-        logits_RC: Tensor = self.classes(self.dropout(torch.tanh(self.dense(pooled_RP))))
-        return logits_RC
-
-
 def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
     """Build the classifier that `config.classifier` names."""
     return CLASSIFIERS[config.classifier](config, pooled, classes)
@@ -250,12 +205,6 @@ def build_classifier(config: HeadConfig, pooled: int, classes: int) -> nn.Module
 def linear(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
     """Make one linear layer, behind dropout."""
     return nn.Sequential(nn.Dropout(config.dropout), nn.Linear(pooled, classes))
-
-
-def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:
-    """Make the TRC repository's stack for the pooling that is configured."""
-    stack = Pooler if config.pooling == "cls" else PerEvent
-    return stack(pooled, classes, config.dropout)
 
 
 def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
@@ -275,23 +224,3 @@ def mlp(config: HeadConfig, pooled: int, classes: int) -> nn.Sequential:
         if depth < dropped:
             layers.append(nn.Dropout(config.dropout))
     return nn.Sequential(*layers, nn.Linear(config.hidden[-1], classes))
-
-
-@dataclass(frozen=True, slots=True)
-class HeadWeights:
-    """A head's weights under the names of a class of transformers.
-
-    Args:
-        auto: the class that loads encoder and head, such as `AutoModelForQuestionAnswering`.
-        labels: names of its outputs.
-        layers: the head's weights.
-    """
-
-    auto: Any
-    labels: list[str]
-    layers: dict[str, Tensor]
-
-
-def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    """List a layer's weights under another name."""
-    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}

@@ -6,7 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -317,3 +317,23 @@ class TaskModule(pl.LightningModule):
             whole.clip_grad_norm_(gradient_clip_val)
         else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadWeights:
+    """A head's weights under the names of a class of transformers.
+
+    Args:
+        auto: the class that loads encoder and head, such as `AutoModelForQuestionAnswering`.
+        labels: names of its outputs.
+        layers: the head's weights.
+    """
+
+    auto: Any
+    labels: list[str]
+    layers: dict[str, Tensor]
+
+
+def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    """List a layer's weights under another name."""
+    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}

@@ -22,8 +22,9 @@ from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
-from heron.models.heads import Head, HeadWeights, Pooler, named
-from heron.tasks.base import Output, TaskModule, copied
+from heron.models.heads import Head
+from heron.models.repository_heads import Pooler
+from heron.tasks.base import HeadWeights, Output, TaskModule, copied, named
 from heron.tasks.labels import LabelPredictions, collect_labels
 
 

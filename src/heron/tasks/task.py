@@ -30,9 +30,8 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.languages.language import Language
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
-    from heron.models.heads import HeadWeights
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
-    from heron.tasks.base import Baseline, TaskModule
+    from heron.tasks.base import Baseline, HeadWeights, TaskModule
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 
 from heron.base import ranks
-from heron.data.collate import Collator, SharingCollator, share
+from heron.data.collate import Collator
 from heron.data.features import UNLABELLED
+from heron.data.sharing import SharingCollator, share
 from heron.tasks.class_module import ClassificationModule
 
 

@@ -12,13 +12,13 @@ from heron.config.compose import compose
 from heron.config.schema import HeadConfig
 from heron.models.heads import (
     Head,
-    PerEvent,
     build_classifier,
     combine,
     distance_bucket,
     join_windows,
     pooled_width,
 )
+from heron.models.repository_heads import PerEvent
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")

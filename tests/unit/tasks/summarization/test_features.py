@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
-from heron.data.collate import IGNORED, Collator, SharingCollator
+from heron.data.collate import IGNORED, Collator
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED, FeatureOptions, load_features
 from heron.data.markers import Markers
+from heron.data.sharing import SharingCollator
 from heron.tasks.summarization.features import summary_features
 
 WORD = "הוועדה התכנסה בבוקר ודחתה את ההצעה לאחר שהשר עזב את האולם".split()  # noqa: SIM905

@@ -15,8 +15,9 @@ from heron.base.errors import ConfigError
 from heron.config.data import TEST, TRAIN, VALIDATION
 from heron.config.keys import select
 from heron.config.stored import from_yaml, to_yaml
-from heron.data.collate import IGNORED, Collator, SharingCollator
+from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
+from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
 from heron.tasks.summarization.kept import kept_parts
 from heron.tasks.summarization.module import part_of
