@@ -1,4 +1,4 @@
-"""`heron compare`: do systems differ? Scores, intervals and tests from stored predictions."""
+"""`heron compare`: scores, intervals and tests of systems, from stored predictions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[P
 
 
 def _split_words(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Tell systems from options: names of runs hold "=" as well (seed=0-1a2b3c4d)."""
+    """Separate systems from options: names of runs contain "=" as well (seed=0-1a2b3c4d)."""
     known = {field.name for field in dataclasses.fields(CompareOptions)}
     words: list[str] = []
     options: list[str] = []

@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def overview(configs: Sequence[DataConfig], data_dir: Path, cache_dir: Path) -> str:
-    """Set all data sets side by side, one line each."""
+    """List all data sets, one line each."""
     rows = [["name", "task", "language", "files present", "rows", "licence"]]
     for config in configs:
         sources = inspect(config, data_dir, cache_dir).values()
@@ -84,7 +84,7 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
     lines = [f"{config.name}: {config.title}", ""]
     lines += _aligned([[name, value] for name, value in facts.items() if value]).splitlines()
     if config.findings:
-        lines += ["", "what is known to be wrong with it"]
+        lines += ["", "known problems"]
         lines += [f"  {name}: {finding}" for name, finding in config.findings.items()]
     for name, source in sources.items():
         lines += ["", *_describe_file(name, source)]
@@ -105,7 +105,7 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
 
 
 def _reading(config: DataConfig) -> dict[str, str]:
-    """Say how the files are read, under the names of the keys that change it."""
+    """List how the files are read, by the keys that change it."""
     columns, phrases = config.columns, config.phrases
     plans = {TEST: config.holdout, VALIDATION: config.validation}  # in the order they are carved
     carved = [

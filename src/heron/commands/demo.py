@@ -1,4 +1,4 @@
-"""`heron demo`: the whole of heron on its built-in corpus, offline, in under a minute."""
+"""`heron demo`: train and report on the built-in corpus, offline, in under a minute."""
 
 from __future__ import annotations
 

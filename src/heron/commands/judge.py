@@ -1,4 +1,4 @@
-"""`heron judge`: people judge summaries. `sample` writes blind forms, `collect` adds them up."""
+"""`heron judge`: people judge summaries. `sample` writes blind forms, `collect` evaluates them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`heron options`: what a configuration can say, from its types and files."""
+"""`heron options`: groups, options and keys of the configuration."""
 
 from __future__ import annotations
 

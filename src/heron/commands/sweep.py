@@ -1,4 +1,4 @@
-"""`heron sweep DIR`: how far a sweep is, from what its jobs have written; no process is asked."""
+"""`heron sweep DIR`: progress of a sweep, read from the files of its jobs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class SweepOptions:
 
     Args:
         folder: a sweep's folder.
-        watch: show it again and again, until nothing runs or waits.
-        every: seconds between looks.
+        watch: repeat until nothing runs or waits.
+        every: seconds between repeats.
     """
 
     folder: Path
@@ -92,7 +92,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _is_about_to_begin(folder: Path) -> bool:
-    """Tell whether a search or workers were started here, but no job was: they may wait in line."""
+    """Tell whether a search or workers were started here, but no job yet: they may be queued."""
     started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
     return started and not any(map(is_run, (folder, *folder.iterdir())))
 

@@ -33,11 +33,11 @@ _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
 @dataclass
 class Plan:
-    """What a command line asks for.
+    """The jobs of a command line.
 
     Args:
         jobs: one per folder, in order.
-        refused: jobs that cannot be, their overrides and why.
+        refused: overrides of jobs that cannot run, and why.
     """
 
     jobs: list[Job] = field(default_factory=list)
@@ -74,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def plan_jobs(found: Sequence[Composition]) -> Plan:
-    """Resolve compositions and name their folders; of two that are one run, the first counts."""
+    """Resolve compositions and name their folders; the second of two equal runs is left out."""
     plan, keys, planned = Plan(), dict[Path, str](), set[Path]()
     mistakes: dict[str, HeronError | None] = {}
     said = set[str]()
@@ -106,7 +106,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
 
 
 def _run_by_hand(plan: Plan) -> int:
-    """Train in processes that somebody has started with `torchrun`, each of which comes here."""
+    """Train in processes that `torchrun` has started; each of them calls this."""
     if len(plan.jobs) != 1 or plan.refused:
         raise ConfigError(_ONE_RUN)
     (job,) = plan.jobs
@@ -118,7 +118,7 @@ def _run_by_hand(plan: Plan) -> int:
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:
-    """Refuse epochs that somebody has typed where steps decide: they would be ignored silently."""
+    """Refuse typed epochs where steps decide: they would be ignored silently."""
     typed = {word.lstrip("+").partition("=")[0] for word in overrides}
     steps = config.trainer.max_steps
     if steps is not None and "trainer.max_epochs" in typed and "trainer.max_steps" not in typed:

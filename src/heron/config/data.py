@@ -107,13 +107,7 @@ class ValidationConfig:
 
 @dataclass
 class HoldoutConfig(ValidationConfig):
-    """How to take a test split from train where the data set has none, before validation.
-
-    Args:
-        fraction: least share of the training rows; 0: no split.
-        by: `group` keeps groups (documents) whole; `row` draws single rows.
-        seed: of the draw; independent of the training seed, so all seeds share one split.
-    """
+    """How to take a test split from train where the data set has none, before validation."""
 
     fraction: Fraction = 0.0
     by: Annotated[str, OneOf("group", "row")] = "row"

@@ -1,6 +1,6 @@
-"""What a configuration can say: groups with their options, keys with meaning, range and default.
+"""The configuration described: groups with their options, keys with meaning, range and default.
 
-The schema's types and docstrings and the first comment of each YAML file are the one source.
+All of it is read from the schema's types and docstrings and from the first comment of YAML files.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def keys(part: str = "") -> list[Key]:
 
 
 def find(word: str) -> tuple[dict[str, str], list[Key]]:
-    """Find what a word names: a group's options, and the keys that begin with it.
+    """Find a group's options and the keys that a word names.
 
     Raises:
-        ConfigError: it names neither; says what is nearest.
+        ConfigError: it names neither a group nor a key; names the nearest.
     """
     known = config_groups() - set(_NO_GROUPS)
     found = options(word) if word in known else {}, keys(word)
@@ -102,11 +102,11 @@ def _key(name: str, hint: Any) -> Key:
 
 @cache
 def meanings(schema: Any) -> Mapping[str, str]:
-    """Read what a dataclass's docstring says of each field."""
+    """Read the meaning of each field from the docstrings of a dataclass and its bases."""
+    inherited = {k: v for base in schema.__bases__ for k, v in meanings(base).items()}
     args = (inspect.getdoc(schema) or "").partition("Args:\n")[2].split("\n\n")[0]
-    return {
-        name: _joined(text) for names, text in _ENTRY.findall(args) for name in names.split(", ")
-    }
+    entries = _ENTRY.findall(args)
+    return inherited | {name: _joined(t) for names, t in entries for name in names.split(", ")}
 
 
 def _kind(hint: Any) -> str:

@@ -1,4 +1,4 @@
-"""The schema's keys: which there are, what each needs, and how to read and set one."""
+"""The schema's keys: all of them, their types, and how to read and set one."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
     """Refuse keys that a schema does not have; keys of mappings are the user's own.
 
     Args:
-        config: what was given.
+        config: the given values.
         schema: a dataclass.
-        prefix: what stands before its keys in messages, `data.`.
+        prefix: precedes its keys in messages, `data.`.
 
     Raises:
         ConfigError: the key, with the nearest there is.
@@ -114,11 +114,11 @@ def _nested(schema: Any) -> dict[str, Any]:
 
 
 def needed(key: str, given: str = "") -> str:
-    """Say what kind of value a key needs, where possible with what was probably meant.
+    """Say which kind of value a key needs, with an example where possible.
 
     Args:
         key: dotted, such as `data.no_label`.
-        given: the value that does not fit.
+        given: the wrong value.
 
     Returns:
         `a list is needed: data.no_label=[NONE]`; empty for an unknown key.

@@ -106,7 +106,7 @@ def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_inste
         "normalize_case  none",
         "phrases         remove none of ronli/linking_phrases.json",
         "duplicates      keep",
-        "what is known to be wrong with it\n  casing: ",
+        "known problems\n  casing: ",
         "data=ronli_dev needs fewer files",
     ):
         assert part in out
