@@ -23,7 +23,6 @@ from heron.data.features import UNLABELLED
 from heron.metrics.running import ConfusionScores
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
-from heron.models.repository_heads import Pooler
 from heron.tasks.base import HeadWeights, Output, TaskModule, copied, named
 from heron.tasks.labels import LabelPredictions, collect_labels
 
@@ -208,8 +207,9 @@ def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
     if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
         return {}
     dense, out = _CLASSIFIERS[model_type]
-    if isinstance(head.classifier, Pooler):
-        return named(dense, head.classifier.dense) | named(out, head.classifier.classes)
+    if head.config.classifier == "per_event":  # `heron.models.repository_heads.Pooler`
+        pooler: Any = head.classifier
+        return named(dense, pooler.dense) | named(out, pooler.classes)
     if head.config.classifier != "linear":
         return {}
     linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
