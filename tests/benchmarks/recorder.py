@@ -27,7 +27,7 @@ from heron.config.compose import compose
 from heron.config.options import parse_options
 from heron.data.datamodule import DataModule
 from heron.models.optim import build_optimizer
-from heron.training.build import build_module
+from heron.training.build import build_module, with_stored_vectors
 from heron.training.recorder import Recorder
 
 from .processes import wide_console
@@ -74,6 +74,7 @@ def measure(words: Sequence[str], options: Options, made: Path) -> tuple[float, 
     steps, recorded = [], []
     torch.set_num_threads(options.threads)
     data = DataModule(config)
+    data = with_stored_vectors(config, data)
     module = build_module(config, data)
     recorder = Recorder(RunFolder(made), data, config)
     optimizer = build_optimizer(module.encoder, module.head, config.optim)
