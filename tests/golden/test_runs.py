@@ -184,7 +184,7 @@ class TestRunFolder:
     def test_a_checkpoint_of_another_task_or_from_nowhere_is_refused(
         self, run: RunFolder, tmp_path: Path
     ) -> None:
-        with pytest.raises(ConfigError, match="of a ClassificationModule, not of a ExtractionMod"):
+        with pytest.raises(ConfigError, match="of ClassificationModule, not of Extraction"):
             ExtractionModule.load_from_checkpoint(run.best)
         with pytest.raises(ConfigError, match="is not a run folder"):
             TaskModule.load_from_checkpoint(tmp_path / "checkpoints" / "best.ckpt")
