@@ -135,7 +135,9 @@ def test_test_file_has_no_say_in_what_is_learnt(run: RunFolder, home: Path) -> N
 def test_grid_trains_vectors_and_features_once(
     run: RunFolder, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heron.models.baselines.word_vectors._train", None)  # would fail
+    monkeypatch.setattr(
+        "heron.models.baselines.word_vectors.TrainedVectors._train", None
+    )  # would fail
     monkeypatch.setattr("heron.models.baselines.word_vectors.mean_vectors", None)
     for strength in (0.1, 1, 10):
         train(home, "baseline=cbow_svm", f"baseline.C={strength}", job="grid")
