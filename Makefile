@@ -4,7 +4,8 @@ HERON_DATA ?= ../shared/data
 HERON_ENCODER ?= ../shared/models/me5-small-he-ro
 PINS ?= runs/pins
 BIN := .venv/bin
-# Two processes share the cores in the tests: more threads each would only fight.
+# Two processes share the cores in the tests: more threads each would only fight. Tests of one file
+# share what they train, so one process runs them all (loadfile).
 TEST_ENV := HF_HUB_OFFLINE=1 WANDB_MODE=offline OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false
 
 .PHONY: demo test test-real fuzz lint format bench bench-long bench-cache bench-dynamics bench-significance bench-isolation bench-devices bench-span bench-rouge bench-generation bench-token-loss pin clean help
@@ -22,7 +23,7 @@ demo: .venv/installed  ## train, score and draw on the built-in corpus, offline
 	$(BIN)/heron demo
 
 test: .venv/installed  ## the fast tests
-	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2
+	$(TEST_ENV) $(BIN)/python -m pytest -m "not real" -n 2 --dist loadfile
 
 test-real: .venv/installed  ## what needs the papers' data and a pretrained encoder
 	$(TEST_ENV) HERON_DATA=$(abspath $(HERON_DATA)) HERON_ENCODER=$(abspath $(HERON_ENCODER)) \

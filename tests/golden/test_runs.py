@@ -236,6 +236,7 @@ class TestRepeatability:
 
 @pytest.mark.slow
 class TestLearning:
+    @pytest.mark.real  # seconds; with every change a run of classification beats the majority
     def test_validation_score_is_far_above_the_majority_class(self, tmp_path: Path) -> None:
         run = train(
             tmp_path,

@@ -19,6 +19,7 @@ from heron.config.keys import all_keys, key_types, select
 from heron.config.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, read_stored, resolve, to_yaml
+from tiers import quick
 
 CHOICES = {key: names for key, hint in key_types().items() if (names := choices(hint))}
 DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
@@ -119,7 +120,7 @@ def test_a_value_that_cannot_work_is_refused_by_key(override, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("key", CHOICES)
+@pytest.mark.parametrize("key", quick(CHOICES, 10))
 def test_a_choice_outside_the_list_names_what_is_allowed(key):
     nearly = CHOICES[key][0] + "x"
     with pytest.raises(ConfigError) as error:
@@ -194,7 +195,7 @@ def key_of(config):
     return fingerprint(decisive(config))
 
 
-@pytest.mark.parametrize("override", NEUTRAL_CHANGES)
+@pytest.mark.parametrize("override", quick(NEUTRAL_CHANGES, 8))
 def test_where_things_lie_and_how_they_look_does_not_change_the_jobs_hash(override):
     assert changed(override) != DEFAULTS
     assert key_of(changed(override)) == key_of(DEFAULTS)

@@ -13,6 +13,9 @@ from heron.training.inference import open_trained
 FROZEN = ("encoder.freeze=all", "encoder.max_length=256", "trainer.max_epochs=2", "optim.lr=1e-2")
 NLI = ("data=chronicle_nli", "task=nli")
 LONG = "data.generator.premise_sentences=[3,5]"
+WINDOWS = (
+    *("head=cross", "encoder.overflow=windows", "encoder.stride=8", "encoder.max_length=96", LONG),
+)
 
 
 def train(config, path, cache=None):
@@ -42,23 +45,8 @@ def encodings(monkeypatch):
         (*NLI, "head=siamese_cls"),
         (*NLI, "head=siamese_cls", "head.combine=compare", "head.pooling=mean"),
         (*NLI, "head=mlp3"),
-        (
-            *NLI,
-            "head=cross",
-            "encoder.overflow=windows",
-            "encoder.stride=8",
-            "encoder.max_length=96",
-            LONG,
-        ),
-        (
-            *NLI,
-            "head=cross",
-            "encoder.overflow=windows",
-            "encoder.stride=8",
-            "encoder.max_length=96",
-            LONG,
-            "head.over_windows=mean_states",
-        ),
+        (*NLI, *WINDOWS),
+        pytest.param((*NLI, *WINDOWS, "head.over_windows=mean_states"), marks=pytest.mark.real),
         ("head=ess",),
         ("head=window",),
     ],
