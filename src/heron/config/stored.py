@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ _UNCHANGED = (
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 
 
+@cache
+def _defaults() -> DictConfig:
+    """Build the defaults with their types once: it takes a third of reading a configuration."""
+    defaults: DictConfig = OmegaConf.structured(Config)
+    return defaults
+
+
 def resolve(config: DictConfig) -> Config:
     """Check a composed configuration and turn it into dataclasses.
 
@@ -38,7 +46,7 @@ def resolve(config: DictConfig) -> Config:
     refuse_unknown(config, Config, "")
     try:
         typed = OmegaConf.get_type(config) is Config  # as Hydra composes it
-        whole = config if typed else OmegaConf.merge(OmegaConf.structured(Config), config)
+        whole = config if typed else OmegaConf.merge(_defaults(), config)
         resolved = OmegaConf.to_object(whole)
     except OmegaConfBaseException as error:
         message = str(error).splitlines()[0]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
+from statsmodels.stats.multitest import multipletests
 
 from heron.base.errors import ConfigError, DataError
 from heron.metrics.classification import confusion_matrix, score_function, score_task
@@ -46,13 +47,18 @@ def test_cochrans_q_equals_its_formula_for_four_systems():
 
 
 @given(st.lists(st.floats(1e-6, 1), max_size=8))
-@pytest.mark.real  # takes too long for every change
 def test_holm_multiplies_the_smallest_p_by_the_number_of_tests_and_never_reorders(p_values):
     expected, largest = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(np.argsort(p_values, kind="stable")):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         expected[place] = largest
     assert holm(p_values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("number", [1, 3, 20])
+def test_holm_equals_statsmodels(number):
+    p_values = np.random.default_rng(number).random(number).round(2).tolist()
+    assert holm(p_values) == multipletests(p_values, method="holm")[1].tolist()
 
 
 SCORES = st.integers(0, 6).map(lambda tenths: tenths / 10)  # few values: ties
