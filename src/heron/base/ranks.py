@@ -68,7 +68,7 @@ def join(accelerator: str = "auto") -> None:
     Raises:
         ConfigError: this machine has fewer GPUs than ranks.
     """
-    import torch
+    import torch  # start-up time
     from torch import distributed
 
     on_gpu = torch.cuda.is_available() and accelerator != "cpu"
@@ -86,7 +86,7 @@ def join(accelerator: str = "auto") -> None:
 
 def leave() -> None:
     """Leave the process group, at the end of the program."""
-    from torch import distributed
+    from torch import distributed  # start-up time
 
     distributed.destroy_process_group()
 
@@ -95,7 +95,7 @@ def from_first(value: Value) -> Value:
     """Return rank 0's `value` in every rank, waiting for it if needed."""
     if _here.ranks == 1:
         return value
-    from torch import distributed
+    from torch import distributed  # start-up time
 
     box = [value]
     distributed.broadcast_object_list(box, src=0, group=_here.talk)
@@ -106,7 +106,7 @@ def gather(value: Value) -> list[Value]:
     """Collect every rank's `value`, in the order of the ranks."""
     if _here.ranks == 1:
         return [value]
-    from torch import distributed
+    from torch import distributed  # start-up time
 
     values: list[Any] = [None] * _here.ranks
     distributed.all_gather_object(values, value, group=_here.talk)
@@ -117,7 +117,7 @@ def sum_over_ranks(tensor: Tensor) -> Tensor:
     """Add up a tensor of every rank, of any shape, on the CPU; every rank gets the sum."""
     if _here.ranks == 1:
         return tensor
-    from torch import distributed
+    from torch import distributed  # start-up time
 
     total = tensor.detach().cpu().clone()
     distributed.all_reduce(total, group=_here.talk)

@@ -344,7 +344,7 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
 
 
 def _write_parquet(file: IO[bytes], chunks: Iterable[Mapping[str, Sequence[Any]]]) -> None:
-    import pyarrow
+    import pyarrow  # start-up time
     import pyarrow.parquet
 
     waiting: list[Any] = []  # a column without any value so far has no type yet
@@ -503,7 +503,7 @@ def _read_list(text: str) -> _Rows:
 
 
 def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Rows:
-    import pyarrow
+    import pyarrow  # start-up time
     import pyarrow.parquet
 
     with tempfile.TemporaryFile() as unpacked:

@@ -75,7 +75,7 @@ def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Ite
 
 def print_tables(tables: Sequence[Table]) -> None:
     """Print each table that has rows, with its note below; on a terminal, cut to its width."""
-    from rich.console import Console, ConsoleDimensions
+    from rich.console import Console, ConsoleDimensions  # start-up time
     from rich.text import Text
 
     console = Console()
@@ -96,7 +96,7 @@ def to_rich(table: Table, width: int) -> RichTable:
     Lines break between words. A table that does not fit even then is wider than `width`: rich
     itself would rather drop columns, a line that the terminal wraps loses nothing.
     """
-    from rich.box import SIMPLE_HEAD
+    from rich.box import SIMPLE_HEAD  # start-up time
     from rich.table import Table as RichTable
     from rich.text import Text
 

@@ -37,7 +37,7 @@ def run(arguments: Sequence[str]) -> int:
     )
     print(write_dashboard(options.folder, options.out))
     if options.wandb:
-        from heron.reports.workspace import save_workspace
+        from heron.reports.workspace import save_workspace  # start-up time
 
         print(
             save_workspace(options.folder.resolve().name, collect(options.folder), options.entity)

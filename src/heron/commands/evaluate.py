@@ -114,7 +114,7 @@ def _open(
     run_code: bool,
 ) -> list[Trained]:
     """Open the runs once, as one system for each setting."""
-    from heron.training.inference import open_with_settings
+    from heron.training.inference import open_with_settings  # start-up time
 
     paths = {"data": str(options.data)} if options.data else None
     systems = open_with_settings(folders, paths, points, run_code)
@@ -131,7 +131,7 @@ def _score(
     systems: Sequence[Trained], examples: Sequence[Example], split: str
 ) -> tuple[list[Scores], str | None]:
     """Score every system on the same rows; also returns BERTScore's signature."""
-    from heron.tasks.summarization.predictions import SummaryPredictions
+    from heron.tasks.summarization.predictions import SummaryPredictions  # start-up time
     from heron.training.inference import predict_each
 
     each = predict_each(systems, examples)
@@ -152,7 +152,7 @@ def _examples(
     trained: Trained, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
     """Read the examples to score; returns the split's or file's name, too."""
-    from heron.training.inference import read_splits, require_unseen
+    from heron.training.inference import read_splits, require_unseen  # start-up time
 
     if options.input is not None:
         return table_stem(options.input), _read_file(trained, options.input, words)

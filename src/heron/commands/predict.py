@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{word} is empty: name a text with a word in it")
     folders = [open_run(path) for path in options.run]
     _check(options)
-    from heron.training.inference import open_trained
+    from heron.training.inference import open_trained  # start-up time
 
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}

@@ -71,7 +71,7 @@ def _label_tables(
 
 
 def _score_texts(arguments: Sequence[str]) -> int:
-    from heron.config.overrides import TAKES, sort_words
+    from heron.config.overrides import TAKES, sort_words  # start-up time
     from heron.results.score_texts import TextOptions, score_texts
     from heron.tasks.summarization.bertscore import write_scores
 

@@ -57,7 +57,7 @@ def identity(config: EncoderConfig) -> dict[str, str]:
         kinds = ("*.safetensors", "*.bin", "*.json", "*.txt", "*.model", "*.py")
         files = sorted(file for kind in kinds for file in folder.glob(kind))
         return {file.name: sha256_file(file) for file in files}
-    from transformers import AutoConfig
+    from transformers import AutoConfig  # start-up time
 
     AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
     found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)

@@ -149,7 +149,7 @@ def _changed(source: Source) -> Problem:
 
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Write the built-in corpus, once per configuration and version of the generator."""
-    import chronicle
+    import chronicle  # start-up time
 
     assert config.generator is not None
     options = asdict(config.generator) | {

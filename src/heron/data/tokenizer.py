@@ -55,7 +55,7 @@ def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
 
     Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
     """
-    from tokenizers.processors import TemplateProcessing
+    from tokenizers.processors import TemplateProcessing  # start-up time
 
     end = str(tokenizer.eos_token)
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
@@ -88,6 +88,7 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokeni
 
 
 def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:
+    # Start-up time.
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -35,7 +35,7 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
     same = (sorted_N[1:] == sorted_N[:-1]) | (np.isnan(sorted_N[1:]) & np.isnan(sorted_N[:-1]))
     tied_N = np.append(same, False) | np.append(False, same) if len(order_N) else np.zeros(0, bool)
     if tied_N.any():
-        import pyarrow as pa
+        import pyarrow as pa  # start-up time
         import pyarrow.compute as pc
 
         members = order_N[tied_N]

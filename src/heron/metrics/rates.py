@@ -130,7 +130,7 @@ def rank_correlation(
     Returns:
         Correlation, low and high, from -1 to 1; None where it is undefined (a constant).
     """
-    from scipy.stats import rankdata
+    from scipy.stats import rankdata  # start-up time
 
     given = [] if given_N is None else [given_N]
     ranks_KN = np.stack([rankdata(np.asarray(value)) for value in (x_N, y_N, *given)])
@@ -216,7 +216,7 @@ def correlate(
     Raises:
         DataError: not as many values of one as of the other.
     """
-    from scipy.stats import kendalltau, pearsonr
+    from scipy.stats import kendalltau, pearsonr  # start-up time
 
     x, y = np.asarray(x_N, dtype=np.float64), np.asarray(y_N, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):

@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -108,11 +109,11 @@ def check_launcher(settings: LauncherConfig) -> None:
     """
     # Optional dependencies: each imports its library.
     if settings.name == "ray":
-        from heron.sweeps.launchers.on_ray import check_ray
+        from heron.sweeps.launchers.on_ray import check_ray  # start-up time
 
         check_ray(settings)
     elif settings.name == "slurm":
-        from heron.sweeps.launchers.slurm import make_executor
+        from heron.sweeps.launchers.slurm import make_executor  # start-up time
 
         make_executor(settings, Path())
 
@@ -127,8 +128,6 @@ def require(library: str, needed_by: str | None = None) -> None:
     Raises:
         ConfigError: it is not; names the command that installs it.
     """
-    from importlib.util import find_spec
-
     if find_spec(library) is None:
         raise ConfigError(
             f"{needed_by or f'launcher={library}'} needs {library}, which is not installed: "

@@ -10,6 +10,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError, first_line
 from heron.config.schema import LauncherConfig
+from heron.sweeps.launchers import require
 from heron.sweeps.launchers.worker import Worker
 
 _SECONDS = 5.0  # to look for a cluster
@@ -28,7 +29,7 @@ class RayWorkers:
 
     def working(self) -> bool:
         """Tell whether any of them works or waits for its turn."""
-        import ray
+        import ray  # optional dependency
 
         _, left = ray.wait(self._tasks, num_returns=len(self._tasks), timeout=0)
         if not left:
@@ -42,7 +43,7 @@ class RayWorkers:
 
     def cancel(self) -> None:
         """Kill them."""
-        import ray
+        import ray  # optional dependency
 
         if ray.is_initialized():
             for task in self._tasks:
@@ -56,7 +57,7 @@ class RayWorkers:
 
 def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Path) -> RayWorkers:
     """Start workers as Ray tasks; in a Ray that is started for them where there is none."""
-    import ray
+    import ray  # optional dependency
 
     if not ray.is_initialized():
         _connect(settings.address)
@@ -71,8 +72,6 @@ def check_ray(settings: LauncherConfig) -> None:
     Raises:
         ConfigError: no ray, or no cluster at `launcher.address`.
     """
-    from heron.sweeps.launchers import require
-
     require("ray")
     _look_for(settings.address)
     if settings.address is not None:
@@ -81,7 +80,7 @@ def check_ray(settings: LauncherConfig) -> None:
 
 def _connect(address: str | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    import ray
+    import ray  # optional dependency
 
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -105,7 +104,7 @@ def _work(worker: Worker, number: int) -> int:
 
 
 def _error(task: Any) -> str:
-    import ray
+    import ray  # optional dependency
 
     try:
         ray.get(task)

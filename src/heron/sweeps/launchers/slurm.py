@@ -7,6 +7,7 @@ from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.config.schema import LauncherConfig
+from heron.sweeps.launchers import require
 from heron.sweeps.launchers.worker import Worker
 
 _MOST_TIMEOUTS = 1000  # a worker that runs out of minutes is queued again
@@ -70,10 +71,8 @@ def make_executor(settings: LauncherConfig, folder: Path) -> Any:
     Raises:
         ConfigError: no submitit, no SLURM here, or an option that submitit does not know.
     """
-    from heron.sweeps.launchers import require
-
     require("submitit", "launcher=slurm")
-    import submitit
+    import submitit  # start-up time
 
     try:
         executor = submitit.AutoExecutor(

@@ -83,7 +83,7 @@ class Worker:
 
     def checkpoint(self, number: int) -> Any:
         """Return what submitit starts after a preemption: this worker again."""
-        from submitit.helpers import DelayedSubmission
+        from submitit.helpers import DelayedSubmission  # start-up time
 
         return DelayedSubmission(self, number)
 

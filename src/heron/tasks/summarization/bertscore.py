@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heron.base.files import write_json
+from heron.base.folders import default_cache_dir
+from heron.base.libraries import silence_libraries
 from heron.config.schema import BertScoreConfig, Config
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ def require_asked(config: BertScoreConfig | None) -> None:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
     if config is not None and config.model is not None:
-        from heron.metrics.bertscore import require
+        from heron.metrics.bertscore import require  # start-up time
 
         require(config)
 
@@ -36,7 +38,7 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
     """
     if config is None or config.model is None or not references:
         return None
-    from heron.metrics.bertscore import sign
+    from heron.metrics.bertscore import sign  # start-up time
 
     return sign(config, references)
 
@@ -59,9 +61,7 @@ def compute_asked(
     cache: Path | None = None,
 ) -> BertScores:
     """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
-    from heron.base.folders import default_cache_dir
-    from heron.base.libraries import silence_libraries
-    from heron.metrics.bertscore import bertscore
+    from heron.metrics.bertscore import bertscore  # start-up time
 
     silence_libraries()
     return bertscore(predictions, references, config, cache or default_cache_dir())

@@ -159,7 +159,7 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
 
 def score_by_encoder(texts: Sequence[str], golds: Sequence[str], config: Config) -> BertScores:
     """Compute BERTScore with the settings and on the device of a run."""
-    from heron.metrics.bertscore import bertscore
+    from heron.metrics.bertscore import bertscore  # start-up time
 
     return bertscore(
         texts,
