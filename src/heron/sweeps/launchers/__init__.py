@@ -5,11 +5,11 @@ A worker is one more process that takes jobs from the sweep's folder, like a fur
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import tempfile
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -128,7 +128,7 @@ def require(library: str, needed_by: str | None = None) -> None:
     Raises:
         ConfigError: it is not; names the command that installs it.
     """
-    if find_spec(library) is None:
+    if importlib.util.find_spec(library) is None:
         raise ConfigError(
             f"{needed_by or f'launcher={library}'} needs {library}, which is not installed: "
             f"pip install {PINS[library]}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from heron.base.files import write_json
 from heron.base.folders import default_cache_dir
-from heron.base.libraries import silence_libraries
 from heron.config.schema import BertScoreConfig, Config
 
 if TYPE_CHECKING:
@@ -61,7 +60,8 @@ def compute_asked(
     cache: Path | None = None,
 ) -> BertScores:
     """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
-    from heron.metrics.bertscore import bertscore  # start-up time
+    from heron.base.libraries import silence_libraries  # start-up time
+    from heron.metrics.bertscore import bertscore
 
     silence_libraries()
     return bertscore(predictions, references, config, cache or default_cache_dir())
