@@ -192,9 +192,21 @@ class RanksProcess(JobProcess):
 
     def _was_interrupted(self) -> bool:
         """Tell whether the job, its launcher or a process of it was asked to end."""
-        if self._asked_to_end or any(each["code"] == INTERRUPTED for each in self._ends()):
+        if self._asked_to_end or "got signal: 15" in self._printed():  # SignalException
             return True
-        return "got signal: 15" in self._printed()  # SignalException
+        # The launcher itself sends SIGTERM to the others where one has failed.
+        own = [each for each in self._ends() if not is_lost_connection(each["failure"]["error"])]
+        return bool(own) and own[0]["code"] == INTERRUPTED and not self._kills()
+
+    def _kills(self) -> list[int]:
+        """List the signals that ended a process, negative, without the launcher's SIGTERM."""
+        codes = self._exit_codes()
+        return [code for code in codes if code < 0 and code != -signal.SIGTERM]
+
+    def _exit_codes(self) -> list[int]:
+        """List the exit codes that the launcher has printed, and its own."""
+        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", self._printed())]
+        return [*codes, self._launcher.returncode]
 
     def _note(self, cause: dict[str, Any]) -> None:
         folder, until = self.job.folder, time.monotonic() + _SECONDS
@@ -218,19 +230,15 @@ class RanksProcess(JobProcess):
             return {**first, "state": "interrupted", "error": by_sigterm, "retry": True}
         if first and not is_lost_connection(first["error"]):
             return first
-        printed = self._printed()
-        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", printed)]
-        codes.append(self._launcher.returncode)
-        # The launcher itself sends SIGTERM to the others where one has failed.
-        signals = [code for code in codes if code < 0 and code != -signal.SIGTERM]
-        if first and not signals:
+        kills = self._kills()
+        if first and not kills:
             return first
-        how = killed((signals or codes)[0])
+        how = killed((kills or self._exit_codes())[0])
         return {
             "state": "failed",
             "retry": True,
             "error": f"{how} (one of {self.job.config.trainer.devices} processes)",
-            "traceback": printed.splitlines()[-20:],
+            "traceback": self._printed().splitlines()[-20:],
         }
 
 
