@@ -31,8 +31,9 @@ TWO = ("trainer.devices=2", *WORDS)
 def train_in_two(folder: Path, *words: str) -> subprocess.Popen[str]:
     """Start `heron train` on two devices, as a user would."""
     command = [sys.executable, "-m", "heron", "train", *TINY, *in_folder(folder), "run.job=run"]
+    long = "trainer.max_epochs=8"  # not over before a signal comes, on a busy machine either
     return subprocess.Popen(
-        [*command, *TWO, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, *TWO, long, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
