@@ -1,6 +1,6 @@
 """Run the cases of `cases.toml`, each command in a process of its own, and keep what they leave.
 
-OUT/work/                  the working folder: runs/, out/, and the inputs made for commands
+OUT/work                   the working folder: runs/, out/, and the inputs made for commands
 OUT/steps/<case>/<n>.txt   what a command printed; .err what it complained of, .code its exit code
 OUT/record.json            the checkout, seconds of each case
 """
