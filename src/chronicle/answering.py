@@ -1,4 +1,4 @@
-"""Rows of extractive question answering: which of a passage's questions are asked."""
+"""Rows of extractive question answering: the choice among a passage's questions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from chronicle.questions import KINDS, WHO, Question, Questions, by_kind
 from chronicle.romanian_questions import RomanianAsker
 
 ASKERS: Mapping[str, type[Asker]] = {"he": HebrewAsker, "ro": RomanianAsker, "en": EnglishAsker}
-# More reasons, times of day and numbers than in other tasks' stories, else few texts have two.
+# More causes, times of day and numbers than in stories of other tasks, where few texts have two.
 MORE = {"because": 4.5, "clock_later": 0.9, "clock_earlier": 0.9}
 COUNTED = 0.6
 PER_PASSAGE = 3
-# Sentences that a kind waits for one with, or without, a second candidate; halved when in vain.
+# Sentences that a kind waits for a question with (or without) a second candidate; halved each time
+# that none comes.
 _PATIENCE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One row: a context, a question, and the answer's place, None where there is none."""
+    """One row: context, question, and the answer with its position, None without an answer."""
 
     context: str
     question: str
@@ -36,24 +37,24 @@ class Asked:
 
 
 class Selection:
-    """Chooses questions so that kinds, rivals and unanswerable ones keep to their shares.
+    """Chooses questions so that kinds, rivals and unanswerable questions keep their shares.
 
     Shares of kinds and of unanswerable questions are exact within a few rows. That of rivals is
-    kept as far as the contexts allow: long ones nearly always hold several dates and towns, and
-    any names several people, so it is not kept for who.
+    kept as far as the contexts allow: long ones nearly always hold several dates and towns. All
+    contexts name several people, so it is not kept for who.
 
     Args:
-        rivals: wanted share, within each kind, of questions whose context holds another candidate
-            of the answer's type.
-        unanswerable: wanted share of questions without an answer.
-        sentences: of a passage, at most.
+        rivals: share, within each kind, of questions whose context holds another candidate of the
+            answer's type.
+        unanswerable: share of questions without an answer.
+        sentences: most sentences of a passage.
     """
 
     def __init__(self, rivals: float, unanswerable: float, sentences: int):
         self.rivals = rivals
         self.unanswerable = unanswerable
         self.asked: Counter[tuple[str, bool]] = Counter()  # (kind, has an answer)
-        self.contested: Counter[str] = Counter()  # answered ones of a kind with rivals
+        self.contested: Counter[str] = Counter()  # answered questions of a kind with rivals
         self.waited: Counter[str] = Counter()
         self.patience = dict.fromkeys(KINDS, _PATIENCE // sentences)
 
@@ -78,7 +79,7 @@ class Selection:
                     yield one
                     break
                 if self._behind(kind, not negative):
-                    return  # a rarer kind's turn: none of the others before it
+                    return  # a rarer kind comes first; wait for it
 
     def _answered(self, kind: str, options: list[Question], rng: Random) -> Question | None:
         if not options:
@@ -105,7 +106,7 @@ class Selection:
 
 def asked(passage: Passage, selection: Selection, asker: type[Asker], plan: Random, wording: Random,
 ) -> Iterator[Asked]:  # fmt: skip
-    """Yield the questions that are asked about a passage."""
+    """Yield the chosen questions about a passage."""
     for one in selection.choose(Questions(passage, plan), plan):
         said = ask(one, asker, wording)
         words = passage.text(one.answer) if one.answer else None

@@ -1,7 +1,7 @@
-"""Wording questions: what Hebrew, Romanian and English share.
+"""Wording of questions: the part that Hebrew, Romanian and English share.
 
-A question uses other forms of the verb than the text does (an infinitive, the passive, a verbal
-noun), so that words alone do not lead from the one to the other.
+A question uses other forms of the verb than the text (an infinitive, the passive, a verbal noun),
+so that word overlap alone does not find the answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chronicle.pointing import Pointing, unmark
 from chronicle.questions import Question
 from chronicle.world import Event
 
-# Verbs for what happens to people: nobody decides to lose a letter.
+# Verbs for unintended events: nobody decides to lose a letter.
 UNINTENDED = ("lose", "find", "receive")
 
 
@@ -24,23 +24,23 @@ class Asker(Pointing):
 
     @abstractmethod
     def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
-        """Word a question in every way that the language has for it, without the question mark.
+        """Return all wordings of a question, without the question mark.
 
         Args:
             form: key of `questions.KIND_OF`.
             event: what it is about; its town is named where it has one.
-            doer: the subject must be named, unless it is what is asked for.
+            doer: name the subject, unless the question asks for it.
         """
 
     def coin(self, chance: float = 0.5) -> bool:
-        """Decide by lot."""
+        """Return True with this probability."""
         return self.rng.random() < chance
 
 
 def ask(question: Question, asker: type[Asker], rng: Random) -> str:
-    """Word a question; it introduces its people by role and name."""
+    """Word a question; people are introduced by role and name."""
     event = question.event
-    # The town is what is asked for, or an addition that the question can do without.
+    # The question asks for the town, or can do without it.
     if question.kind == "where" or rng.random() < 0.5:
         event = replace(event, place=None)
     teller = asker(Story(0, (event,), ()), rng)

@@ -1,4 +1,4 @@
-"""Who and what else could have been: events that a premise does not tell, of its own people."""
+"""Events that a premise does not tell, with the premise's own people and things."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from chronicle.world import AGENTS, Entity, Event, Frame
 
 
 class Casting:
-    """Draws events and entities beside those of one premise.
+    """Draws events and entities that one premise does not have.
 
     Args:
-        premise: whose people and things are preferred.
-        rng: of the plan, alike in all languages.
+        premise: its people and things are preferred.
+        rng: of the plan; the same in all languages.
     """
 
     def __init__(self, premise: Premise, rng: Random):
@@ -24,11 +24,11 @@ class Casting:
         self.rng = rng
         self.named = {named(fact.event) for fact in premise.facts}
         used = {name for name, _ in self.named}
-        # Long premises use every verb; then only what is done to what is new.
+        # Long premises use every verb; then only the pair of verb and object is new.
         self.frames = [one for one in world.FRAMES if one.name not in used] or world.FRAMES
 
     def untold(self, agent: bool, placed: bool) -> Event:
-        """Draw an event that the premise does not tell; its start means nothing.
+        """Draw an event that the premise does not tell; its start has no meaning.
 
         Args:
             agent: its subject is a person or an organisation.
@@ -46,22 +46,22 @@ class Casting:
                 return event
 
     def by_another(self, event: Event) -> Event:
-        """Let someone else of the same kind do it."""
+        """Return the event with another subject of the same kind."""
         other = self.someone(event.subject.kind, *entities_of(event))
         return replace(event, subject=other)
 
     def moved(self, event: Event) -> Event:
-        """Let it happen in another town."""
+        """Return the event in another town."""
         return replace(event, place=self.somewhere(*entities_of(event)))
 
     def near(self, event: Event) -> tuple[int, int]:
-        """Name another day, not far from the event's own."""
+        """Draw another day near the event's day."""
         days = self.rng.choice([EARLIER, LATER]) * self.rng.randint(2, 17)
         # The year is not the story's; a leap day shifts it by one at most.
         return world.calendar(2023, event.start + days * world.DAY)
 
     def someone(self, kind: str, *but: Entity) -> Entity:
-        """Choose one of a kind: told, else of the stories, else any."""
+        """Choose an entity of a kind: of the premise, else of its stories, else any."""
         for cast in (self.premise.cast, self.premise.reserve):
             if free := [entity for entity in cast.get(kind, ()) if entity not in but]:
                 return self.rng.choice(free)
@@ -82,5 +82,5 @@ class Casting:
 
 
 def takes_place(frame: Frame) -> bool:
-    """Tell whether the plot names towns with such events."""
+    """Tell whether events of this frame can have a town."""
     return frame.object not in (world.PLACE, world.PERSON, world.REPORT)

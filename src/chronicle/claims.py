@@ -1,7 +1,7 @@
-"""Claims about a premise: what it entails, what it excludes, and what it leaves open.
+"""Claims about a premise: entailed, contradicted, or neither.
 
-Claims come in threes of one form, one for each class, so a hypothesis alone says nothing of its
-class. What a premise entails and what it excludes are made of the same words.
+Claims come in triples of one form, one for each class, so a hypothesis alone does not give away its
+class. Entailed and contradicted claims consist of the same words.
 
 Source: LCHAIM and ConTRoL, three-class inference over passages, types of reasoning.
 """
@@ -24,7 +24,7 @@ from chronicle.premise import (
 from chronicle.world import AGENTS, Event
 
 CONTRADICTION, ENTAILMENT, NEUTRAL = THREE = ("contradiction", "entailment", "neutral")
-PER_PREMISE = 2  # threes of different forms
+PER_PREMISE = 2  # triples of different forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Claim:
     Args:
         form: key into a language's `statements`.
         events: what it states, in the order of the template's slots.
-        about: the premise's facts that settle it, or come closest to it.
-        date: day and month that it names, or None.
+        about: the premise's facts that decide it, or are closest to it.
+        date: its day and month, or None.
     """
 
     form: str
@@ -44,12 +44,12 @@ class Claim:
     date: tuple[int, int] | None = None
 
     def reasoning(self) -> list[str]:
-        """Name the kinds of reasoning it takes, as LCHAIM does; none for plain reading.
+        """Name the kinds of reasoning that it needs, as LCHAIM does; none for plain reading.
 
         Returns:
-            Of these, in this order: `temporal` (times are compared), `coreferential` (someone is
-            named in full who is not so in that place), `logical` (negation, possibility or
-            cause), `analytical` (several sentences, or a date counted from another, decide).
+            Of these, in this order: `temporal` (times are compared), `coreferential` (a full
+            name where the premise has none), `logical` (negation, possibility or
+            cause), `analytical` (several sentences, or a date counted from another, decide it).
         """
         temporal = self.form in ("when", "order", "together")
         logical = self.form in ("negated", "why") or any(
@@ -75,7 +75,7 @@ class Claims:
 
     Args:
         premise: what they are about.
-        rng: of the plan, alike in all languages.
+        rng: of the plan; the same in all languages.
     """
 
     def __init__(self, premise: Premise, rng: Random):
@@ -97,7 +97,7 @@ class Claims:
                 yield three
 
     def fact(self) -> Three | None:
-        """State what happened, perhaps where; excluded is what was denied, or another town."""
+        """State what happened, perhaps where; contradicted: a denied event, or another town."""
         placed = [fact for fact in self.told if fact.event.place is not None]
         if self.denied and self.told and not (placed and self.rng.random() < 0.5):
             fact, other = self.rng.choice(self.told), self.rng.choice(self.denied)
@@ -122,7 +122,7 @@ class Claims:
         )
 
     def who(self) -> Three | None:
-        """State who did it; excluded is someone else."""
+        """State who did it; contradicted: somebody else."""
         doers = [fact for fact in self.told if fact.event.subject.kind in AGENTS]
         if not doers:
             return None
@@ -135,7 +135,7 @@ class Claims:
         )
 
     def when(self) -> Three | None:
-        """State the day; excluded is another one, named in the text where there is one."""
+        """State the day; contradicted: another day, if possible one that the text names."""
         dated = [fact for fact in self.told if fact.date]
         if not dated:
             return None
@@ -156,7 +156,7 @@ class Claims:
         return three
 
     def order(self) -> Three | None:
-        """State which of two events came after the other; excluded is their order turned."""
+        """State the order of two events; contradicted: the reverse order."""
         pairs = [
             (later, earlier)
             for one, two in self.premise.ordered()
@@ -169,7 +169,7 @@ class Claims:
         return self.two(entailed, (earlier, later), "order")
 
     def together(self) -> Three | None:
-        """State that two events happened at one time; excluded are events of different times."""
+        """State that two events happened at one time; contradicted: events of different times."""
         pairs = list(self.premise.ordered())
         equal = [(one, two) for one, two in pairs if one.event.start == two.event.start]
         apart = [(one, two) for one, two in pairs if one.event.start != two.event.start]
@@ -178,9 +178,9 @@ class Claims:
         return self.two(self.turn(equal), self.turn(apart), "together")
 
     def why(self) -> Three | None:
-        """State the reason of an event; excluded is the effect as a reason of its own cause."""
+        """State the cause of an event; contradicted: the effect as the cause of its cause."""
         effects = [fact for fact in self.told if fact.event.cause is not None]
-        # The plot tells an effect and its cause in a sentence of their own.
+        # The plot tells an effect and its cause in one sentence.
         causes = {
             fact: other
             for fact in effects
@@ -193,12 +193,12 @@ class Claims:
         return self.two((effect, causes[effect]), (causes[effect], effect), "why")
 
     def turn(self, pairs: Sequence[tuple[Fact, Fact]]) -> tuple[Fact, Fact]:
-        """Choose a pair, and which of the two comes first."""
+        """Choose a pair and the order of its two events."""
         one, two = self.rng.choice(pairs)
         return (one, two) if self.rng.random() < 0.5 else (two, one)
 
     def three(self, entailed: Claim, excluded: Claim, form: str, agent: bool = False) -> Three:
-        """Add what the premise leaves open: a mere possibility, a town not named, or untold."""
+        """Add the neutral claim: a possibility, a town that is not named, or an untold event."""
         placed = entailed.events[0].place is not None
         open_ = [(fact.event, fact) for fact in self.maybe]
         if placed and form == "fact":
@@ -217,7 +217,7 @@ class Claims:
         return {CONTRADICTION: excluded, ENTAILMENT: entailed, NEUTRAL: neutral}
 
     def two(self, entailed: tuple[Fact, Fact], excluded: tuple[Fact, Fact], form: str) -> Three:
-        """Add two events of which the premise does not tell the relation."""
+        """Add two events whose relation does not follow from the premise."""
         said = UNDATED if form != "why" else TOLD
         known = [*entailed, *excluded]
         other = [fact for fact in self.told if fact.said == said and fact not in known]
@@ -234,7 +234,7 @@ class Claims:
         return dict(zip(THREE, [*claims, Claim(form, tuple(events), about)], strict=True))
 
 
-# How often each form is tried first; some are seldom possible.
+# How often each form is tried first; some are rarely possible.
 _FORMS: dict[Callable[[Claims], Three | None], float] = {
     Claims.fact: 3,
     Claims.negated: 3,

@@ -1,4 +1,4 @@
-"""The corpus on disk: how many rows, which labels, which split, and the noise put in on purpose."""
+"""The corpus on disk: rows, labels, splits and deliberate label noise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chronicle.summarising import SUMMARISERS
 from chronicle.summary import summarise
 from chronicle.telling import Told
 
-_Row = tuple[dict[str, Any], Mapping[str, Any]]  # what every row holds, and what only some do
+_Row = tuple[dict[str, Any], Mapping[str, Any]]  # columns of every row, and columns of some
 
 __all__ = ["TELLERS", "ChronicleConfig", "document", "write"]
 
@@ -42,7 +42,7 @@ def write(
 
     Args:
         config: what to generate.
-        folder: where to; files of these names are replaced.
+        folder: output folder; files of these names are replaced.
         open_file: opens one file for writing UTF-8 text; the default creates its folder.
 
     Returns:
@@ -76,7 +76,7 @@ def write(
 
 
 def _rows(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
-    """Yield rows of ever new documents until the caller has enough."""
+    """Yield rows of new documents without end."""
     if config.task in (QA, SUMMARIZATION):
         yield from (_questions if config.task == QA else _articles)(config, documents)
         return
@@ -102,7 +102,7 @@ def _relations(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[_R
 
 
 def _inferences(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[_Row]:
-    """Several stories may be one document here: a row never uses stories of two of them."""
+    """Yield pairs; a document may hold several stories, and a row uses those of one document."""
     for number in documents:
         name = _name(config, number)
         for index, row in enumerate(_inferences_from(config, number, documents)):
@@ -134,7 +134,7 @@ def _inferences_from(
 
 
 def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
-    """Like `_inferences`, several stories may be one document."""
+    """Yield questions; as in `_inferences`, a document may hold several stories."""
     selection = Selection(config.rivals, config.unanswerable, config.premise_sentences[1])
     asker = ASKERS[config.language]
     for number in documents:
@@ -162,7 +162,7 @@ def _questions(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[di
 
 
 def _articles(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dict[str, Any]]:
-    """An article is a document of its own; stories of which little can be summed up are left."""
+    """Yield articles, one for each document; stories that cannot be summarized are skipped."""
     for number in documents:
         name = _name(config, number)
         plan = Random(f"{config.seed}/article/{number}")
@@ -173,13 +173,13 @@ def _articles(config: ChronicleConfig, documents: Iterator[int]) -> Iterator[dic
 
 
 def document(config: ChronicleConfig, number: int) -> tuple[Story, list[Told]]:
-    """Make one document again: the story, and its sentences in the configured language."""
+    """Generate one document: the story, and its sentences in the configured language."""
     story = _story(config, number)
     return story, TELLERS[config.language](story, _wording(config, number)).tell()
 
 
 def _story(config: ChronicleConfig, number: int) -> Story:
-    # Strings as seeds are hashed by random itself, alike on every machine and Python.
+    # `random` hashes string seeds itself, in the same way on every machine.
     rng = Random(f"{config.seed}/story/{number}")
     return draw_story(rng, MORE, COUNTED) if config.task == QA else draw_story(rng)
 
@@ -193,14 +193,14 @@ def _name(config: ChronicleConfig, number: int) -> str:
 
 
 def _flips(config: ChronicleConfig, rows: int) -> dict[int, int]:
-    """Choose exactly the wanted fraction of rows; returns {row: how many labels further on}."""
+    """Choose the configured fraction of rows; returns {row: shift to another label}."""
     rng = Random(f"{config.seed}/noise")
     chosen = rng.sample(range(rows), round(rows * config.label_noise))
     return {row: rng.randrange(1, len(config.labels)) for row in chosen}
 
 
 class _Mix:
-    """Takes rows so that, at any length, each class keeps to its share within one row or two."""
+    """Takes rows so that each class keeps its share, within one or two rows at any length."""
 
     def __init__(self, config: ChronicleConfig):
         weights, labels = config.class_weights, config.labels
@@ -212,7 +212,7 @@ class _Mix:
         self.taken = dict.fromkeys(labels, 0)
 
     def takes(self, label: str) -> bool:
-        """Take the row unless its class is ahead of its share; some class never is."""
+        """Take the row unless its class is above its share; some class always is not."""
         if self.shares:
             share = self.shares[label]
             if not share or self.taken[label] > share * sum(self.taken.values()):

@@ -171,7 +171,7 @@ class English(Teller):
     }  # fmt: skip
 
     def subject(self, entity: Entity) -> str:
-        """Name an entity; a person by title and name at first, then by either."""
+        """Name an entity; a person first by title and name, later by either."""
         if entity.kind == world.PERSON:
             name, role = words.NAMES[entity.gender][entity.word], words.ROLES[entity.role]
             if entity not in self.known:

@@ -1,4 +1,4 @@
-"""English questions: the base form after an auxiliary beside the text's past tenses."""
+"""English questions: the base form after an auxiliary, where the text has past tenses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EnglishAsker(Asker, English):
     }
 
     def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
-        """Word a question in every way."""
+        """Return all wordings."""
         return list(self._wordings(form, event))
 
     def _wordings(self, form: str, event: Event) -> Iterator[str]:
@@ -47,6 +47,6 @@ class EnglishAsker(Asker, English):
             yield f"{self.rng.choice(self.asks[form])} did {does} {complements}"
 
     def full(self, entity: Entity) -> str:
-        """Name someone by title and name, or something."""
+        """Name a person by title and name, or a thing."""
         self.known.discard(entity)
         return self.subject(entity)

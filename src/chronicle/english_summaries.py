@@ -14,7 +14,7 @@ _DOUBLED = {"submit": "submitting", "begin": "beginning", "shut": "shutting",
 
 
 class EnglishSummariser(Summariser, EnglishAsker):
-    """Sums up in English."""
+    """Summarizes in English."""
 
     def noun(self, event: Event, named: bool) -> str:
         """Tell an event as a gerund, without its town: Judge Ada signing the agreement."""
@@ -35,7 +35,7 @@ class EnglishSummariser(Summariser, EnglishAsker):
         ))  # fmt: skip
 
     def course(self, first: Event, last: Event) -> str:
-        """Say how it all began and ended."""
+        """Say how the story began and ended."""
         one, two = self.noun(first, named=True), self.noun(last, named=True)
         return self.rng.choice((
             f"it all began with {one} and ended with {two}",
@@ -43,7 +43,7 @@ class EnglishSummariser(Summariser, EnglishAsker):
         ))  # fmt: skip
 
     def towns(self, towns: Sequence[int]) -> str:
-        """Say in how many towns things happened, and in which."""
+        """Say in how many towns things happened, and name them."""
         names, count = self.together([words.PLACES[town] for town in towns]), _number(len(towns))
         return self.rng.choice((
             f"the events involve {count} towns: {names}",

@@ -1,4 +1,4 @@
-"""English vocabulary of the built-in corpus: generic words, and names of no one in particular."""
+"""English vocabulary of the built-in corpus: generic words and common given names."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NOUNS = {
     HAPPENING: words("""exhibition conference concert debate festival course ceremony competition
         excursion hearing workshop lecture play reception"""),
 }
-# Base form: past, past participle, where they are not base + ed; then `|` and what follows it.
+# Base form: past and past participle where they are not base + ed; then `|` and the preposition.
 VERBS = {
     "sign": "", "publish": "", "approve": "", "reject": "", "submit": "submitted submitted",
     "read": "read read", "draft": "", "translate": "", "present": "", "distribute": "",

@@ -1,4 +1,4 @@
-"""Rows of three-class inference: premises of told sentences, claims of the same world."""
+"""Rows of three-class inference: premises from stories, claims from the same world."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chronicle.telling import Teller
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """One row before labels are disturbed: two texts and how the second follows the first."""
+    """One row before label noise: two texts and the class of the second."""
 
     premise: str
     hypothesis: str
@@ -31,9 +31,9 @@ def inferences(
     Args:
         stories: to tell one after the other.
         teller: the language.
-        plan: draws premises and claims, alike in all languages.
+        plan: draws premises and claims; the same in all languages.
         wording: chooses among equivalent wordings.
-        sentences: fewest and most of a premise.
+        sentences: fewest and most sentences of a premise.
     """
     for premise in premises(stories, teller, plan, wording, *sentences):
         for three in Claims(premise, plan).threes():
@@ -45,6 +45,6 @@ def inferences(
 
 
 def word(claim: Claim, teller: type[Teller], rng: Random) -> str:
-    """Tell a claim in a sentence of its own; it introduces its people by role and name."""
+    """Tell a claim in one sentence; people are introduced by role and name."""
     story = Story(year=0, events=claim.events, sentences=())
     return teller(story, rng).state(claim.form, claim.date)

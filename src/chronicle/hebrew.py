@@ -13,7 +13,7 @@ from chronicle.world import Entity, Event
 class Hebrew(Teller):
     """Tells a story in Hebrew, without vowel points.
 
-    A prefix of a clause (ש, כש, ו) is written before a slot that starts with the verb
+    A prefix of a clause (ש, כש, ו) stands before a slot that starts with the verb
     (`ש{1:past.vs}`), so it becomes part of the verb's token.
     """
 
@@ -199,7 +199,7 @@ class Hebrew(Teller):
         return super().clause(index, ".vs" if not spec and self.opened else spec)
 
     def subject(self, entity: Entity) -> str:
-        """Name an entity; a person by role and name at first, then by either."""
+        """Name an entity; a person first by role and name, later by either."""
         if entity.kind == world.PERSON:
             name = words.NAMES[entity.gender][entity.word]
             role = words.ROLES[entity.role]["mf".index(entity.gender)]
@@ -234,7 +234,7 @@ class Hebrew(Teller):
         return ("לא " if tense == "negated" else "") + mark + verb, complements
 
     def agreement(self, entity: Entity) -> str:
-        """The form of verb an entity takes as a subject: m, f or p (plural)."""
+        """Return the agreement of a verb with this subject: m, f or p (plural)."""
         if entity.gender:
             return entity.gender
         if entity.kind == world.ORGANISATION:

@@ -1,4 +1,4 @@
-"""Hebrew questions: present, infinitive, passive binyan and verbal noun beside the text's past."""
+"""Hebrew questions: present, infinitive, passive and verbal noun, where the text has the past."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TO, _FROM = ("לאן", "לאיזו עיר"), ("מהיכן", "מאיזו עיר"
 class HebrewAsker(Asker, Hebrew):
     """Asks in Hebrew.
 
-    Every wording of one event comes from a fresh start, so that people are named in full.
+    Each wording of an event names people in full again.
     """
 
     asks: ClassVar = {
@@ -29,7 +29,7 @@ class HebrewAsker(Asker, Hebrew):
     }
 
     def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
-        """Word a question in every way; agreement is with the subject, or the passive's."""
+        """Return all wordings; verbs agree with the subject, or with the subject of the passive."""
         ways = {"who": self.who, "how_many": self.how_many, "town": self.town}
         self.known.clear()
         if form in ways:
@@ -69,13 +69,13 @@ class HebrewAsker(Asker, Hebrew):
                 yield f"{asked} {'הייתה' if feminine else 'היה'} {noun}"
 
     def town(self, event: Event, doer: bool) -> Iterator[str]:
-        """Ask where someone went, or what they left."""
+        """Ask where someone went, or which place they left."""
         asked = self.rng.choice(_FROM if words.VERBS[event.frame.name][5] == "מ" else _TO)
         yield f"{asked} {self.present(event)} {self.full(event.subject)}"
         yield f"{asked} {self.managed(event)}"
 
     def how_many(self, event: Event, doer: bool) -> Iterator[str]:
-        """Ask how many of them."""
+        """Ask how many."""
         assert event.object is not None
         _, _, plural = words.NOUNS[event.object.kind][event.object.word]
         government = words.VERBS[event.frame.name][5]
@@ -91,7 +91,7 @@ class HebrewAsker(Asker, Hebrew):
         return _participle(FORMS[event.frame.name][0], self.agreement(event.subject))
 
     def managed(self, event: Event, verbs: tuple[str, ...] = _MANAGED) -> str:
-        """Say that the subject came to do it: הספיקה השופטת דנה לחתום."""
+        """Say that the subject managed to do it: הספיקה השופטת דנה לחתום."""
         verb = _inflect(self.rng.choice(verbs), self.agreement(event.subject))
         return f"{verb} {self.full(event.subject)} {FORMS[event.frame.name][1]}"
 
@@ -100,23 +100,23 @@ class HebrewAsker(Asker, Hebrew):
         return f"{FORMS[event.frame.name][1]} {self.complements(event)}"
 
     def passive(self, event: Event) -> str:
-        """Say that the object underwent it, and where: פורסמה ההצעה בחיפה."""
+        """Word the passive, with the town: פורסמה ההצעה בחיפה."""
         assert event.object is not None
         agreement = self.agreement(event.object) if event.object.count == 1 else "p"
         verb = _inflect(FORMS[event.frame.name][3], agreement)
         return f"{verb} {self.full(event.object)} {self.at(event)}"
 
     def by(self, event: Event, doer: bool) -> str:
-        """Name the subject of a passive, perhaps."""
+        """Name the subject of a passive, or leave it out."""
         return f" על ידי {self.full(event.subject)}" if doer or self.coin() else ""
 
     def nominal(self, event: Event, named: bool, article: bool) -> str:
         """Word the verbal noun: פרסום ההצעה, or with a preposition (ה)חתימה על ההצעה.
 
         Args:
-            event: what it names.
+            event: the event to name.
             named: name the subject too.
-            article: put the article where the noun takes one.
+            article: use the article if the noun takes one.
 
         Returns:
             The phrase, empty where the verb has no such noun.
@@ -136,23 +136,23 @@ class HebrewAsker(Asker, Hebrew):
         return f"{'ה' * article}{inside}{doer} {self.complements(event)}"
 
     def direct(self, event: Event) -> bool:
-        """Tell whether it is done to something without a preposition, or signs it."""
+        """Tell whether the verb takes a direct object, or is to sign."""
         forms = words.VERBS[event.frame.name]
         return event.object is not None and (forms[5] == "את" or bool(FORMS[event.frame.name][3]))
 
     def complements(self, event: Event) -> str:
-        """Word object and town as after any form of the verb."""
+        """Word object and town, which follow any form of the verb."""
         if event.object:
             self.known.discard(event.object)
         return self.predicate(event, "past", "")[1]
 
     def full(self, entity: Entity) -> str:
-        """Name someone by role and name, or something."""
+        """Name a person by role and name, or a thing."""
         self.known.discard(entity)
         return self.subject(entity)
 
     def at(self, event: Event) -> str:
-        """Name the town where it happened, if any."""
+        """Name the event's town, if any."""
         return "" if event.place is None else f"ב{words.PLACES[event.place]}"
 
 
@@ -183,8 +183,8 @@ def _participle(verb: str, agreement: str) -> str:
     return stem + ("ה" if causative else "ת")
 
 
-# Present of one man, infinitive, verbal noun, past of the passive; `-` where there is none that
-# says the same without doubt.
+# Masculine singular present, infinitive, verbal noun, past of the passive; `-` where there is no
+# form of the same meaning.
 FORMS = {
     name: tuple("" if form == "-" else form for form in forms.split())
     for name, forms in {

@@ -11,7 +11,7 @@ from chronicle.world import Entity, Event
 
 
 class HebrewSummariser(Summariser, HebrewAsker):
-    """Sums up in Hebrew."""
+    """Summarizes in Hebrew."""
 
     def noun(self, event: Event, named: bool) -> str:
         """Tell an event as a noun, without its town: פרסום ההצעה על ידי השופטת דנה."""
@@ -27,7 +27,7 @@ class HebrewSummariser(Summariser, HebrewAsker):
         ))  # fmt: skip
 
     def course(self, first: Event, last: Event) -> str:
-        """Say how it all began and ended."""
+        """Say how the story began and ended."""
         one, two = self.inside(first), self.inside(last)
         return self.rng.choice((
             f"השתלשלות העניינים החלה ב{one} והגיעה לסופה ב{two}",
@@ -35,7 +35,7 @@ class HebrewSummariser(Summariser, HebrewAsker):
         ))  # fmt: skip
 
     def towns(self, towns: Sequence[int]) -> str:
-        """Say in how many towns things happened, and in which."""
+        """Say in how many towns things happened, and name them."""
         names = self.together([words.PLACES[town] for town in towns])
         return self.rng.choice((
             f"הזירה משתרעת על פני {_number(len(towns))} ערים: {names}",

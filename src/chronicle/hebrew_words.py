@@ -1,4 +1,4 @@
-"""Hebrew vocabulary of the built-in corpus: generic words, and names of no one in particular."""
+"""Hebrew vocabulary of the built-in corpus: generic words and common given names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Rows of four-class inference: consecutive sentences that a linking phrase connects.
 
-A contrastive sentence turns what the first one says of its events, an entailed one says it again,
-and one of reasoning goes on with what came of it, or with what led to it. Neutral pairs are
-sentences of two stories.
+A contrastive sentence contradicts the first one, an entailed sentence repeats it in other words,
+and a sentence of reasoning tells its effect or its cause. A neutral pair joins two stories.
 
 Source: RoNLI; its classes, the removal of linking phrases, and the casing that it leaves behind.
 """
@@ -31,12 +30,12 @@ CONTRASTIVE, ENTAILMENT, REASONING, NEUTRAL = FOUR = (
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What comes second in a pair.
+    """The second sentence of a pair.
 
     Args:
-        text: the sentence, its linking phrase in front.
+        text: the sentence, beginning with its linking phrase.
         phrase: the linking phrase, without punctuation.
-        lead: how many characters phrase, punctuation and blank take.
+        lead: length of phrase, punctuation and space, in characters.
     """
 
     text: str
@@ -44,18 +43,18 @@ class Linked:
     lead: int
 
     def bare(self) -> str:
-        """Take the phrase out and begin with a capital."""
+        """Return the sentence without its phrase, beginning with a capital."""
         return re.sub(r"^\W*\w", lambda start: start[0].upper(), self.text[self.lead :])
 
 
 class Passage:
-    """Two neighbouring sentences of a story, and what else could follow the first.
+    """Two neighbouring sentences of a story, and other sentences that could follow the first.
 
     Args:
-        story: whose sentences they are.
+        story: the story of both sentences.
         plans: the two sentences.
         teller: the language.
-        plan: draws what follows, alike in all languages.
+        plan: draws the second sentence; the same in all languages.
         wording: chooses among equivalent wordings.
     """
 
@@ -70,14 +69,14 @@ class Passage:
         self.known = set(telling.known)
         facts = list(facts_of(story, [one]))
         self.claims = Claims(gather(self.first, facts, [story]), plan)
-        # What led to it is told of an earlier time, what came of it of a later one.
+        # A cause happens earlier, an effect later.
         phrase = self.phrase("cause" if two.link.direction == EARLIER else "effect")
         self.next = self.link(phrase, telling.sentence(two, f"{phrase} ").text)
         told = [cast_of([story.events[index] for index in one.events]) for one in plans]
         self.connected = any(set(told[0].get(kind, ())) & set(told[1][kind]) for kind in told[1])
 
     def followers(self) -> Iterator[tuple[str, Linked]]:
-        """Yield (class, second sentence) for each class that this passage has an example of."""
+        """Yield (class, second sentence) for each class that this passage allows."""
         for label, claims in ((CONTRASTIVE, self.turned()), (ENTAILMENT, self.again())):
             if claims:
                 phrase = self.phrase(label)
@@ -86,7 +85,7 @@ class Passage:
             yield REASONING, self.next
 
     def turned(self) -> list[Claim]:
-        """Say the opposite of the first sentence, of someone else or of what was only possible."""
+        """Contradict the first sentence: negation, another subject, certain instead of possible."""
         by_another = self.claims.drawn.by_another
         return [
             *(Claim("not_again", (by_another(event),)) for event in self.events(TOLD, AGENTS)),
@@ -95,7 +94,7 @@ class Passage:
         ]
 
     def again(self) -> list[Claim]:
-        """Say the same as the first sentence in other words."""
+        """Repeat the first sentence in other words."""
         order = self.claims.order()
         return [
             *(Claim("again", (event,)) for event in self.events(TOLD)),
@@ -105,12 +104,12 @@ class Passage:
         ]
 
     def events(self, said: str, subjects: Collection[str] = ()) -> list[Event]:
-        """List what the first sentence says in this way, perhaps of some kinds of subject only."""
+        """List the first sentence's events told in this way, with these kinds of subject."""
         known = [fact.event for fact in self.claims.premise.known(said)]
         return [event for event in known if not subjects or event.subject.kind in subjects]
 
     def state(self, claim: Claim, phrase: str) -> str:
-        """Tell a claim as going on from the first sentence."""
+        """Tell a claim as a continuation of the first sentence."""
         teller = self.teller(Story(0, claim.events, ()), self.wording)
         teller.known = set(self.known)
         return teller.state(claim.form, claim.date, f"{phrase} ")
@@ -120,7 +119,7 @@ class Passage:
         return self.wording.choice(self.teller.link_phrases[kind])
 
     def link(self, phrase: str, text: str) -> Linked:
-        """Remember which part of a sentence is the phrase."""
+        """Keep a sentence and the extent of its phrase."""
         return Linked(text, phrase.rstrip(",:"), len(phrase) + 1)
 
 
@@ -128,15 +127,15 @@ def links(
     stories: tuple[Story, Story], teller: type[Teller], plan: Random, wording: Random,
     keep_phrases: bool, casing_artefact: bool,
 ) -> Iterator[Inference]:  # fmt: skip
-    """Yield sentence pairs of two stories, all classes that each passage allows.
+    """Yield sentence pairs of two stories, in all classes that each passage allows.
 
     Args:
         stories: neutral pairs take one sentence of each.
         teller: the language.
-        plan: draws what follows what, alike in all languages.
+        plan: draws the pairs; the same in all languages.
         wording: chooses among equivalent wordings.
-        keep_phrases: leave linking phrases where they are.
-        casing_artefact: where one was removed, put all but the first letter in lower case.
+        keep_phrases: keep linking phrases.
+        casing_artefact: where a phrase was removed, lower-case all letters but the first.
     """
     passages = [
         [

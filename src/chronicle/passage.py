@@ -1,4 +1,4 @@
-"""Passages: told sentences in which the words that can be asked for are known by place."""
+"""Passages: premises with the positions of all words that a question can ask for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Answer = tuple[int, int]  # first character, one past the last
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A premise with the places of its subjects, towns, counts, times and causes.
+    """A premise with the positions of its subjects, towns, counts, times and causes.
 
     Args:
         premise: text and facts.
-        indices: for each fact, which event of its story it is.
-        parts: for each sentence, what was marked in it; offsets count in the whole text.
-        days: for each sentence, which day its head falls on, as a number that sentences share
-            where the text says that they do.
+        indices: for each fact, the index of its event in the story.
+        parts: for each sentence, its marked parts; offsets count in the whole text.
+        days: for each sentence, the number of its head's day, which sentences share only
+            where the text says so.
     """
 
     premise: Premise
@@ -31,15 +31,15 @@ class Passage:
     days: Sequence[int]
 
     def text(self, answer: Answer) -> str:
-        """Read the words at a place."""
+        """Return the words at a position."""
         return self.premise.text[slice(*answer)]
 
     def find(self, part: str, fact: Fact) -> Answer | None:
-        """Find a part of what a fact tells, in the fact's own sentence."""
+        """Find a part of a fact in the fact's own sentence."""
         return self.place(part, fact.sentence, self.indices[fact])
 
     def place(self, part: str, sentence: int, event: int) -> Answer | None:
-        """Find a part of an event in a sentence; None where it is not told there."""
+        """Find a part of an event in a sentence; None if it is not there."""
         for one in self.parts[sentence]:
             if (one.part, one.event) == (part, event):
                 return one.start, one.end
@@ -56,7 +56,7 @@ class Passage:
         return None
 
     def day(self, fact: Fact) -> Answer | None:
-        """Find the date of a fact: in its sentence, else the nearest that tells of the same day."""
+        """Find the date of a fact: in its sentence, else in the nearest one of the same day."""
         day = self.days[fact.sentence]
         near = sorted(
             (sentence for sentence, one in enumerate(self.days) if one == day),
@@ -71,7 +71,7 @@ class Passage:
         return None if cause is None else self.place("clause", fact.sentence, cause)
 
     def all(self, part: str) -> list[str]:
-        """Read the words of every part of a kind, in text order, each wording once."""
+        """List the distinct words of all parts of a kind, in text order."""
         found = (self.text((one.start, one.end)) for row in self.parts for one in row
                  if one.part == part)  # fmt: skip
         return list(dict.fromkeys(found))
@@ -106,7 +106,7 @@ def _unmarked(sentences: Sequence[str]) -> tuple[list[str], list[list[Part]]]:
 
 
 def _days(stories: Sequence[Story], places: Places) -> Iterator[int]:
-    """Number the days; only "at that very moment" says for sure that the day is the same."""
+    """Number the days; only "at that very moment" guarantees the same day."""
     day, before = 0, -1
     for story, index in places:
         plan = stories[story].sentences[index]

@@ -1,7 +1,7 @@
-"""The plot: draws a story's cast and events, and how each sentence will tell them.
+"""The plot: draws a story's cast and events, and the plan of each sentence.
 
 Within a sentence events lie minutes to hours apart, between sentences hours or days. A link of
-hours is drawn only where it settles every pair of events in the two sentences, so a careful reader
+hours is drawn only where it orders every pair of events of the two sentences, so a careful reader
 can recover each label from the window alone.
 """
 
@@ -16,7 +16,7 @@ from random import Random
 from chronicle import world
 from chronicle.world import DAY, Entity, Event, Frame
 
-SHIFTS = (1, 2, 3, 4, 5, 7, 14)  # days between sentences that have a name of their own
+SHIFTS = (1, 2, 3, 4, 5, 7, 14)  # days between sentences; each has its own word
 GAPS = (10, 30, 60, 120, 180)  # minutes between events of one sentence
 OWN_AXIS = None
 EARLIER, SAME, LATER = -1, 0, 1
@@ -30,11 +30,11 @@ class Pattern:
     Args:
         weight: how often it is drawn, relative to the others.
         sides: for each further clause, where its event starts relative to the head (`EARLIER`,
-            `SAME`, `LATER`), or `OWN_AXIS` when nothing can be said.
+            `SAME`, `LATER`), or `OWN_AXIS` when it has no order.
         frames: kinds of frame per clause: `any`, `report` or `durative`.
         shared: the clauses have one subject, a person.
-        timed: the pattern says itself when its head happened; only days or dates go with it.
-        drifts: its last clause tells of another time, so "an hour later" would be ambiguous after
+        timed: the pattern itself gives the head's time; only days or dates can be added.
+        drifts: its last clause is at another time, so "an hour later" would be ambiguous after
             it; only days or dates follow.
     """
 
@@ -90,7 +90,7 @@ _LINK_WEIGHTS = (3.2, 2.3, 1.5, 1.1, 2.2, 1.0, 3.1)
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How a sentence's head is placed in time.
+    """The time of a sentence's head.
 
     Args:
         kind: `start` (first sentence), `days`, `date`, `hours` or `same`, relative to the head of
@@ -111,9 +111,9 @@ class Sentence:
     Args:
         pattern: key into `PATTERNS`.
         events: indices into the story's events, the head first.
-        link: how the head is placed in time.
+        link: the time of the head.
         dated: the text names the head's calendar date.
-        gap: minutes between head and second event where the pattern names them; else 0.
+        gap: minutes between head and second event if the pattern names them, else 0.
     """
 
     pattern: str
@@ -125,7 +125,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A document before it is told in a language; the same in all of them."""
+    """A document before it is told in a language; the same in all languages."""
 
     year: int
     events: tuple[Event, ...]
@@ -140,9 +140,9 @@ def draw_story(
 
     Args:
         rng: draws everything.
-        more: weights of patterns that are to be drawn more or less often than usual.
-        counted: share of documents of which there are several.
-        sentences: how many there are, at least and at most.
+        more: weights of patterns that replace the usual ones.
+        counted: share of documents with a count above 1.
+        sentences: fewest and most sentences.
     """
     return _Plotter(rng, {**_WEIGHTS, **(more or {})}, counted).story(sentences)
 
@@ -151,12 +151,12 @@ def settles(before: Sequence[int | None], direction: int, after: Sequence[int | 
     """Tell whether a link of hours orders every pair of events of two sentences.
 
     Args:
-        before: sides of the earlier sentence's events (see `Pattern.sides`, the head's 0 left out).
+        before: sides of the earlier sentence's events (see `Pattern.sides`, without the head's).
         direction: of the later sentence's head relative to the earlier one's.
         after: sides of the later sentence's events.
 
     Returns:
-        True if no pair's order hangs on how long the hours were.
+        True if no pair's order depends on the number of hours.
     """
     pairs = product((SAME, *before), (SAME, *after))
     return not any(
@@ -178,7 +178,7 @@ class _Plotter:
         self.axes = 0
 
     def draw_cast(self) -> dict[str, list[Entity]]:
-        """Few entities per kind, so a story keeps to its people and its matter."""
+        """Draw few entities per kind, so a story keeps its people and its subject."""
         roles = self.rng.sample(range(world.ROLES), 5)
         names = self.rng.sample(range(world.NAMES_PER_GENDER), 5)
         people = [
@@ -215,7 +215,7 @@ class _Plotter:
         return Story(self.rng.randint(1995, 2024), tuple(self.events), tuple(sentences))
 
     def link(self, before: Pattern, after: Pattern, previous: Link) -> Link:
-        """Draw a link that suits both sentences; dates are compared with a dated day only."""
+        """Draw a link that suits both sentences; a date needs a dated sentence before it."""
         while True:
             [(kind, direction)] = self.rng.choices(_LINKS, _LINK_WEIGHTS)
             if kind == "days":
@@ -229,7 +229,7 @@ class _Plotter:
                 return Link(kind, direction)
 
     def place(self, link: Link, head: int) -> tuple[Link, int]:
-        """Choose how far the link reaches; a link of hours that would leave the day gets days."""
+        """Choose the link's amount; a link of hours that would leave the day becomes days."""
         if link.kind == "hours":
             amount = self.rng.choice(GAPS[2:])
             moved = head + link.direction * amount
@@ -290,7 +290,7 @@ class _Plotter:
                 return frame
 
     def someone(self, kind: str) -> Entity:
-        """Choose from the cast, nobody and nothing twice in a sentence while others are left."""
+        """Choose from the cast; no entity twice in a sentence while others are left."""
         free = [one for one in self.cast[kind] if one not in self.busy]
         entity = self.rng.choice(free or self.cast[kind])
         self.busy.add(entity)

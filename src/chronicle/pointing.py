@@ -1,4 +1,4 @@
-"""Where in a told text the answers lie: marks put in while telling, and taken out again."""
+"""Positions of answers in a text: marks are put in while telling, then taken out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pointing(Teller):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where one part of an event stands.
+    """The position of one part of an event.
 
     Args:
         part: one of `PARTS`.
@@ -42,7 +42,7 @@ class Part:
 
 
 def unmark(text: str) -> tuple[str, list[Part]]:
-    """Take the marks out and tell where the marked words are, in the order of their ends."""
+    """Remove the marks and return the positions of the marked words, ordered by their ends."""
     plain = _MARK.sub("", text)
     return plain, list(_parts(text))
 

@@ -1,4 +1,4 @@
-"""Premises: stretches of told sentences, and what a careful reader knows from them."""
+"""Premises: consecutive sentences of stories, and the facts that a careful reader learns."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from chronicle.plot import PATTERNS, Link, Sentence, Story
 from chronicle.telling import Teller
 from chronicle.world import Entity, Event
 
-# How a text tells an event: it happened; it did not; it may have; someone says so; it happened
-# nobody knows when.
+# How a text tells an event: it happened; it did not; it may have; somebody says so; it happened at
+# an unknown time.
 TOLD, DENIED, MAYBE, REPORTED, UNDATED = "told", "denied", "maybe", "reported", "undated"
 _SAID = {
     "said_past": REPORTED,
@@ -37,10 +37,10 @@ class Fact:
         said: `told`, `denied`, `maybe`, `reported` or `undated`.
         story: which of the premise's stories tells it.
         sentence: which sentence of the premise tells it.
-        lasting: told as under way; it starts before, and may go on after, what it is told with.
-        date: day and month when the premise gives them away, else None.
-        worked_out: the date is not named but follows from a named one.
-        linked: introduced people that the sentence mentions by a short form only.
+        lasting: told as under way; it starts before the event beside it and may end after it.
+        date: day and month if they follow from the premise, else None.
+        worked_out: the date is not named, but follows from a named one.
+        linked: people introduced before whom the sentence mentions by a short form only.
     """
 
     event: Event
@@ -55,13 +55,13 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """Consecutive sentences of one story or several, and their facts in text order.
+    """Consecutive sentences of one or more stories, and their facts in text order.
 
     Args:
-        text: the sentences, told in a language.
-        facts: all events that it tells.
-        cast: entities that it mentions, by kind.
-        reserve: entities that only the rest of its stories mentions, by kind.
+        text: the sentences.
+        facts: all events of the text.
+        cast: entities in the text, by kind.
+        reserve: entities that occur only in the rest of its stories, by kind.
     """
 
     text: str
@@ -70,14 +70,14 @@ class Premise:
     reserve: Cast
 
     def known(self, *said: str) -> list[Fact]:
-        """Facts told in one of these ways that a verb and its object single out."""
+        """Facts told in one of these ways that verb and object identify."""
         names = Counter(named(fact.event) for fact in self.facts)
         return [fact for fact in self.facts if fact.said in said and names[named(fact.event)] == 1]
 
     def ordered(self) -> Iterator[tuple[Fact, Fact]]:
-        """Yield pairs of facts whose order the text settles, in text order.
+        """Yield pairs of facts whose order follows from the text, in text order.
 
-        Only neighbouring sentences settle every pair (see `plot.settles`).
+        Only neighbouring sentences order every pair (see `plot.settles`).
         """
         for one, two in combinations([f for f in self.known(TOLD) if not f.lasting], 2):
             if one.story == two.story and two.sentence - one.sentence <= 1:
@@ -85,7 +85,7 @@ class Premise:
 
 
 def named(event: Event) -> tuple[str, Entity | None]:
-    """Name an event by its verb and its object, however many they are."""
+    """Identify an event by verb and object, whatever the object's count."""
     return event.frame.name, event.object and replace(event.object, count=1)
 
 
@@ -96,9 +96,9 @@ def premises(
     """Cut stories, one after the other, into premises of `least` to `most` sentences.
 
     Args:
-        stories: to tell; too few sentences at the end are left out.
+        stories: to tell; sentences at the end that are too few for a premise are left out.
         teller: the language.
-        plan: draws the lengths, alike in all languages.
+        plan: draws the lengths; the same in all languages.
         wording: chooses among equivalent wordings.
         least: fewest sentences of a premise.
         most: most sentences of a premise.
@@ -110,7 +110,7 @@ def premises(
 
 
 def stretches(stories: Sequence[Story], plan: Random, least: int, most: int) -> Iterator[Places]:
-    """Draw which sentences make up each premise; see `premises`."""
+    """Draw the sentences of each premise; see `premises`."""
     places = [
         (number, index)
         for number, story in enumerate(stories)
@@ -129,7 +129,7 @@ def told(
     """Tell some consecutive sentences.
 
     Returns:
-        Their texts, and what they tell: one fact for each event of each sentence, in the order of
+        Their texts, and their facts: one for each event of each sentence, in the order of
         the plans.
     """
     texts: list[str] = []
@@ -138,7 +138,7 @@ def told(
     for number in used:
         story = stories[number]
         plans = opened([story.sentences[index] for one, index in places if one == number])
-        # A teller of its own: people are introduced again in each premise.
+        # A new teller introduces its people again in each premise.
         telling = teller(story, wording)
         facts += facts_of(story, plans, number, first=len(texts))
         texts += [telling.sentence(sentence).text for sentence in plans]
@@ -146,7 +146,7 @@ def told(
 
 
 def gather(text: str, facts: Sequence[Fact], stories: Sequence[Story]) -> Premise:
-    """Put a premise together from its text and facts, and the stories that it is of."""
+    """Make a premise from its text, its facts and their stories."""
     told = cast_of([fact.event for fact in facts])
     everyone = cast_of([event for story in stories for event in story.events])
     reserve = {
@@ -157,12 +157,12 @@ def gather(text: str, facts: Sequence[Fact], stories: Sequence[Story]) -> Premis
 
 
 def opened(plans: Sequence[Sentence]) -> list[Sentence]:
-    """Let a stretch begin without a reference to the sentence before it."""
+    """Remove the first sentence's reference to the sentence before it."""
     return [replace(plans[0], link=Link("start")), *plans[1:]]
 
 
 def cast_of(events: Sequence[Event]) -> dict[str, list[Entity]]:
-    """Collect who and what takes part in events, by kind, each once."""
+    """Collect the entities of events by kind, each once."""
     cast: defaultdict[str, dict[Entity, None]] = defaultdict(dict)
     for event in events:
         for entity in entities_of(event):
@@ -171,7 +171,7 @@ def cast_of(events: Sequence[Event]) -> dict[str, list[Entity]]:
 
 
 def entities_of(event: Event) -> list[Entity]:
-    """Name an event's subject, object and town; things as one, however many they are."""
+    """List an event's subject, object (with count 1) and town."""
     entities = [event.subject]
     if event.object:
         entities.append(replace(event.object, count=1))
@@ -183,13 +183,13 @@ def entities_of(event: Event) -> list[Entity]:
 def facts_of(
     story: Story, plans: Sequence[Sentence], number: int = 0, first: int = 0
 ) -> Iterator[Fact]:
-    """Yield what some consecutive sentences tell, in the order of the plan.
+    """Yield the facts of some consecutive sentences, in the order of the plan.
 
     Args:
-        story: theirs.
+        story: the story of the sentences.
         plans: the sentences.
-        number: of the story in the premise.
-        first: sentence of the premise that is the first of `plans`.
+        number: the story's number in the premise.
+        first: number in the premise of the first of `plans`.
     """
     known = _dates(plans)
     met: set[Entity] = set()
@@ -203,7 +203,7 @@ def facts_of(
             said = _SAID.get(plan.pattern, TOLD) if slot else TOLD
             date = world.calendar(story.year, event.start)
             if plan.pattern.startswith("said") and not slot:
-                said = REPORTED  # that someone spoke says nothing without what was said
+                said = REPORTED  # a reporting verb says nothing without its content
             yield Fact(
                 event,
                 said,
@@ -217,7 +217,7 @@ def facts_of(
 
 
 def _dates(plans: Sequence[Sentence]) -> list[bool]:
-    """Tell of which sentences the day is named, or can be counted from a neighbour's."""
+    """Find the day of each sentence where it is named or follows from a neighbour's."""
     known = [plan.dated for plan in plans]
     counted = [plan.link.kind in ("days", "hours", "same") for plan in plans]
     for index in range(1, len(plans)):

@@ -1,8 +1,8 @@
-"""Questions about a passage: who, when, where, how many, why; some that it does not answer.
+"""Questions about a passage: who, when, where, how many, why; some without an answer.
 
-A question names its event by the verb and what is done to it (or by the verb and who does it), so
-that where the passage holds several candidates of the answer's type only the event decides. Events
-that the passage tells twice, denies or reports are not asked about as if they had happened.
+A question identifies its event by verb and object (or by verb and subject). So where the passage
+holds several candidates of the answer's type, only the event decides. No question takes an event as
+a fact that the passage tells twice, denies or reports.
 
 Source: ParaShoot and SQuAD, extractive questions; SQuAD 2.0, questions without an answer.
 """
@@ -21,13 +21,13 @@ from chronicle.premise import DENIED, TOLD, UNDATED, Fact
 from chronicle.world import AGENTS, DOCUMENT, Entity, Event
 
 WHO, WHEN, WHERE, HOW_MANY, WHY = KINDS = ("who", "when", "where", "how_many", "why")
-# What is asked for, by form; `town` is the town that someone goes to or leaves.
+# The kind of answer by form; `town` is the town that somebody goes to or leaves.
 KIND_OF = {
     "who": WHO, "date": WHEN, "clock": WHEN, "place": WHERE, "town": WHERE, "how_many": HOW_MANY,
     "why": WHY,
 }  # fmt: skip
 _PART_OF = {"date": "date", "clock": "clock", "place": "place", "town": "place"}
-# Events of one of these say of the same thing what the other one does.
+# The frames of each pair have nearly the same meaning.
 _ALIKE = ({"open", "reopen"}, {"close", "shut"})
 
 
@@ -37,9 +37,9 @@ class Question:
 
     Args:
         form: key of `KIND_OF`.
-        event: what it is about.
-        answer: where the passage tells the answer; None where it does not.
-        candidates: how many different answers of this type the passage holds.
+        event: its event.
+        answer: position of the answer in the passage; None without an answer.
+        candidates: number of different answers of this type in the passage.
         doer: the subject must be named.
     """
 
@@ -60,7 +60,7 @@ class Questions:
 
     Args:
         passage: what they are about.
-        rng: of the plan, alike in all languages.
+        rng: of the plan; the same in all languages.
     """
 
     def __init__(self, passage: Passage, rng: Random):
@@ -83,7 +83,7 @@ class Questions:
         ]
 
     def unanswered(self, kind: str) -> Question | None:
-        """Draw a question about what did not happen; there are candidates of its type."""
+        """Draw a question about an event that did not happen, with candidates of its type."""
         forms = [form for form in KIND_OF if KIND_OF[form] == kind and self.candidates(form)]
         if not forms:
             return None
@@ -92,19 +92,19 @@ class Questions:
             if event := way(self, form):
                 if form == "how_many" and event.object:
                     event = replace(event, object=replace(event.object, count=2))
-                # Only where someone else did it does the answer hang on who is named; elsewhere
-                # naming the subject must not tell that there is no answer.
+                # Only where somebody else did it does the answer depend on the subject; elsewhere
+                # a named subject must not reveal that there is no answer.
                 doer = way is Questions.by_another
                 return Question(form, event, None, self.candidates(form), doer)
         return None
 
     def denied(self, form: str) -> Event | None:
-        """Choose an event of which the passage says that it did not happen."""
+        """Choose an event that the passage denies."""
         facts = self.passage.premise.known(DENIED)
         return self._one_of([fact.event for fact in facts if self.single(fact.event)], form)
 
     def by_another(self, form: str) -> Event | None:
-        """Ascribe an event to someone else; only a question that names the subject can."""
+        """Give an event another subject; only for questions that name the subject."""
         if form == "who":
             return None
         facts = self.passage.premise.known(TOLD)
@@ -123,19 +123,19 @@ class Questions:
         return None
 
     def candidates(self, form: str) -> int:
-        """Count the different answers of a type that the passage holds."""
+        """Count the different answers of a type in the passage."""
         if form == "who":
             return sum(len(self.passage.premise.cast.get(kind, ())) for kind in AGENTS)
         if form == "why":
             return sum(self.passage.why(fact) is not None for fact in self.passage.premise.facts)
         if form == "how_many":
-            # Numbers, not words: Hebrew has two for each.
+            # Numbers, not words: Hebrew has two words for each.
             things = [fact.event.object for fact in self.passage.premise.facts]
             return len({thing.count for thing in things if thing} - {1})
         return len(self.passage.all(_PART_OF[form]))
 
     def single(self, event: Event, times: int = 1) -> bool:
-        """Tell whether no other event says much the same of the same thing."""
+        """Tell whether no other event has nearly the same meaning and the same object."""
         name, thing = _thing(event)
         alike = {other for names in _ALIKE if name in names for other in names} | {name}
         return sum(self.things[other, thing] for other in alike) == times
@@ -157,7 +157,7 @@ class Questions:
         return None if fact.event.place is None else self.passage.find("place", fact)
 
     def town(self, fact: Fact) -> Answer | None:
-        """Find the answer to: where did someone go? Verb and subject must single it out."""
+        """Find the answer to: where did someone go? Verb and subject must identify the event."""
         event = fact.event
         if not _suits(event, "town") or self.does[event.frame.name, event.subject] > 1:
             return None
@@ -177,13 +177,13 @@ class Questions:
 
 
 def _thing(event: Event) -> tuple[str, Entity | None]:
-    """Name an event by its verb and what it is done to, or what it befalls."""
+    """Identify an event by its verb and its object; without one, by a subject that is a thing."""
     alone = event.subject if event.subject.kind not in AGENTS else None
     return event.frame.name, replace(event.object, count=1) if event.object else alone
 
 
 def _suits(event: Event, form: str) -> bool:
-    """Tell whether an event can be asked about so, whether or not there is an answer."""
+    """Tell whether this form of question suits an event, with or without an answer."""
     to_town = event.frame.object == world.PLACE
     if form == "who":
         return event.subject.kind in AGENTS

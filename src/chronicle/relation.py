@@ -23,7 +23,7 @@ MARKERS = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One row before labels are disturbed: marked text and its true label."""
+    """One row before label noise: marked text and true label."""
 
     window: int
     number: int

@@ -189,7 +189,7 @@ class Romanian(Teller):
     }  # fmt: skip
 
     def subject(self, entity: Entity) -> str:
-        """Name an entity; a person by role and name at first, then by either."""
+        """Name an entity; a person first by role and name, later by either."""
         if entity.kind == world.PERSON:
             name, role = self._name(entity), self._role(entity)
             if entity not in self.known:
@@ -206,7 +206,7 @@ class Romanian(Teller):
         return f"{self.tag('count', self.index, words.NUMBERS[entity.count])} {noun[2]}"
 
     def predicate(self, event: Event, tense: str, mark: str) -> tuple[str, str]:
-        """Inflect the verb and put its clitics where the tense wants them."""
+        """Inflect the verb and place its clitics as the tense requires."""
         infinitive, participle, subjunctive, *rest = words.VERBS[event.frame.name]
         plural = self._plural(event.subject)
         clitic = _clitic(rest[0] if rest else "", event.object)
@@ -254,7 +254,7 @@ class Romanian(Teller):
         if case == "dat":
             return self._dative(entity)
         if case == "pe" and entity in self.known:
-            # A bare noun would lose its article after pe; the name is always right.
+            # A bare noun would lose its article after pe; a name never does.
             return f"pe {self._name(entity)}"
         if entity.kind == world.HAPPENING and case:
             return f"{case} {words.NOUNS[entity.kind][entity.word][1]}"
@@ -271,7 +271,7 @@ class Romanian(Teller):
         return _oblique(name) if name.endswith("a") else f"lui {name}"
 
 
-# Clitics as they fuse with the auxiliary a, au and with the particle să.
+# Clitics fused with the auxiliary a, au and with the particle să.
 _BEFORE_AVEA = {"se": "s-", "îl": "l-", "îi": "i-"}
 _AFTER_SA = {"": "să", "îl": "să-l", "îi": "să-i", "o": "s-o"}
 

@@ -1,4 +1,4 @@
-"""Romanian questions: subjunctive, passive and verbal noun beside the text's past tenses."""
+"""Romanian questions: subjunctive, passive and verbal noun, where the text has past tenses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RomanianAsker(Asker, Romanian):
     }
 
     def wordings(self, form: str, event: Event, doer: bool) -> list[str]:
-        """Word a question in every way; participles agree with what they are said of."""
+        """Return all wordings; participles agree with their noun."""
         ways = {"who": self.who, "how_many": self.how_many, "town": self.town}
         if form in ways:
             return list(ways[form](event, doer))
@@ -53,14 +53,14 @@ class RomanianAsker(Asker, Romanian):
                 yield f"{asked} a avut loc {noun}"
 
     def town(self, event: Event, doer: bool) -> Iterator[str]:
-        """Ask where someone went, or what they left."""
+        """Ask where someone went, or which place they left."""
         away = words.VERBS[event.frame.name][-1] == "din"
         asked = self.rng.choice(("de unde", "din ce oraș") if away else ("unde", "în ce oraș"))
         verb = self.predicate(event, "subjunctive", "")[0]
         yield f"{asked} {self.was_to(event)} {self.full(event.subject)} {verb}"
 
     def how_many(self, event: Event, doer: bool) -> Iterator[str]:
-        """Ask how many of them; the nouns that are counted are feminine in the plural."""
+        """Ask how many; the counted nouns are feminine in the plural."""
         assert event.object is not None
         plural = words.NOUNS[DOCUMENT][event.object.word][2]
         verb, subject = self.predicate(event, "subjunctive", "")[0], event.subject
@@ -70,7 +70,7 @@ class RomanianAsker(Asker, Romanian):
         yield f"câte {plural} au fost {participle}e {place} {self.by(event, doer)}"
 
     def was_to(self, event: Event, done: str = "reușit") -> str:
-        """Say that the subject was to do it, and did: avea să, a reușit să, a decis să."""
+        """Say that the subject was to do it, or did: avea să, a reușit să, a decis să."""
         plural = self._plural(event.subject)
         if event.subject.kind in AGENTS and self.coin():
             return f"{'au' if plural else 'a'} {done}"
@@ -83,31 +83,31 @@ class RomanianAsker(Asker, Romanian):
         return " ".join(self.predicate(event, "subjunctive", ""))
 
     def direct(self, event: Event) -> bool:
-        """Tell whether it is done to something without a preposition, but `pe`."""
+        """Tell whether the verb takes an object without a preposition other than `pe`."""
         return event.object is not None and words.VERBS[event.frame.name][3:] in ((), ("pe",))
 
     def passive_differs(self, event: Event) -> bool:
-        """Tell whether there is a passive, with a participle that the text does not use."""
+        """Tell whether there is a passive whose participle the text does not use."""
         if not self.direct(event) or event.object is None:
             return False
         return event.object.count > 1 or self.feminine(event.object)
 
     def passive(self, event: Event) -> str:
-        """Say that the object underwent it, and where: a fost semnată scrisoarea la Iași."""
+        """Word the passive, with the town: a fost semnată scrisoarea la Iași."""
         assert event.object is not None
         participle, one = words.VERBS[event.frame.name][1], event.object.count == 1
         verb = f"a fost {participle}ă" if one else f"au fost {participle}e"
         return f"{verb} {self.full(event.object)} {self.at(event)}"
 
     def by(self, event: Event, doer: bool) -> str:
-        """Name the subject of a passive or a verbal noun, perhaps."""
+        """Name the subject of a passive or a verbal noun, or leave it out."""
         return f"de către {self.full(event.subject)}" if doer or self.coin() else ""
 
     def nominal(self, event: Event, named: bool) -> str:
         """Word the verbal noun: semnarea acordului, sosirea judecătoarei Ana la Iași.
 
         Args:
-            event: what it names.
+            event: the event to name.
             named: name the subject too.
 
         Returns:
@@ -126,7 +126,7 @@ class RomanianAsker(Asker, Romanian):
         return f"{noun} {self.genitive(event.subject)} {self.predicate(event, 'past', '')[1]}"
 
     def genitive(self, entity: Entity) -> str:
-        """Decline what is not an organisation: acordului, a trei acorduri, doctorului Ion."""
+        """Decline a person or a thing: acordului, a trei acorduri, doctorului Ion."""
         if entity.kind == PERSON:
             return f"{_oblique(self._role(entity))} {self._name(entity)}"
         noun = words.NOUNS[entity.kind][entity.word]
@@ -142,18 +142,18 @@ class RomanianAsker(Asker, Romanian):
         return GENITIVES.get(noun[0], _oblique(noun[0]))
 
     def feminine(self, entity: Entity) -> bool:
-        """Tell a noun's gender; what is not feminine is masculine in the singular."""
+        """Tell whether a noun is feminine; other nouns are masculine in the singular."""
         if entity.kind == PERSON:
             return entity.gender == "f"
         return words.NOUNS[entity.kind][entity.word][0].endswith("a")
 
     def full(self, entity: Entity) -> str:
-        """Name someone by role and name, or something."""
+        """Name a person by role and name, or a thing."""
         self.known.discard(entity)
         return self.subject(entity)
 
     def at(self, event: Event) -> str:
-        """Name the town where it happened, if any."""
+        """Name the event's town, if any."""
         return "" if event.place is None else f"la {words.PLACES[event.place]}"
 
 
@@ -166,7 +166,7 @@ GENITIVES = _pairs(
     """școala/școlii biblioteca/bibliotecii gara/gării clinica/clinicii fabrica/fabricii
         piața/pieței sala/sălii arhiva/arhivei"""
 )
-# Verbal nouns with their article; none where it would say something else.
+# Verbal nouns with their article; none where the noun has another meaning.
 NOUNS = _pairs(
     """sign/semnarea publish/publicarea approve/aprobarea reject/respingerea
         submit/depunerea read/citirea draft/redactarea translate/traducerea present/prezentarea

@@ -11,7 +11,7 @@ from chronicle.world import Entity, Event
 
 
 class RomanianSummariser(Summariser, RomanianAsker):
-    """Sums up in Romanian."""
+    """Summarizes in Romanian."""
 
     def noun(self, event: Event, named: bool) -> str:
         """Tell an event as a noun, without its town: publicarea propunerii de către consiliu."""
@@ -29,7 +29,7 @@ class RomanianSummariser(Summariser, RomanianAsker):
         ))  # fmt: skip
 
     def course(self, first: Event, last: Event) -> str:
-        """Say how it all began and ended."""
+        """Say how the story began and ended."""
         one, two = self.noun(first, named=True), self.noun(last, named=True)
         return self.rng.choice((
             f"totul a început cu {one} și s-a sfârșit cu {two}",
@@ -37,7 +37,7 @@ class RomanianSummariser(Summariser, RomanianAsker):
         ))  # fmt: skip
 
     def towns(self, towns: Sequence[int]) -> str:
-        """Say in how many towns things happened, and in which."""
+        """Say in how many towns things happened, and name them."""
         names, count = self.together([words.PLACES[town] for town in towns]), _number(len(towns))
         return self.rng.choice((
             f"faptele se leagă de {count} orașe: {names}",

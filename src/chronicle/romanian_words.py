@@ -1,4 +1,4 @@
-"""Romanian vocabulary of the built-in corpus: generic words, and names of no one in particular."""
+"""Romanian vocabulary of the built-in corpus: generic words and common given names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ChronicleConfig`: what to generate, checked at once."""
+"""`ChronicleConfig`: the settings of a corpus, checked on creation."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ LABEL_SETS = {"three": THREE, "four": FOUR}
 TELLERS: dict[str, type[Teller]] = {"he": Hebrew, "ro": Romanian, "en": English}
 _SMALLEST, _LARGEST = 100, 1_000_000
 _LONGEST = 1_000  # sentences of a premise
-# Sentences of one story: so many that they can be summed up, and no more than can be marked.
+# Sentences of one story: enough to summarize, and no more than can be marked.
 _SHORTEST_ARTICLE, _LONGEST_ARTICLE = 8, 80
 
 
 class SettingsError(ValueError):
-    """Settings that cannot be generated; the message names each with what is allowed."""
+    """Invalid settings; the message names each one and its allowed values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChronicleConfig:
-    """What to generate; equal configurations give identical bytes.
+    """The settings of a corpus; equal settings give identical bytes.
 
     Args:
         task: `relation`, `nli`, `qa` (extractive question answering) or `summarization`.
-        language: `he`, `ro` or `en`; the same seed tells the same stories in all of them.
-        size: rows in all splits together, exactly; 100 to 1,000,000.
+        language: `he`, `ro` or `en`; one seed gives the same stories in all of them.
+        size: number of rows in all splits together; 100 to 1,000,000.
         seed: of the stories, their wording and the noise.
         label_noise: fraction of train rows whose label is replaced by another one.
-        class_weights: wanted mix of true labels, relative, in the order of `labels`; None keeps
-            the natural mix. Rows are left out to reach it, so windows lose some of their pairs.
+        class_weights: relative shares of the true labels, in the order of `labels`; None keeps
+            the natural shares. Rows are left out to reach them, so windows lose some pairs.
         label_set: of `nli`; `three` is contradiction, entailment and neutral, `four` is
             contrastive, entailment, reasoning and neutral.
         premise_sentences: of `nli` with `three`, and of `qa`; fewest and most sentences of a
@@ -50,13 +50,12 @@ class ChronicleConfig:
         keep_phrases: of `nli` with `four`; leave the linking phrase in the second sentence.
         casing_artefact: of `nli` with `four`; where a phrase was removed, everything after the
             first letter is in lower case, as in RoNLI. Hebrew has no case.
-        unanswerable: of `qa`; fraction of questions that ask about what did not happen.
-        rivals: of `qa`; wanted fraction of questions whose context holds another candidate of the
-            answer's type, so that only the event decides; kept as far as contexts allow.
+        unanswerable: of `qa`; fraction of questions about events that did not happen.
+        rivals: of `qa`; fraction of questions whose context holds another candidate of the answer's
+            type, so that only the event decides; reached as far as contexts allow.
 
     Raises:
-        SettingsError: an unknown task, label set or language, or a value out of range; names all of
-            them.
+        SettingsError: an unknown task, label set or language, or a value out of range; names all.
     """
 
     task: str = RELATION
@@ -79,7 +78,7 @@ class ChronicleConfig:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes, in the order that `class_weights` follow; of `qa`, what rows can have."""
+        """The classes, in the order of `class_weights`; of `qa`, the possible values."""
         if self.task == SUMMARIZATION:
             return ()
         if self.task == QA:
@@ -88,7 +87,7 @@ class ChronicleConfig:
 
     @property
     def labels_key(self) -> str:
-        """The setting that decides `labels`."""
+        """The name of the setting that decides `labels`."""
         return "unanswerable" if self.task == QA else "label_set"
 
     def _problems(self) -> Iterator[str]:
@@ -119,7 +118,7 @@ class ChronicleConfig:
             yield self._wrong_weights(self.class_weights)
 
     def _not_without_labels(self) -> Iterator[str]:
-        """Refuse what disturbs labels, which questions and articles have not."""
+        """Refuse label noise and class weights for questions and articles, which have no labels."""
         task = self.task
         if self.label_noise:
             yield f"label_noise={self.label_noise} is not for task={task}, whose rows have no label"
@@ -128,7 +127,7 @@ class ChronicleConfig:
             yield f"class_weights are not for task={task}{instead}"
 
     def _wrong_article(self, least: int, most: int) -> Iterator[str]:
-        """Name lengths that leave nothing to sum up, or that a story cannot have."""
+        """Report lengths that are too short to summarize or too long for a story."""
         wanted = f"premise_sentences=[{least}, {most}]: an article of task=summarization has"
         if least < _SHORTEST_ARTICLE:
             yield f"{wanted} at least {_SHORTEST_ARTICLE} sentences"

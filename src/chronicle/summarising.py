@@ -1,4 +1,4 @@
-"""Rows of summarization: articles that are one long story, each with a summary of it."""
+"""Rows of summarization: an article is one long story, with its summary."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Summaries of a story: who did most, how it began and ended, where, and why; told, not copied.
+"""Summaries of a story: who did most, beginning and end, places, causes; written, not copied.
 
-Every sentence of a summary says what the whole article says and none of its sentences does. Events
-are told as nouns ("the signing of the agreement"), articles tell them as verbs.
+Each sentence of a summary needs the whole article; no single sentence of the article says it. A
+summary tells events as nouns ("the signing of the agreement"), an article as verbs.
 
 Source: HeSum, summaries of a few sentences whose bigrams are mostly not the article's.
 """
@@ -29,7 +29,7 @@ class Summariser(Asker):
 
     @abstractmethod
     def noun(self, event: Event, named: bool) -> str:
-        """Tell an event as a noun; it is one that `has_noun`.
+        """Tell an event as a noun; `has_noun` must hold for it.
 
         Args:
             event: what happened.
@@ -42,11 +42,11 @@ class Summariser(Asker):
 
     @abstractmethod
     def course(self, first: Event, last: Event) -> str:
-        """Say how it all began and ended."""
+        """Say how the story began and ended."""
 
     @abstractmethod
     def towns(self, towns: Sequence[int]) -> str:
-        """Say in how many towns things happened, and in which."""
+        """Say in how many towns things happened, and name them."""
 
     @abstractmethod
     def reason(self, effect: Event, cause: Event) -> str:
@@ -64,16 +64,16 @@ class Summary:
 def summarise(
     story: Story, teller: type[Summariser], plan: Random, wording: Random
 ) -> Summary | None:
-    """Tell a story, and sum it up in one to three sentences.
+    """Tell a story, and summarize it in one to three sentences.
 
     Args:
         story: what to tell.
         teller: the language.
-        plan: chooses what the summary says, alike in all languages.
+        plan: chooses the summary's content; the same in all languages.
         wording: chooses among equivalent wordings.
 
     Returns:
-        None where the story allows of too few such sentences, or of none that leads a summary.
+        None where the story allows too few such sentences, or none that can begin a summary.
     """
     told = [sentence.text for sentence in teller(story, wording).tell()]
     article = unmark(" ".join(told))[0]
@@ -93,23 +93,23 @@ Point = Callable[[Summariser], str]
 
 
 def _say(point: Point, teller: type[Summariser], wording: Random) -> str:
-    """Word a sentence; every one introduces its people in full, as a summary's reader needs."""
+    """Word a sentence; each introduces its people in full."""
     speaker = teller(Story(0, (), ()), wording)
     return unmark(speaker.polish(point(speaker)))[0]
 
 
 class Digest:
-    """What there is to say of a whole story.
+    """The content of summaries of one story.
 
     Args:
         premise: the whole article.
-        story: what it tells.
+        story: the article's story.
     """
 
     def __init__(self, premise: Premise, story: Story):
         self.premise = premise
         self.story = story
-        # What somebody said happened in so far as they said it.
+        # A reported event is not known to have happened; that it was reported is.
         self.acts = [
             fact
             for fact in premise.facts
@@ -136,7 +136,7 @@ class Digest:
         return lambda teller: teller.centre(who, most, examples)
 
     def course(self, plan: Random) -> Point | None:
-        """Find what came first and last of all, at least a day before and after the rest."""
+        """Find the first and last event, at least a day before and after all others."""
         facts = sorted(
             (fact for fact in self.acts if fact.said != UNDATED),
             key=lambda fact: fact.event.start,
@@ -151,13 +151,13 @@ class Digest:
             )
             for fact in facts
         )
-        # The order within a sentence is told, but not where two start at once.
+        # A sentence tells the order of its events, except where two start at once.
         starts = Counter(fact.event.start for fact in facts)
         alone = alone and starts[first.event.start] == starts[last.event.start] == 1
         return (lambda teller: teller.course(first.event, last.event)) if alone else None
 
     def towns(self, plan: Random) -> Point | None:
-        """List the towns in which things happened, or to which people went or which they left."""
+        """List the towns of events, and the towns that people went to or left."""
         named = [
             event.object.word if event.object and event.object.kind == world.PLACE else event.place
             for event in (fact.event for fact in self.acts)
@@ -166,7 +166,7 @@ class Digest:
         return (lambda teller: teller.towns(towns)) if len(towns) > 1 else None
 
     def reason(self, plan: Random) -> Point | None:
-        """Choose one event of which the reason is told."""
+        """Choose an event whose cause is told."""
         nouns = {fact.event for fact in self._nouns()}
         effects = [
             (event, self.story.events[event.cause])
@@ -179,17 +179,17 @@ class Digest:
         return lambda teller: teller.reason(effect, cause)
 
     def _nouns(self) -> list[Fact]:
-        """Facts that every language can tell as a noun and that their noun singles out."""
+        """Facts that every language can tell as a noun, and that the noun identifies."""
         return [fact for fact in self.premise.known(TOLD) if has_noun(fact.event)]
 
 
 def nouns_in_order(events: Sequence[Event], chosen: set[Event]) -> list[Event]:
-    """List the chosen ones of some events in their order."""
+    """List the chosen events in their order."""
     return [event for event in events if event in chosen]
 
 
 def placeless(event: Event) -> Event:
-    """Leave the town out."""
+    """Return the event without its town."""
     return replace(event, place=None) if takes_place(event.frame) else event
 
 
@@ -199,8 +199,8 @@ def has_noun(event: Event) -> bool:
     return name not in NOUNLESS and not (by_group and name in NOUNLESS_OF_GROUPS)
 
 
-# Verbs without a noun that says the same in one language or another; and those whose noun needs
-# the genitive of its subject, which Romanian organisations lack here.
+# Verbs that lack an equivalent noun in some language, and verbs whose noun needs the genitive of
+# the subject, which Romanian organisations lack here.
 NOUNLESS = frozenset(
     words("lose praise thank congratulate interview phone warn reopen protest vote")
 )
@@ -211,4 +211,4 @@ POINTS: Mapping[str, Callable[[Digest, Random], Point | None]] = {
     "reason": Digest.reason,
     "towns": Digest.towns,
 }
-LEADS = ("centre", "course")  # one of them is in every summary
+LEADS = ("centre", "course")  # each summary has one of them

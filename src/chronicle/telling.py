@@ -1,7 +1,7 @@
-"""Telling a story in a language: what Hebrew, Romanian and English share.
+"""Telling a story in a language: the part that Hebrew, Romanian and English share.
 
 A language is a `Teller` with word lists, templates per sentence pattern, and its own morphology.
-Templates name clauses by number and tense, `{0} after {1:perfect}`; a clause is realised when its
+Templates name clauses by number and tense, `{0} after {1:perfect}`. A clause is realised when its
 slot is reached, so first and later mentions of a person follow the order of the text.
 """
 
@@ -26,7 +26,7 @@ TimeWords = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Where a sentence tells an event: the verb's token, prefixes included, punctuation not.
+    """The position of an event in a sentence: the verb's token with prefixes, without punctuation.
 
     Args:
         event: index into the story's events.
@@ -86,7 +86,7 @@ class Teller(ABC):
         """Word a calendar date as an adverbial."""
 
     def tag(self, part: str, index: int, text: str) -> str:
-        """Mark what a question may ask for; plain telling marks nothing (see `Pointing`).
+        """Mark words that a question may ask for; here nothing is marked (see `Pointing`).
 
         Args:
             part: `subject`, `place`, `count`, `date`, `clock` or `clause`.
@@ -125,7 +125,7 @@ class Teller(ABC):
         return _locate(self.polish(f"{lead}{opening}{body}"))
 
     def state(self, form: str, date: tuple[int, int] | None = None, lead: str = "") -> str:
-        """State the story's events in one sentence, apart from how its plan tells them.
+        """State the story's events in one sentence, without using its plan.
 
         Args:
             form: key into `statements`; the slots of its templates are all events of the story.
@@ -142,7 +142,7 @@ class Teller(ABC):
         return _locate(self.polish(f"{lead}{body}")).text
 
     def when(self, plan: Sentence) -> str:
-        """Word the sentence's link and date; empty where plain narration is enough."""
+        """Word the sentence's link and date; empty where neither is needed."""
         words = self.link_words(plan.link)
         if not plan.dated:
             return words
@@ -212,7 +212,7 @@ class _Subject:
 
 
 def _locate(marked: str) -> Told:
-    """Take the marks out and keep where the marked words are."""
+    """Remove the marks and keep the positions of the marked words."""
     words: list[str] = []
     mentions: list[Mention] = []
     offset = 0

@@ -1,7 +1,7 @@
-"""The world behind a chronicle: people, things and dated events, in no language yet.
+"""The world of a chronicle: people, things and dated events, independent of language.
 
-The order of two events is read off their start times, never off words: texts are told from this
-truth, and labels (later also questions, answers and entailments) are computed from it.
+The order of two events comes from their start times, never from words. Texts are told from this
+world; labels, questions, answers and entailments are computed from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import date, timedelta
 LABELS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 DAY = 24 * 60  # minutes
 
-# What a noun can denote; the frames below say who does what to which of these.
+# Kinds of nouns; the frames below name the kinds of subject and object of each verb.
 PERSON, ORGANISATION, PLACE = "person", "organisation", "place"
 DOCUMENT, SITE, HAPPENING = "document", "site", "happening"
 
@@ -30,7 +30,7 @@ class Entity:
         word: index into the language's word list of that kind (for people: of names).
         gender: `m` or `f` for people; empty where the noun itself decides.
         role: index of a person's role; 0 and unused for others.
-        count: how many of them (1: the one known thing, told with a definite article).
+        count: how many (1: one known thing, told with a definite article).
     """
 
     kind: str
@@ -42,13 +42,13 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What kind of event a verb tells.
+    """The kind of event that a verb tells.
 
     Args:
         name: key into every language's verb table.
         subjects: kinds of entity that can do it.
         object: kind of entity it is done to; empty for intransitive verbs.
-        durative: it goes on for hours, so it can be under way when something else starts.
+        durative: it lasts for hours, so it can be under way when another event starts.
     """
 
     name: str
@@ -64,7 +64,7 @@ def _frames(subjects: tuple[str, ...], object_: str, names: str) -> list[Frame]:
 
 
 AGENTS = (PERSON, ORGANISATION)
-REPORT = "report"  # the object of a reporting verb is what is said
+REPORT = "report"  # the object of a reporting verb is its content
 
 # `~` marks durative frames.
 FRAMES = (
@@ -118,9 +118,9 @@ class Event:
         object: what it is done to (its `count` is the how many), or None.
         place: index of the town where it happens, or None.
         start: true start, minutes since the story's year began.
-        axis: events are ordered only within one axis. 0 is what really happened; hypothetical,
-            denied, merely believed and undated events have axes of their own.
-        cause: index of the event that is its reason, or None.
+        axis: events are ordered only within one axis. Axis 0 holds real events; hypothetical,
+            denied, believed and undated events have other axes.
+        cause: index of the event that caused it, or None.
     """
 
     frame: Frame
@@ -137,7 +137,7 @@ def relation(first: Event, second: Event) -> str:
 
     Returns:
         BEFORE when `first` starts earlier, AFTER when later, EQUAL at the same minute; VAGUE when
-        they are not on one axis, so no order can be known.
+        they are on different axes and have no order.
 
     Source: TRC (Hebrew temporal relations), label definitions after MATRES' multi-axis scheme.
     Deviates: a plain announcement ("will open tonight") counts as on the main axis.
