@@ -22,6 +22,7 @@ from hypothesis import settings
 
 import cached_hydra
 from browser import Browser, browser, find_browser
+from heron.base.folders import experiment_roots, load_forks
 from heron.config.schema import Config, EncoderConfig, PathsConfig
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
@@ -33,6 +34,7 @@ settings.register_profile("heron", deadline=None, max_examples=40, derandomize=T
 settings.register_profile("fuzz", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("heron")
 cached_hydra.install()
+load_forks(experiment_roots())  # tests of forks import them as `heron_forks.<fork>`
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.
 ALPHABETS = [language.alphabet for language in (HEBREW, ROMANIAN, ENGLISH)]

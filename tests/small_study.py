@@ -12,7 +12,7 @@ import numpy as np
 
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.judging.study import Judged, Study, read_key
+from heron_forks.hesum.judging.study import Judged, Study, read_key
 
 SYSTEMS = ("nightingale", "sparrow", "wagtail")
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='broken=1'>"

@@ -1,9 +1,18 @@
-"""HeSum: the paper's statistics, which stand beside those that heron finds."""
+"""HeSum: the paper's statistics, beside those that heron finds; human evaluation."""
+
+from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.registries import FORK_ANALYSES
+from heron.config.registries import FORK_ANALYSES, FORK_COMMANDS, Command
 
 FORK_ANALYSES.register(
     "published_statistics",
     on_demand("heron_forks.hesum.published_statistics:published_statistics"),
+)
+FORK_COMMANDS.register(
+    "judge",
+    Command(
+        on_demand("heron_forks.hesum.judging.command:run"),
+        Path(__file__).parent / "judging" / "judge.txt",
+    ),
 )

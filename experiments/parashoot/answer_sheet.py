@@ -18,9 +18,9 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open
 from heron.base.tables import as_text, cell_text, read_table
 from heron.data.examples import Example
-from heron.judging.reading import read_mark
 from heron.metrics.rates import group_ids, group_mean, share
 from heron.metrics.span import item_scores
+from heron.results.systems import read_mark
 
 from .ceiling import Measured
 

@@ -6,18 +6,19 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heron import __version__
 from heron.base.errors import ConfigError, HeronError, nearest, os_error_text
 from heron.base.secrets import redact
 from heron.base.signals import exit_code, interruptible, terminable
+from heron.config.registries import FORK_COMMANDS
 
-# Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`.
+# Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
     *("train", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
-    *("analyze", "map", "noise", "compare", "judge", "data", "audit", "demo"),
+    *("analyze", "map", "noise", "compare", "data", "audit", "demo"),
 )
 # Commands that write into the run folder they read, which may belong to somebody else.
 _INTO_RUNS = ("analyze", "dashboard", "map", "noise", "report")
@@ -52,13 +53,14 @@ def _run(arguments: list[str]) -> int:
     name, rest = arguments[0], arguments[1:]
     os.environ.setdefault(*_KERNELS)  # before torch is imported; workers inherit it
     try:
-        if name not in COMMANDS:
-            raise ConfigError(f"unknown command '{name}'.{nearest(name, COMMANDS)}")
+        if name not in COMMANDS and name not in FORK_COMMANDS:
+            known = (*COMMANDS, *FORK_COMMANDS)
+            raise ConfigError(f"unknown command '{name}'.{nearest(name, known)}")
         if "-h" in rest or "--help" in rest:
             print(help_text(name), end="")
             return 0
         with terminable(), interruptible():
-            return importlib.import_module(f"heron.commands.{name}").run(rest) or 0
+            return _command(name)(rest) or 0
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
@@ -75,15 +77,23 @@ def _run(arguments: list[str]) -> int:
         return exit_code(error)
 
 
+def _command(name: str) -> Callable[[Sequence[str]], int | None]:
+    if name not in COMMANDS:
+        return FORK_COMMANDS[name].run
+    return importlib.import_module(f"heron.commands.{name}").run
+
+
 def help_text(name: str) -> str:
     """Read a command's help; its first line is its summary."""
-    path = Path(__file__).parent / "commands" / "help" / f"{name}.txt"
+    own = Path(__file__).parent / "commands" / "help" / f"{name}.txt"
+    path = own if name in COMMANDS else FORK_COMMANDS[name].help
     return path.read_text(encoding="utf-8")
 
 
 def _overview() -> str:
-    width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {help_text(name).splitlines()[0]}" for name in COMMANDS]
+    names = [*COMMANDS, *FORK_COMMANDS]
+    width = max(map(len, names))
+    lines = [f"  {name:<{width}}  {help_text(name).splitlines()[0]}" for name in names]
     return "\n".join(
         [
             f"heron {__version__}: Hebrew, Romanian, NLU",

@@ -160,7 +160,8 @@ def job(sweep: Path) -> Path:
 
 def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
     assert {page.stem for page in PAGES} == {
-        *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task")
+        *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
+        "command",
     }
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
 
@@ -222,6 +223,15 @@ def test_a_run_is_analysed_drawn_reported_and_compared(
     said = heron("compare", "seed0.parquet", "seed1.parquet", "metric=credit")
     assert "credit" in said
     heron("audit", "data=village_lines")
+
+
+def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None:
+    assert "count the rows of tables" in heron("--help")
+    assert "usage: heron count" in heron("count", "--help")
+    said = heron("count", "files=data/village/train.csv,data/village/test.csv")
+    assert re.search(r"train.csv +80\n.*test.csv +16", said)
+    assert "'files'" in heron("count", "file=data/village/train.csv", wanted=2)
+    assert "'count'" in heron("counts", wanted=2)
 
 
 def test_unknown_names_are_answered_with_the_fork_s(heron: Heron) -> None:

@@ -58,6 +58,9 @@ def test_the_wheel_holds_everything_that_heron_reads(wheel):
     assert files(wheel / "heron" / "experiments", "*.yaml") == published
     for texts in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
         assert files(wheel / texts, "*") == files(ROOT / "src" / texts, "*")
+    texts = ("*.txt", "templates/*")
+    judging = Path("experiments", "hesum", "judging")
+    assert files(wheel / "heron" / judging, *texts) == files(ROOT / judging, *texts)
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}
     assert files(wheel / "heron", "*.py") == modules

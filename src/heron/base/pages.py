@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from heron.base.cells import SYNTHETIC, is_number, show, sort_value
@@ -53,9 +54,15 @@ def highlight(text: str, markers: Sequence[str]) -> Markup:
     return Markup("").join([*parts, *[Markup("</mark>")] * depth])
 
 
-def render(template: str, **values: Any) -> str:
-    """Fill a page template; every value is escaped, and a missing one is an error."""
-    return _environment().get_template(template).render(**values)
+def render(template: str, folder: Path | None = None, **values: Any) -> str:
+    """Fill a page template; every value is escaped, and a missing one is an error.
+
+    Args:
+        template: a file in `folder`, or else among heron's own, whose parts it may use.
+        folder: templates of a fork.
+        values: of the template.
+    """
+    return _environment(folder).get_template(template).render(**values)
 
 
 def cards_page(
@@ -76,9 +83,10 @@ def cards_page(
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path | None) -> Environment:
+    own = PackageLoader("heron.base")
     environment = Environment(
-        loader=PackageLoader("heron.base"),
+        loader=ChoiceLoader([FileSystemLoader(folder), own]) if folder else own,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.registry import Registry, on_demand
@@ -118,6 +119,19 @@ class Metric:
     tasks: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a fork adds to `heron`.
+
+    Args:
+        run: gets the words after the command's name; returns the exit code.
+        help: a text file; its first line is the command's summary.
+    """
+
+    run: Callable[[Sequence[str]], int | None]
+    help: Path
+
+
 TASKS: Registry[TaskRules] = Registry(
     "task",
     {
@@ -182,6 +196,9 @@ CALLBACKS: Registry[Callable[..., pl.Callback]] = Registry("callback")
 
 # Made with the run folder and the options that `logger.others` gives them.
 LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
+
+# Commands of forks; heron's own are in `heron.cli`.
+FORK_COMMANDS: Registry[Command] = Registry("command")
 
 # What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
 FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")

@@ -24,6 +24,9 @@ from heron.tasks.task import text_scores
 GOLD = "gold"  # the references as a system
 _NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
 _ARTICLES = ("text", "article", "document")
+# Marks in sheets that people fill in.
+_YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
+_NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "article_id"))
 
 
@@ -207,3 +210,17 @@ def read_number(value: Any) -> float | None:
         return float(value)
     except (ValueError, OverflowError):
         return None
+
+
+def read_mark(name: str, text: str) -> bool | None:
+    """Read a mark in a sheet: True, False, or None for an empty cell.
+
+    Raises:
+        ValueError: what is wrong, and how to fix it.
+    """
+    word = text.strip().casefold()
+    if not word:
+        return None
+    if word not in _YES | _NO:
+        raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
+    return word in _YES

@@ -11,11 +11,11 @@ from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.schema import BertScoreConfig
 from heron.data.examples import Prediction
-from heron.judging.measuring import sign_measures
-from heron.judging.study import read_key
 from heron.metrics.bertscore import bertscore, sign
 from heron.results.predictions import Predictions
 from heron.results.systems import System
+from heron_forks.hesum.judging.measuring import sign_measures
+from heron_forks.hesum.judging.study import read_key
 from small_runs import TINY, heron, in_folder
 from small_study import sample
 

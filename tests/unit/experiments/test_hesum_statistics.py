@@ -1,16 +1,11 @@
 """The numbers of HeSum's paper beside measured ones."""
 
-from importlib import import_module
-
 import pytest
 
-from heron.config.registries import FORK_ANALYSES
 from heron.languages.morphology import load_morphology
 from heron.languages.romanian import ROMANIAN
 from heron.tasks.summarization.profile import Pair, definitions, profile
-
-assert "published_statistics" in FORK_ANALYSES  # imports the forks
-PublishedStatistics = import_module("heron_forks.hesum.published_statistics").PublishedStatistics
+from heron_forks.hesum.published_statistics import PublishedStatistics
 
 
 @pytest.fixture(scope="module")

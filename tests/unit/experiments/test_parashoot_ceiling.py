@@ -1,21 +1,11 @@
 """The annotation ceiling: the paper's arithmetic, and that of any sheet."""
 
-from importlib import import_module
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.config.registries import FORK_ANALYSES
 from heron.metrics.span import item_scores
-
-assert "score_sheet" in FORK_ANALYSES  # imports the forks
-part = import_module("heron_forks.parashoot.ceiling")
-Measured = part.Measured
-best_f1 = part.best_f1
-ceiling = part.ceiling
-ceiling_table = part.ceiling_table
-needed_ratio = part.needed_ratio
+from heron_forks.parashoot.ceiling import Measured, best_f1, ceiling, ceiling_table, needed_ratio
 
 
 def test_the_papers_numbers_give_87_and_its_84_needs_spans_3_3_times_as_long():

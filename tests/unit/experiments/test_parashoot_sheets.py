@@ -1,23 +1,20 @@
 """Judgement sheets: what is drawn, what is read back, what is refused."""
 
 import csv
-from importlib import import_module
 
 import pytest
 
 from heron.base.cells import Interval
 from heron.base.errors import ConfigError, DataError
-from heron.config.registries import FORK_ANALYSES
 from heron.data.examples import Example, Span
-
-assert "score_sheet" in FORK_ANALYSES  # imports the forks
-part = import_module("heron_forks.parashoot.answer_sheet")
-COLUMNS = part.COLUMNS
-SIZES = part.SIZES
-measure_ceiling = part.measure_ceiling
-quality_table = part.quality_table
-read_sheet = part.read_sheet
-write_sheet = part.write_sheet
+from heron_forks.parashoot.answer_sheet import (
+    COLUMNS,
+    SIZES,
+    measure_ceiling,
+    quality_table,
+    read_sheet,
+    write_sheet,
+)
 
 CONTEXT = "בשנת 1948 נסע דוד כהן מחיפה אל העיר תל אביב"
 

@@ -11,11 +11,12 @@ from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.tables import cell_text, read_table, write_table
-from heron.judging import tables
-from heron.judging.reading import find_forms, read_forms
-from heron.judging.study import NO_ERROR, Study, read_key
-from heron.judging.tables import Ratings, unblind
 from heron.results.systems import numbers
+
+from . import tables
+from .reading import find_forms, read_forms
+from .study import NO_ERROR, TEMPLATES, Study, read_key
+from .tables import Ratings, unblind
 
 
 @dataclass
@@ -145,6 +146,7 @@ def _write_report(
     banner = SYNTHETIC if study.synthetic else ""
     page = render(
         "judged.html.j2",
+        TEMPLATES,
         title=title,
         synthetic=banner,
         facts=facts,

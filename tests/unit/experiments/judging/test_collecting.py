@@ -8,8 +8,8 @@ import pytest
 
 from heron.base.files import read_json
 from heron.base.tables import write_table
-from heron.judging.reading import read_forms
-from heron.judging.tables import human_scores, unblind
+from heron_forks.hesum.judging.reading import read_forms
+from heron_forks.hesum.judging.tables import human_scores, unblind
 from small_study import (
     SYSTEMS,
     answer_csv,

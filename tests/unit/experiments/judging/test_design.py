@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.judging.sampling import assign_raters, system_orders
+from heron_forks.hesum.judging.sampling import assign_raters, system_orders
 
 seeds = st.integers(0, 2**32 - 1)
 

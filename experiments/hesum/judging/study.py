@@ -17,9 +17,11 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import read_json, write_json
 from heron.base.tables import SUFFIXES, is_missing, read_table, table_format
 from heron.languages import LANGUAGES
-from heron.languages.wording import Question, Wording, read_wording
+
+from .wording import Question, Wording, read_wording
 
 RATINGS = range(1, 6)  # Likert
+TEMPLATES = Path(__file__).parent / "templates"
 NO_ERROR = "no_error"  # the rater looked for errors and found none
 
 _KIND = "heron judge key"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from heron.base.files import read_json
 from heron.base.tables import read_table, write_table
 from heron.cli import main
-from heron.judging.reading import read_forms
-from heron.judging.study import read_key
+from heron_forks.hesum.judging.reading import read_forms
+from heron_forks.hesum.judging.study import read_key
 from small_study import (
     answer_csv,
     answer_json,

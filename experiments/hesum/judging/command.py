@@ -27,7 +27,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _sample(arguments: Sequence[str]) -> int:
-    from heron.judging.sampling import SampleOptions, draw_study  # start-up time
+    from .sampling import SampleOptions, draw_study  # start-up time
 
     options = parse_options(SampleOptions, arguments)
     study, files = draw_study(options)
@@ -44,7 +44,7 @@ def _sample(arguments: Sequence[str]) -> int:
 
 
 def _collect(arguments: Sequence[str]) -> int:
-    from heron.judging.collecting import CollectOptions, collect_study  # start-up time
+    from .collecting import CollectOptions, collect_study  # start-up time
 
     options = parse_options(CollectOptions, arguments)
     report = collect_study(options)

@@ -16,13 +16,14 @@ import numpy.typing as npt
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import fingerprint
 from heron.config.bertscore import BertScoreOptions
-from heron.judging.form import write_forms
-from heron.judging.measuring import measure, references, sign_measures
-from heron.judging.study import Judged, Study, choose_questions, get_wording, write_key
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
 from heron.results.systems import GOLD, System, read_systems, shared_speller
 from heron.tasks.summarization.bertscore import require_asked
+
+from .form import write_forms
+from .measuring import measure, references, sign_measures
+from .study import Judged, Study, choose_questions, get_wording, write_key
 
 Ids = npt.NDArray[np.int64]
 

@@ -13,13 +13,12 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.judging.form import ANSWERS, csv_columns
-from heron.judging.study import NO_ERROR, RATINGS, Study
-from heron.results.systems import read_number
+from heron.results.systems import read_mark, read_number
+
+from .form import ANSWERS, csv_columns
+from .study import NO_ERROR, RATINGS, Study
 
 _SUFFIXES = (".json", ".csv", ".tsv")
-_YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
-_NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +248,3 @@ def _rating(name: str, cell: Any, where: str, problems: list[Problem]) -> int | 
         problems.append(Problem(where, f"{name}={cell}: no rating", fix))
         return None
     return int(value)
-
-
-def read_mark(name: str, text: str) -> bool | None:
-    """Read a mark in a sheet: True, False, or None for an empty cell.
-
-    Raises:
-        ValueError: what is wrong, and how to fix it.
-    """
-    word = text.strip().casefold()
-    if not word:
-        return None
-    if word not in _YES | _NO:
-        raise ValueError(f"{name}={text}: no mark", "x or 1 for yes, 0 or nothing for no")
-    return word in _YES

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
-from heron.judging.reading import Answer
-from heron.judging.study import Judged, Study
 from heron.metrics.agreement import krippendorff_alpha
 from heron.metrics.rates import FEWEST, Correlation, correlate, group_mean
+
+from .reading import Answer
+from .study import Judged, Study
 
 Metrics = Mapping[str, Mapping[str, Mapping[str, float]]]  # by system, guid, name
 ALL = "all"  # criteria together

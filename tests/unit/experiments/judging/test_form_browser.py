@@ -7,7 +7,7 @@ import pytest
 
 from browser import find_browser
 from heron.cli import main
-from heron.judging.study import get_wording
+from heron_forks.hesum.judging.study import get_wording
 from small_study import HOSTILE, rows_of, sample
 
 CHROMIUM = find_browser()

@@ -16,9 +16,10 @@ from markupsafe import Markup
 from heron.base.files import atomic_open, write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.tables import as_text
-from heron.judging.study import NO_ERROR, RATINGS, Study, get_wording
 from heron.languages import get_language
-from heron.languages.wording import Wording
+
+from .study import NO_ERROR, RATINGS, TEMPLATES, Study, get_wording
+from .wording import Wording
 
 Summaries = Mapping[str, Mapping[str, str]]  # by system and guid
 ANSWERS = "heron judgements"  # what a file that the HTML form saves calls itself
@@ -74,6 +75,7 @@ def payload(
 def _page(content: Mapping[str, Any], code: str) -> str:
     return render(
         "judge.html.j2",
+        TEMPLATES,
         words=get_wording(code).interface,
         language=code,
         direction=get_language(code).direction,

@@ -12,7 +12,7 @@ from heron.config.compose import compose
 from heron.config.data import DataConfig
 from heron.config.schema import Config
 from heron.config.stored import to_yaml
-from heron.judging.study import get_wording, read_key
+from heron_forks.hesum.judging.study import get_wording, read_key
 from small_study import SYSTEMS, sample, write_systems
 
 
