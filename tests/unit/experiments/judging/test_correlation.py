@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.metrics.rates import Correlation, correlate
+from heron_forks.hesum.judging.correlation import Correlation, correlate
 
 
 def with_correlation(r, n):

@@ -1,0 +1,113 @@
+"""Pearson's and Kendall's correlation of human and automatic scores.
+
+Legend: N rows (or units).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from heron.base.errors import DataError, Problem
+from heron.metrics.intervals import percentile_intervals, resample_groups
+
+FEWEST = 3  # units to correlate: any two lie on a line
+_SPREAD = 1e-12  # of the largest value: less is rounding
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's r and Kendall's tau-b of two scores; None where undefined.
+
+    Args:
+        n: units that have both scores.
+        pearson: r, from -1 to 1.
+        pearson_p: two-sided, of the hypothesis r = 0 for n independent units.
+        low, high: r's 95 % interval, which draws whole groups; None without groups.
+        kendall: tau-b, from -1 to 1; ties count for neither side.
+        kendall_p: two-sided.
+    """
+
+    n: int
+    pearson: float | None = None
+    pearson_p: float | None = None
+    low: float | None = None
+    high: float | None = None
+    kendall: float | None = None
+    kendall_p: float | None = None
+
+
+def correlate(
+    x_N: npt.ArrayLike,
+    y_N: npt.ArrayLike,
+    groups: Sequence[str] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Correlation:
+    """Correlate two scores; undefined for fewer than three units or where one never varies.
+
+    Args:
+        x_N, y_N: numbers; units where either is NaN do not count.
+        groups: N names, for the interval of r. P-values take all units to be independent, which
+            units of one group are not.
+        resamples: number of draws.
+        seed: the same seed gives the same interval.
+
+    Raises:
+        DataError: not as many values of one as of the other.
+    """
+    from scipy.stats import kendalltau, pearsonr  # start-up time
+
+    x, y = np.asarray(x_N, dtype=np.float64), np.asarray(y_N, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1 or (groups is not None and len(groups) != len(x)):
+        what = f"{x.shape} and {y.shape} values, {len(groups or ())} groups"
+        raise DataError(Problem("correlation", what, "one of each for every unit"))
+    both = np.isfinite(x) & np.isfinite(y)
+    names = None if groups is None else np.asarray(groups, dtype=str)[both]
+    x, y = x[both], y[both]
+    if len(x) < FEWEST or _is_constant(x) or _is_constant(y):
+        return Correlation(len(x))
+    low, high = (None, None) if names is None else _pearson_interval(x, y, names, resamples, seed)
+    r, tau = pearsonr(x, y), kendalltau(x, y, variant="b")
+    return Correlation(
+        len(x),
+        float(r.statistic),
+        float(r.pvalue),
+        low,
+        high,
+        float(tau.statistic),
+        float(tau.pvalue),
+    )
+
+
+def _is_constant(values_N: Floats) -> bool:
+    return float(np.ptp(values_N)) <= _SPREAD * max(float(np.abs(values_N).max()), 1e-300)
+
+
+def _pearson_interval(
+    x_N: Floats, y_N: Floats, names: npt.NDArray, resamples: int, seed: int
+) -> tuple[float | None, float | None]:
+    """Resample whole groups; r is a function of six sums over units."""
+    _, group_N = np.unique(names, return_inverse=True)
+    groups = int(group_N.max()) + 1
+    if groups < 2:
+        return None, None
+    x, y = (x_N - x_N.mean()) / x_N.std(), (y_N - y_N.mean()) / y_N.std()
+    sums_GK = np.zeros((groups, 6))
+    np.add.at(sums_GK, group_N, np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
+    n, sx, sy, sxx, syy, sxy = resample_groups(sums_GK, resamples, seed).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (sxx - sx**2 / n) * (syy - sy**2 / n)
+        r_R = (sxy - sx * sy / n) / np.sqrt(np.where(spread > _SPREAD, spread, math.nan))
+    r_R = np.clip(r_R[np.isfinite(r_R)], -1.0, 1.0)
+    if not r_R.size:
+        return None, None
+    bounds = percentile_intervals({"r": r_R})
+    return bounds["r_low"], bounds["r_high"]
