@@ -1,14 +1,4 @@
-"""The run folder: the files that a run writes, and where. All readers rely on this layout.
-
-runs/<sweep>/<job>/
-  config.yaml  status.json  scores.json  metrics.csv  log.txt
-  predictions/<split>.parquet   guid, gold, prediction, + probabilities
-  dynamics/epoch=<n>.parquet    guid, gold, p_gold, correct, margin, count, logits
-  ledger.json                   what the training has spent
-  checkpoints/{best,last}.ckpt
-  model/                        Hugging Face export
-  stages/<n>-<data set>/        run folders of sequential fine-tuning
-"""
+"""The run folder: the files that a run writes, and where. All readers rely on this layout."""
 
 from __future__ import annotations
 
@@ -34,80 +24,43 @@ DAMAGED = (
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
+class _Inside:
+    """A place in the run folder, as an attribute of `RunFolder`."""
+
+    def __init__(self, place: str):
+        self.place = place
+
+    def __get__(self, folder: RunFolder, kind: type[RunFolder]) -> Path:
+        return folder.path / self.place
+
+
 @dataclass(frozen=True, slots=True)
 class RunFolder:
     """Paths inside one run folder, and its `status.json` and `scores.json`."""
 
     path: Path
 
-    @property
-    def config(self) -> Path:
-        """The resolved configuration, YAML."""
-        return self.path / "config.yaml"
-
-    @property
-    def status(self) -> Path:
-        """State, seconds, seed, provenance and error, JSON."""
-        return self.path / "status.json"
-
-    @property
-    def scores(self) -> Path:
-        """`{"<split>": {"<metric>": number}}`, fractions from 0 to 1, JSON."""
-        return self.path / "scores.json"
-
-    @property
-    def metrics(self) -> Path:
-        """Losses and validation scores per step and epoch, CSV."""
-        return self.path / "metrics.csv"
-
-    @property
-    def model(self) -> Path:
-        """Encoder, tokenizer and head in Hugging Face form."""
-        return self.path / "model"
-
-    @property
-    def best(self) -> Path:
-        """Weights of the epoch with the best validation score."""
-        return self.path / "checkpoints" / "best.ckpt"
-
-    @property
-    def last(self) -> Path:
-        """Everything needed to resume exactly."""
-        return self.path / "checkpoints" / "last.ckpt"
-
-    @property
-    def stages(self) -> Path:
-        """The run folders of the stages, where the run has some; `model` is then the last one's."""
-        return self.path / "stages"
-
-    @property
-    def generated(self) -> Path:
-        """Predictions of a split that is not done, kept by tasks that generate texts."""
-        return self.path / "generated"
-
-    @property
-    def log(self) -> Path:
-        """Output of a sweep's job in its own process, of all attempts."""
-        return self.path / "log.txt"
-
-    @property
-    def lock(self) -> Path:
-        """Held by the process that works on the run."""
-        return self.path / ".lock"
+    config = _Inside("config.yaml")  # the resolved configuration
+    status = _Inside("status.json")  # state, seconds, seed, provenance and error
+    scores = _Inside("scores.json")  # `Scores`, fractions from 0 to 1
+    metrics = _Inside("metrics.csv")  # losses and validation scores per step and epoch
+    ledger = _Inside("ledger.json")  # steps, samples, tokens, different examples of every stage
+    model = _Inside("model")  # encoder, tokenizer and head in Hugging Face form
+    best = _Inside("checkpoints/best.ckpt")  # weights of the best epoch on validation
+    last = _Inside("checkpoints/last.ckpt")  # everything needed to resume exactly
+    stages = _Inside("stages")  # run folders of the stages; `model` is then the last one's
+    generated = _Inside("generated")  # generated texts of a split that is not done
+    log = _Inside("log.txt")  # output of a sweep's job in its own process, of all attempts
+    lock = _Inside(".lock")  # held by the process that works on the run
 
     def predictions(self, split: str) -> Path:
-        """Predictions on one split, Parquet."""
+        """Guid, gold, prediction and probabilities of one split, Parquet."""
         return self.path / "predictions" / f"{split}.parquet"
 
     def dynamics(self, epoch: int, part: int | None = None) -> Path:
-        """Per-example training dynamics of one epoch, or a part of one (both from 0), Parquet."""
+        """Guid, gold, p_gold, correct, margin, count and logits of an epoch or a part, from 0."""
         name = f"epoch={epoch}" if part is None else f"epoch={epoch},part={part}"
         return self.path / "dynamics" / f"{name}.parquet"
-
-    @property
-    def ledger(self) -> Path:
-        """Optimizer steps, samples, tokens and different examples of every stage, JSON."""
-        return self.path / "ledger.json"
 
     def state(self) -> str:
         """The state in `status.json` (see `heron.training.status`); `absent` without one."""
@@ -122,11 +75,7 @@ class RunFolder:
         return status if isinstance(status, dict) else {}
 
     def read_scores(self) -> Scores:
-        """Read `scores.json`; empty where there is none.
-
-        Raises:
-            ConfigError: it is damaged; says what to do.
-        """
+        """Read `scores.json`; empty where there is none, a ConfigError where it is damaged."""
         try:
             scores = read_json(self.scores)
         except FileNotFoundError:
@@ -146,14 +95,7 @@ class RunFolder:
             write_json(self.status, redacted({**self.read_status(), **fields}))
 
     def require_model(self, file: str = HEAD) -> None:
-        """Make sure that the run has exported a model.
-
-        Args:
-            file: the file in `model/` that is written last.
-
-        Raises:
-            ConfigError: it has not; says why, and what to do.
-        """
+        """Raise a ConfigError unless the run has exported a model; `file` is written last."""
         if (self.model / file).is_file():
             return
         state = self.state()
@@ -165,14 +107,13 @@ class RunFolder:
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
     def is_new(self) -> bool:
-        """Tell whether the folder holds only a lock and a log."""
+        """Tell whether the folder holds at most a lock and a log."""
         return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
 
     def discard(self) -> None:
         """Remove the folder, and its sweep's if that is empty then, unless data was prepared.
 
-        A mistake in the command line must not leave a failed run behind. Only for a folder that was
-        new when the run began: everything in it is removed.
+        Only for a folder that was new when the run began: everything in it is removed.
         """
         known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
@@ -197,13 +138,9 @@ class RunFolder:
 
 
 def require_whole(model: Path) -> None:
-    """Make sure that an exported model is unchanged, by its `checksums.json`.
+    """Raise a ConfigError where files of `RunFolder.model` are missing or have changed.
 
-    Args:
-        model: `RunFolder.model`; a warning is printed if an older heron wrote no checksums.
-
-    Raises:
-        ConfigError: names the files that are missing or have changed, and what to do.
+    A warning is printed if an older heron wrote no checksums.
     """
     damaged = damaged_files(model)
     if damaged is None:
@@ -216,11 +153,7 @@ def require_whole(model: Path) -> None:
 
 
 def open_run(path: Path) -> RunFolder:
-    """Open an existing run folder.
-
-    Raises:
-        ConfigError: `path` holds no `config.yaml`.
-    """
+    """Open a run folder; a ConfigError where `path` holds no `config.yaml`."""
     folder = RunFolder(Path(path))
     if not folder.config.is_file():
         inside = sorted(entry.parent.name for entry in Path(path).glob("*/config.yaml"))
