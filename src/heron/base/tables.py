@@ -1,7 +1,6 @@
 """Tables on disk: CSV, TSV, JSON Lines, JSON lists and Parquet, read row by row with line numbers.
 
-Every other part of heron reads and writes rows through here, so that a bad row is reported the
-same way everywhere: file, line, what is wrong, what would be right, all bad rows at once.
+A bad row is reported the same way everywhere: file, line, what is wrong, all bad rows at once.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import io
 import json
 import re
 import shutil
-import sys
 import tempfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,18 +23,22 @@ from typing import IO, Any, Literal, NamedTuple
 
 from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import atomic_open, parse_json
+from heron.base.registry import load
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 
 # Bytes that are not UTF-8 are decoded to these code points, which valid UTF-8 does not contain, so
 # that one bad byte costs only its own row. A NUL is valid UTF-8, but belongs in no text.
 _UNDECODABLE = re.compile("[\0\udc80-\udcff]")
-# Separators found in tables that are called CSV or TSV, with their names for messages.
-_DELIMITERS = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
 # Cells that a spreadsheet takes for formulas, after any apostrophes; plain numbers are harmless.
 _LIVE = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?%?")
-_SPACE = re.compile(r"[ \t\r\n]*")
+# The readers of the formats that not every run needs; they get the text and the file's suffix.
+_READERS = {
+    ".csv": "heron.base.text_tables:read_csv",
+    ".tsv": "heron.base.text_tables:read_csv",
+    ".json": "heron.base.text_tables:read_json",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Table:
         return len(self.rows)
 
     def where(self, index: int) -> str:
-        """Name a row the way errors do: `train.csv:17`; `index` counts `rows` from 0."""
+        """Name a row the way errors do: `train.csv:17`; `index` is its place in `rows`."""
         return f"{self.path}:{self.lines[index]}"
 
     def values(self, column: str) -> list[Any]:
@@ -77,8 +79,12 @@ class Table:
         """Return the first of `names` that is a column, or None."""
         return next((name for name in names if name in self.columns), None)
 
-    def require(self, *columns: str) -> None:
-        """Check that `columns` are there and that there is at least one row.
+    def require(self, *columns: str, keys: Mapping[str, str] | None = None) -> None:
+        """Check that there is a row, and all columns.
+
+        Args:
+            columns: required columns.
+            keys: more of them, and the configuration key that names each (`data.columns.text`).
 
         Raises:
             DataError: the missing columns, each with the nearest one there is; or, without any
@@ -86,13 +92,20 @@ class Table:
         """
         if not self.rows:
             raise DataError(self.problems)
+        fixes = {
+            key: f"{value}=NAME says which column it is" for key, value in (keys or {}).items()
+        }
         missing = [
-            Problem(str(self.path), f"no column '{column}'.{nearest(column, self.columns)}")
-            for column in columns
+            Problem(
+                str(self.path),
+                f"no column '{column}'.{nearest(column, self.columns)}",
+                fixes.get(column, ""),
+            )
+            for column in (*columns, *fixes)
             if column not in self.columns
         ]
         if missing:
-            raise DataError([*self.problems, *missing])
+            raise DataError(missing if fixes else [*self.problems, *missing])
 
     def missing_values(self, column: str) -> list[Problem]:
         """Report every row whose `column` holds nothing (see `is_missing`)."""
@@ -119,25 +132,21 @@ class Table:
 
 def table_format(path: Path) -> str:
     """Name a table's format by its suffix, in small letters: `.csv` for `rows.csv.gz` too."""
-    return Path(_without_gz(path)).suffix.lower()
+    return _unpacked(path).suffix.lower()
 
 
 def table_stem(path: Path) -> str:
     """Name a file without its suffixes: `rows` for `rows.csv.gz`."""
-    return Path(_without_gz(path)).stem
+    return _unpacked(path).stem
 
 
-def _without_gz(path: Path) -> str:
-    return path.stem if path.suffix.lower() == ".gz" else path.name
+def _unpacked(path: Path) -> Path:
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name)
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to read; one that ends in `.gz` is unpacked.
-
-    Raises:
-        OSError: it cannot be read or unpacked; of the block as well.
-    """
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to read, unpacking `.gz`; broken packing is an OSError, of the block as well."""
     try:
         opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
         with opener(path, "rb") as file:
@@ -147,16 +156,13 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file as `open_bytes` does."""
-    with open_bytes(path) as file:
+    """Read a file, unpacked if it ends in `.gz`; an OSError where that fails."""
+    with _opened(path) as file:
         return file.read()
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`.
-
-    Many tools write `nan` into a CSV file for a missing number.
-    """
+    """Tell whether a cell holds nothing: None, NaN, blank text, or the text `nan` or `NaN`."""
     if isinstance(value, str):
         return value.strip() in ("", "nan", "NaN")
     return value is None or (isinstance(value, float) and value != value)
@@ -177,15 +183,10 @@ def cell_text(value: Any) -> str:
 def as_text(value: Any) -> Any:
     """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`.
 
-    Numbers are unchanged. `read_table(..., own=True)` removes the apostrophe again.
+    `read_table(..., own=True)` removes it again.
     """
     is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_live else value
-
-
-def _without_apostrophe(cell: str) -> str:
-    """Undo `as_text`."""
-    return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
 
 
 def read_table(
@@ -196,21 +197,17 @@ def read_table(
 ) -> Table:
     """Read a table; its suffix names the format.
 
-    A byte-order mark, CRLF line ends, blank lines and quoted line breaks in CSV are fine.
-
     Args:
         path: a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, UTF-8, perhaps
             packed (.csv.gz). CSV and TSV begin with a header and quote with `"`, doubled inside
-            quotes.
+            quotes; a byte-order mark, CRLF, blank lines and quoted line breaks are fine.
         bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
             ones as `Table.problems`.
-        own: remove the apostrophe that heron writes before a text like `=1+1`; for files that
-            heron may have written.
+        own: heron may have written the file: undo `as_text`.
         only: the columns to read of a Parquet file, where it has them; None: all.
 
     Raises:
-        DataError: with "raise", everything that was wrong: no such file, an empty one, rows with
-            too few or too many cells, broken JSON, text that is not UTF-8.
+        DataError: with "raise", everything that was wrong with the file and its rows.
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
@@ -223,8 +220,8 @@ def read_table(
 def read_chunks(path: Path, size: int) -> Iterator[Table]:
     """Read a table some rows at a time, so that memory does not grow with the file.
 
-    The file is read twice, so that its columns, and whether it can be read to its end, are known
-    before the first rows. A JSON list (.json) is still read as a whole, and Parquet by row group.
+    The file is read twice, so that its columns and errors are known before the first rows. A JSON
+    list (.json) is still read as a whole, and Parquet by row group.
 
     Args:
         path: as for `read_table`.
@@ -236,7 +233,7 @@ def read_chunks(path: Path, size: int) -> Iterator[Table]:
     """
     columns: dict[str, None] = {}
     for line, row in _read(path):
-        if not isinstance(row, _Bad):
+        if not isinstance(row, Bad):
             columns |= dict.fromkeys(row)
         elif not line:
             yield _table(path, iter([(line, row)]))
@@ -249,7 +246,7 @@ def read_chunks(path: Path, size: int) -> Iterator[Table]:
 
 
 def _table(
-    path: Path, found: _Rows, undo: bool = False, columns: Iterable[str] | None = None
+    path: Path, found: Found, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
     """Divide what was read from a file into rows and problems.
 
@@ -259,27 +256,24 @@ def _table(
         undo: remove the apostrophes of `as_text`.
         columns: of the whole file, where this is a part of it.
     """
+
+    def undone(cell: str) -> str:
+        return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
+
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
     problems: list[Problem] = []
     for line, row in found:
-        if isinstance(row, _Bad):
+        if isinstance(row, Bad):
             if not line:  # the whole file
-                for each in (rows, lines, problems):
-                    each.clear()
+                rows, lines, problems = [], [], []
             problems.append(Problem(f"{path}:{line}" if line else str(path), *row))
             continue
-        if undo:
-            row = {
-                _without_apostrophe(column): _without_apostrophe(cell)
-                for column, cell in row.items()
-            }
-        rows.append(row)
+        rows.append({undone(name): undone(cell) for name, cell in row.items()} if undo else row)
         lines.append(line)
     if not rows and not problems:
         problems.append(Problem(str(path), "has no rows", "at least one is needed"))
-    named = columns or (column for row in rows for column in row)
-    columns = tuple(dict.fromkeys(named))
+    columns = tuple(dict.fromkeys(columns or (column for row in rows for column in row)))
     for row in rows:
         if len(row) < len(columns):
             row.update({column: None for column in columns if column not in row})
@@ -298,9 +292,6 @@ def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
         path: its suffix names the format.
         columns: lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None
             as an empty cell, and no text that a spreadsheet would run (see `as_text`).
-
-    Raises:
-        DataError: another suffix.
     """
     write_chunks(path, [columns])
 
@@ -310,11 +301,8 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
 
     Args:
         path: its suffix names the format.
-        chunks: at least one, all with the same columns. They are consumed while the file is being
-            written; after an error in them, `path` is unchanged.
-
-    Raises:
-        DataError: another suffix.
+        chunks: at least one, all with the same columns. After an error in them, `path` is
+            unchanged.
     """
     path = Path(path)
     if path.suffix not in (".csv", ".jsonl", ".parquet"):
@@ -357,15 +345,13 @@ def _write_parquet(file: IO[bytes], chunks: Iterable[Mapping[str, Sequence[Any]]
                 table = pyarrow.concat_tables(waiting, promote_options="default")
                 if pyarrow.null() in table.schema.types:
                     continue
-                writer = pyarrow.parquet.ParquetWriter(file, table.schema)
-                stack.enter_context(writer)
+                writer = stack.enter_context(pyarrow.parquet.ParquetWriter(file, table.schema))
             writer.write_table(table.cast(writer.schema))
-    if writer is None:
-        table = pyarrow.concat_tables(waiting, promote_options="default")
-        pyarrow.parquet.write_table(table, file)
+        if writer is None:
+            pyarrow.parquet.write_table(table, file)
 
 
-class _Bad(NamedTuple):
+class Bad(NamedTuple):
     """A row, or (on line 0) a whole file, that cannot be read."""
 
     what: str
@@ -373,136 +359,50 @@ class _Bad(NamedTuple):
 
 
 # What every format yields: the 1-based line, and the row or what is wrong with it.
-_Rows = Iterator[tuple[int, dict[str, Any] | _Bad]]
+Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
-def _read(path: Path, only: Collection[str] | None = None) -> _Rows:
+def _read(path: Path, only: Collection[str] | None = None) -> Found:
     if path.is_dir():
-        yield 0, _Bad("is a folder, not a file", "name a file in it")
+        yield 0, Bad("is a folder, not a file", "name a file in it")
         return
     if table_format(path) not in SUFFIXES:
-        yield (
-            0,
-            _Bad(f"unknown file type '{path.suffix}'", f"use one of {', '.join(SUFFIXES)}, or .gz"),
-        )
+        fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
+        yield 0, Bad(f"unknown file type '{path.suffix}'", fix)
         return
     try:
-        with open_bytes(path) as file:
+        with _opened(path) as file:
             yield from _read_open(path, file, only)
     except OSError as error:
-        yield 0, _Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
+        yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Rows:
+def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:
     suffix = table_format(path)
     blocks = iter(lambda: file.read(1 << 16), b"")
     first = next(blocks, b"")
     empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
     file.seek(0)
     if empty:
-        yield 0, _Bad("the file is empty", "at least one row is needed")
+        yield 0, Bad("the file is empty", "at least one row is needed")
     elif suffix == ".parquet":
         yield from _read_parquet(path, file, only)
     elif first.startswith((b"\xff\xfe", b"\xfe\xff")):
-        yield 0, _Bad("the text is UTF-16", "save it as UTF-8")
+        yield 0, Bad("the text is UTF-16", "save it as UTF-8")
     else:
         # Lines of JSON end with "\n" only, because strings may contain U+2028 and the like. CSV
         # has "\r" as well, which is kept inside quotes.
         ends = "\n" if suffix == ".jsonl" else ""
         text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline=ends)
-        if suffix == ".jsonl":
-            yield from _read_jsonl(text)
-        elif suffix == ".json":
-            yield from _read_json(text.read())
-        else:
-            yield from _read_csv(text, "," if suffix == ".csv" else "\t")
-
-
-def _read_csv(text: IO[str], delimiter: str) -> _Rows:
-    csv.field_size_limit(sys.maxsize)  # the default, 131,072 characters, is less than some articles
-    # strict: otherwise a quote that is never closed silently hides the rest of the file.
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    header: list[str] = []
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
+        if suffix in _READERS:
+            yield from load(_READERS[suffix])(text, suffix)
             return
-        except csv.Error as error:
-            yield line, _Bad(f"broken quoting: {error}", 'write a quote inside quotes as ""')
-            continue
-        if not cells:
-            continue
-        bad = _undecodable(delimiter.join(cells))
-        if bad or (not header and (bad := _other_delimiter(cells, delimiter))):
-            yield line, bad
-        elif not header:
-            header = [cell.strip() for cell in cells]
-            repeated = sorted({name for name in header if header.count(name) > 1})
-            if repeated:
-                yield line, _Bad(f"columns named twice: {', '.join(repeated)}", "rename one")
-                return
-            continue
-        elif len(cells) != len(header):
-            what = f"{len(cells)} cells where the header has {len(header)}"
-            yield line, _Bad(what, f"the columns are {', '.join(header)}")
-        else:
-            yield line, dict(zip(header, cells, strict=True))
-        if not header:  # the header cannot be read
-            return
+        for line, content in enumerate(text, 1):
+            if content.strip():
+                yield line, json_object(content.removesuffix("\n"))
 
 
-def _other_delimiter(header: Sequence[str], delimiter: str) -> _Bad | None:
-    """Tell whether a header of one cell has several names with another separator."""
-    others = [name for sign, name in _DELIMITERS.items() if sign in header[0] and sign != delimiter]
-    if len(header) > 1 or not others:
-        return None
-    what = f"one column only, '{header[0]}', whose names are separated by {others[0]}"
-    return _Bad(what, "separate cells by commas in a .csv file, by tabs in a .tsv file")
-
-
-def _read_jsonl(text: IO[str]) -> _Rows:
-    for line, content in enumerate(text, 1):
-        if content.strip():
-            yield line, _json_object(content.removesuffix("\n"))
-
-
-def _read_json(text: str) -> _Rows:
-    """Read a JSON list; where several elements share a line, they have numbers instead."""
-    found = list(_read_list(text))
-    shared = len({line for line, _ in found}) < len(found)
-    return ((number if shared else line, row) for number, (line, row) in enumerate(found, 1))
-
-
-def _read_list(text: str) -> _Rows:
-    """Read a JSON list one element at a time, to know on which line each one begins."""
-    decoder = json.JSONDecoder(parse_int=str)  # only the ends are needed
-    line, counted = 1, 0
-    at, separator = _skip_space(text, 0), "["
-    while text[at : at + 1] == separator:
-        at = _skip_space(text, at + 1)
-        line, counted = line + text.count("\n", counted, at), at
-        if separator == "[" and text[at : at + 1] == "]":
-            return
-        try:
-            _, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            yield error.lineno, _Bad(f"broken JSON: {error.msg}", "nothing after it was read")
-            return
-        except RecursionError:
-            yield line, _Bad("broken JSON: nested too deeply", "nothing after it was read")
-            return
-        yield line, _json_object(text[at:end])
-        at, separator = _skip_space(text, end), ","
-    line += text.count("\n", counted, at)
-    if separator == "[":
-        yield line, _Bad("is not a JSON list", "write [{...}, {...}], or one object a line: .jsonl")
-    elif text[at : at + 1] != "]":
-        yield line, _Bad("broken JSON: expected ',' or ']'", "nothing after it was read")
-
-
-def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> _Rows:
+def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:
     import pyarrow  # start-up time
     import pyarrow.parquet
 
@@ -517,35 +417,31 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
             batches = opened.iter_batches(1000, columns=wanted)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), 1)
         except (pyarrow.ArrowException, OSError) as error:
-            yield 0, _Bad(f"is not a readable Parquet file: {error}")
+            yield 0, Bad(f"is not a readable Parquet file: {error}")
 
 
-def _json_object(content: str) -> dict[str, Any] | _Bad:
-    bad = _undecodable(content)
+def json_object(content: str) -> dict[str, Any] | Bad:
+    """Parse one JSON object, or say what is wrong with it."""
+    bad = undecodable(content)
     if bad:
         return bad
     try:
         value = parse_json(content)
     except json.JSONDecodeError as error:
-        return _Bad(f"broken JSON at character {error.pos + 1}: {error.msg}")
+        return Bad(f"broken JSON at character {error.pos + 1}: {error.msg}")
     if not isinstance(value, dict):
-        return _Bad(f"a JSON {type(value).__name__}, not an object", 'write {"column": value, ...}')
+        return Bad(f"a JSON {type(value).__name__}, not an object", 'write {"column": value, ...}')
     return value
 
 
-def _undecodable(text: str) -> _Bad | None:
+def undecodable(text: str) -> Bad | None:
+    """Say which byte of a text is not UTF-8, or NUL; None where all are fine."""
     found = _UNDECODABLE.search(text)
     if not found:
         return None
+    before = repr(text[: found.start()][-20:])
     if found.group() == "\0":
-        return _Bad(f"a NUL byte after {text[: found.start()][-20:]!r}", "remove it")
+        return Bad(f"a NUL byte after {before}", "remove it")
     # surrogateescape maps byte 0x80 + n to U+DC80 + n.
     byte = ord(found.group()) - 0xDC00
-    return _Bad(
-        f"not UTF-8: byte 0x{byte:02x} after {text[: found.start()][-20:]!r}", "save as UTF-8"
-    )
-
-
-def _skip_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    return Bad(f"not UTF-8: byte 0x{byte:02x} after {before}", "save as UTF-8")

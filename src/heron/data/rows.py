@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from heron.base.errors import DataError, Fix, Problem, nearest
+from heron.base.errors import DataError, Fix, Problem
 from heron.base.tables import Table, as_table, cell_text, is_missing, read_table, table_stem
 from heron.config.data import DataConfig, JoinConfig
 from heron.config.registries import TASKS
@@ -147,30 +147,6 @@ def _without_case(names: Mapping[str, str]) -> dict[str, str]:
     for name, label in names.items():
         folded.setdefault(name.casefold(), set()).add(label)
     return {name: labels.pop() for name, labels in folded.items() if len(labels) == 1}
-
-
-def require_columns(table: Table, keys: Mapping[str, str]) -> None:
-    """Check that a table has rows and the required columns.
-
-    Args:
-        table: the table.
-        keys: required columns, and the configuration key that names each (`data.columns.text`).
-
-    Raises:
-        DataError: every missing column, with the nearest there is and the key to name it.
-    """
-    table.require()
-    if missing := [column for column in keys if column not in table.columns]:
-        raise DataError(
-            [
-                Problem(
-                    str(table.path),
-                    f"no column '{column}'.{nearest(column, table.columns)}",
-                    f"{keys[column]}=NAME says which column it is",
-                )
-                for column in missing
-            ]
-        )
 
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
@@ -347,7 +323,7 @@ def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path])
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         table = as_table(source)
-        require_columns(table, keys)
+        table.require(keys=keys)
         return RowReader(table, config, labels, label_column, texts, joined).read_all()
 
     return read

@@ -20,7 +20,6 @@ from heron.data.rows import (
     LabelReader,
     read_join,
     read_labels,
-    require_columns,
 )
 from heron.data.sources import State, inspect
 from heron.metrics.calibration import calibration_scores, rounding_tolerance
@@ -225,7 +224,7 @@ def _columns(options: Options, config: DataConfig | None, gold: Table) -> Column
     known = config.columns if config else Columns()
     asked = (options.guid_column, options.group_column, options.gold_column)
     gold.require(*[column for column in asked if column])
-    require_columns(gold, dict.fromkeys(known.side, SIDE))
+    gold.require(keys=dict.fromkeys(known.side, SIDE))
     guid = options.guid_column or gold.find((known.guid, *GUIDS)) or "guid"
     label = options.gold_column or _gold_column(config, gold)
     return Columns(known.text, label, guid, options.group_column, known.text_pair)

@@ -27,7 +27,7 @@ from heron.base.tables import (
     table_format,
 )
 from heron.config.data import DataConfig
-from heron.data.rows import SIDE, Labels, require_columns
+from heron.data.rows import SIDE, Labels
 from heron.tasks.qa.task import NO_ANSWER
 
 # The text and the `answer_start` of each answer.
@@ -204,7 +204,7 @@ def read_question_table(
         }
     if labels == "required" and "answers" not in table.columns:
         keys[columns.answer] = "data.columns.answer"
-    require_columns(table, keys)
+    table.require(keys=keys)
     rows = zip(table.rows, table.lines, strict=True)
     return [_raw(row, line, table, config) for row, line in rows], list(table.problems)
 

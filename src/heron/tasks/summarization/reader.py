@@ -9,7 +9,7 @@ from typing import Any
 from heron.base.tables import Table, as_table, is_missing
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader, require_columns
+from heron.data.rows import SIDE, Format, Labels, Reader, Rows, TableReader
 from heron.languages.unicode import normalise
 from heron.languages.words import words
 from heron.tasks.summarization.task import SUMMARY
@@ -50,7 +50,7 @@ def read_articles(
     keys = {**dict.fromkeys(side, SIDE), columns.text: "data.columns.text"}
     if labels == "required":
         keys[columns.target] = "data.columns.target"
-    require_columns(table, keys)
+    table.require(keys=keys)
     return ArticleReader(table, config, labels).read_all()
 
 
