@@ -1,4 +1,4 @@
-"""Where configuration and forks are found, and how forks are imported.
+"""Where configuration and forks are found.
 
 A fork is a folder with Python and YAML that adds languages, tasks, heads and more to heron. It is
 found in `experiments/` of heron's repository and of the working directory, where `HERON_FORKS` says
@@ -10,20 +10,16 @@ name what a fork has registered, but it cannot name a module.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
-import sys
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
 
 import heron
-from heron.base.errors import ConfigError, HeronError, nearest
+from heron.base.errors import ConfigError, nearest
 
 PACKAGE = "heron_forks"
 GROUP = "heron.forks"  # of entry points
@@ -32,11 +28,7 @@ VARIABLE = "HERON_FORKS"
 
 
 def conf_dir() -> Path:
-    """Find heron's own `conf`: that of the repository it is imported from, or the package's.
-
-    Raises:
-        ConfigError: neither is there.
-    """
+    """Find heron's own `conf`: that of the repository it is imported from, or the package's."""
     package = Path(heron.__file__).resolve().parent
     folders = (package.parents[1] / "conf", package / "conf")
     for folder in folders:
@@ -54,13 +46,9 @@ def experiment_roots() -> list[Path]:
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
-    """List the folders with YAML; where several have a file of one name, the first one counts.
+    """List the folders with YAML: heron's, the forks', and those that the command line names.
 
-    Args:
-        more: folders that the command line names.
-
-    Returns:
-        heron's `conf`, that of every fork (see `heron.base.folders`), and `more`.
+    Where several have a file of one name, the first one counts.
     """
     forks = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
     return list(dict.fromkeys((conf_dir(), *forks, *more)))
@@ -90,11 +78,7 @@ def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
 
 
 def data_set_file(name: str) -> Path:
-    """Find a data set's YAML by its name.
-
-    Raises:
-        ConfigError: there is none of this name.
-    """
+    """Find a data set's YAML by its name; a ConfigError where there is none."""
     paths = data_sets()
     if name not in paths:
         raise ConfigError(f"no data set '{name}'.{nearest(name, paths)}")
@@ -113,20 +97,10 @@ def default_cache_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """One fork.
-
-    Args:
-        module: the name that it is imported by.
-        folder: holds `__init__.py`, `conf/` or both.
-    """
+    """One fork: the name it is imported by, and its folder with `__init__.py`, `conf/` or both."""
 
     module: str
     folder: Path
-
-    @property
-    def has_code(self) -> bool:
-        """Tell whether there is something to import."""
-        return not self.module.startswith(PACKAGE) or (self.folder / "__init__.py").is_file()
 
     @property
     def conf(self) -> Path:
@@ -135,10 +109,7 @@ class Fork:
 
 
 def find_forks(roots: Sequence[Path]) -> list[Fork]:
-    """List the forks; of two `experiments/` with a folder of one name the first one counts.
-
-    Args:
-        roots: folders whose `experiments/` hold forks.
+    """List the forks; of two `experiments/` (of `roots`) with one name the first one counts.
 
     Raises:
         ConfigError: a folder in `HERON_FORKS` has the name of another fork.
@@ -155,22 +126,14 @@ def find_forks(roots: Sequence[Path]) -> list[Fork]:
 
 
 def add_forks(confs: Sequence[Path]) -> None:
-    """Let the forks of some `conf/` folders count, in this process and in those that it starts.
-
-    Args:
-        confs: folders of YAML; the folder above one is a fork where it holds `__init__.py`.
-    """
+    """Let the forks of some `conf/` folders count, in this process and in those that it starts."""
     for folder in (str(conf.resolve().parent) for conf in confs if conf.name == "conf"):
         if Path(folder, "__init__.py").is_file() and folder not in _named():
             os.environ[VARIABLE] = os.pathsep.join([*_named(), folder])
 
 
 def set_named_forks(named: str) -> None:
-    """Look for the forks of another process, where its environment is not inherited.
-
-    Args:
-        named: the value of `HERON_FORKS` there.
-    """
+    """Take over another process's `HERON_FORKS`, where its environment is not inherited."""
     os.environ[VARIABLE] = named
 
 
@@ -183,64 +146,12 @@ def _named() -> list[str]:
     return [name for name in named_forks().split(os.pathsep) if name]
 
 
-def load_forks(roots: Sequence[Path]) -> None:
-    """Import every fork with Python that is not imported yet.
-
-    Args:
-        roots: as in `find_forks`.
-
-    Raises:
-        ConfigError: a fork cannot be imported; names file, line and error.
-    """
-    for fork in find_forks(roots):
-        if fork.module in sys.modules or not fork.has_code:
-            continue
-        try:
-            _load(fork)
-        except Exception as error:
-            what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
-            said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
-            raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
-
-
-def _load(fork: Fork) -> None:
-    if not fork.module.startswith(f"{PACKAGE}."):
-        importlib.import_module(fork.module)
-        return
-    spec = importlib.util.spec_from_file_location(
-        fork.module, fork.folder / "__init__.py", submodule_search_locations=[str(fork.folder)]
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # A package without files, so that a fork's modules import each other by their full names.
-    package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
-    package.__path__ = []
-    sys.modules[fork.module] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[fork.module]
-        raise
-
-
-def _where(error: Exception, folder: Path) -> str:
-    """Name the place in a fork's own files where an error was raised."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{error.filename}:{error.lineno}"
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
-    return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
-
-
 @cache  # what is installed does not change while a process runs, and listing it takes 0.05 s
 def _installed() -> tuple[Fork, ...]:
-    return tuple(_packages())
-
-
-def _packages() -> Iterator[Fork]:
+    forks = []
     for entry in entry_points(group=GROUP):
         top, *inner = entry.module.split(".")
         spec = importlib.util.find_spec(top)
         locations = (spec.submodule_search_locations or ()) if spec else ()
-        yield Fork(entry.module, Path(next(iter(locations), top), *inner))
+        forks.append(Fork(entry.module, Path(next(iter(locations), top), *inner)))
+    return tuple(forks)

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import experiment_roots, load_forks
+from heron.base.folders import experiment_roots
 
 Entry = TypeVar("Entry")
 
@@ -32,6 +32,9 @@ def on_demand(place: str) -> Callable[..., Any]:
     return call
 
 
+_load_forks = on_demand("heron.base.forks:load_forks")
+
+
 class Registry(Generic[Entry]):
     """Entries of one kind by name.
 
@@ -47,11 +50,7 @@ class Registry(Generic[Entry]):
         self._added: dict[str, Entry] = {}
 
     def register(self, name: str, entry: Entry) -> Entry:
-        """Add an entry; returns it.
-
-        Raises:
-            ConfigError: there is another one of this name.
-        """
+        """Add an entry, unless there is another one of this name; returns it."""
         if name in self._builtin or self._added.get(name, entry) is not entry:
             raise ConfigError(f"{self.kind} '{name}' exists already: choose another name")
         self._added[name] = entry
@@ -62,18 +61,15 @@ class Registry(Generic[Entry]):
         return lambda entry: self.register(name, entry)
 
     def __getitem__(self, name: str) -> Entry:
-        """Look an entry up, forks' included.
-
-        Raises:
-            ConfigError: there is none of this name; names the nearest ones.
-        """
+        """Look an entry up, forks' included; a ConfigError with the nearest names without it."""
         if name in self._builtin:
             return cast(Entry, load(self._builtin[name]))
         if name not in self._added:
-            load_forks(experiment_roots())
+            _load_forks(experiment_roots())
         if name not in self._added:
-            unknown = f"{self.key}={name}: unknown {self.kind}"
-            what = unknown if self.key else f"no {self.kind} '{name}'"
+            what = f"no {self.kind} '{name}'"
+            if self.key:
+                what = f"{self.key}={name}: unknown {self.kind}"
             raise ConfigError(f"{what}.{nearest(name, self)}")
         return self._added[name]
 
@@ -88,5 +84,5 @@ class Registry(Generic[Entry]):
 
     def __iter__(self) -> Iterator[str]:
         """List all names: heron's own in their order, then forks'."""
-        load_forks(experiment_roots())
+        _load_forks(experiment_roots())
         return iter([*self._builtin, *self._added])

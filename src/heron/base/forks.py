@@ -1,0 +1,62 @@
+"""How forks are imported; see `heron.base.folders`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from heron.base.errors import ConfigError, HeronError
+from heron.base.folders import PACKAGE, Fork, find_forks
+
+
+def load_forks(roots: Sequence[Path]) -> None:
+    """Import the forks that are not imported yet and hold Python; `roots` as for `find_forks`.
+
+    Raises:
+        ConfigError: a fork cannot be imported; names file, line and error.
+    """
+    for fork in find_forks(roots):
+        has_code = not fork.module.startswith(PACKAGE) or (fork.folder / "__init__.py").is_file()
+        if fork.module in sys.modules or not has_code:
+            continue
+        try:
+            _load(fork)
+        except Exception as error:
+            what = type(error).__name__ + (f": {str(error).splitlines()[0]}" if str(error) else "")
+            said = f": {error}" if isinstance(error, HeronError) else f" cannot be imported: {what}"
+            raise ConfigError(f"{_where(error, fork.folder)}{said}") from error
+
+
+def _load(fork: Fork) -> None:
+    if not fork.module.startswith(f"{PACKAGE}."):
+        importlib.import_module(fork.module)
+        return
+    spec = importlib.util.spec_from_file_location(
+        fork.module, fork.folder / "__init__.py", submodule_search_locations=[str(fork.folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # A package without files, so that a fork's modules import each other by their full names.
+    package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE))
+    package.__path__ = []
+    sys.modules[fork.module] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[fork.module]
+        raise
+
+
+def _where(error: Exception, folder: Path) -> str:
+    """Name the place in a fork's own files where an error was raised."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(folder)]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else str(folder / "__init__.py")
