@@ -26,8 +26,7 @@ def load_or_build(
         cache: the cache folder.
         kind: its sub-folder, such as `features`.
         key: hexadecimal fingerprint of everything that decides the arrays.
-        build: makes the arrays, and what else to keep as JSON; called at most once, by one process
-            at a time.
+        build: makes the arrays, and what else to keep as JSON; one process at a time calls it.
 
     Returns:
         The arrays, memory-mapped and read-only, and the rest.

@@ -39,6 +39,9 @@ class Formatted(NamedTuple):
     spec: str
 
 
+# What the columns of such a cell are called in CSV.
+_PARTS: dict[type, tuple[str, ...]] = {Summary: ("mean", "sd", "n"), Interval: ("", "low", "high")}
+
 SYNTHETIC = "synthetic data: not a research result"
 
 Cell = str | int | float | Summary | Interval | Formatted | None
@@ -62,10 +65,8 @@ def with_synthetic(title: str, synthetic: bool) -> str:
 def summarize(values: Iterable[float]) -> Summary | None:
     """Mean, sample standard deviation (n - 1) and n; None when there is no value."""
     values = list(values)
-    if not values:
-        return None
     sd = statistics.stdev(values) if len(values) > 1 else None
-    return Summary(statistics.fmean(values), sd, len(values))
+    return Summary(statistics.fmean(values), sd, len(values)) if values else None
 
 
 def show(cell: Cell) -> str:
@@ -89,20 +90,11 @@ def show(cell: Cell) -> str:
             return str(cell)
 
 
-def is_number(cell: Cell) -> bool:
-    """Tell whether a cell is a number, to be right-aligned."""
-    return not isinstance(cell, str)
-
-
 def sort_value(cell: Cell) -> float | str:
     """Return what a sortable column compares: the mean, the value, or the text."""
-    match cell:
-        case None:
-            return ""
-        case Summary() | Interval() | Formatted():
-            return cell[0]
-        case _:
-            return cell
+    if isinstance(cell, Summary | Interval | Formatted):
+        return cell[0]
+    return "" if cell is None else cell
 
 
 def to_markdown(table: Table) -> str:
@@ -123,33 +115,19 @@ def _markdown(text: str) -> str:
 
 def to_csv(table: Table) -> str:
     """Write the table as CSV with full precision; a summary becomes mean, sd and n columns."""
-    parts = [_csv_parts(row[index] for row in table.rows) for index in range(len(table.columns))]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        as_text(f"{name} {part}".strip())
-        for name, names in zip(table.columns, parts, strict=True)
-        for part in names
-    )
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    parts = [
+        next((_PARTS[type(cell)] for cell in cells if type(cell) in _PARTS), ("",))
+        for cells in columns
+    ]
+    named = zip(table.columns, parts, strict=True)
+    writer.writerow(as_text(f"{name} {part}".strip()) for name, names in named for part in names)
     for row in table.rows:
-        cells = zip(row, parts, strict=True)
-        writer.writerow(
-            as_text(value) for cell, names in cells for value in _csv_values(cell, len(names))
-        )
+        values: list[Cell] = []
+        for cell, names in zip(row, parts, strict=True):
+            whole = cell if isinstance(cell, Summary | Interval) else (sort_value(cell),)
+            values += [*whole, *[None] * (len(names) - len(whole))]
+        writer.writerow(map(as_text, values))
     return text.getvalue()
-
-
-def _csv_parts(cells: Iterable[Cell]) -> tuple[str, ...]:
-    for cell in cells:
-        if isinstance(cell, Summary):
-            return ("mean", "sd", "n")
-        if isinstance(cell, Interval):
-            return ("", "low", "high")
-    return ("",)
-
-
-def _csv_values(cell: Cell, width: int) -> list[str | int | float]:
-    cell = cell.value if isinstance(cell, Formatted) else cell
-    values = cell if isinstance(cell, Summary | Interval) else (cell,)
-    filled = ["" if value is None else value for value in values]
-    return filled + [""] * (width - len(filled))

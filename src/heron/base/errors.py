@@ -1,7 +1,6 @@
 """Errors a user can act on: what is wrong, where, what is allowed, how to fix it.
 
-Commands catch `HeronError`, print its message and leave with exit code 2; a traceback means a bug
-in heron, never a user's mistake.
+Commands print the message of a `HeronError` and exit with 2; a traceback is a bug in heron.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ class Problem:
     Args:
         where: file and line (`train.csv:17`), or a guid.
         what: what is wrong, with the offending value.
-        fix: what is allowed, or the config key that changes it; may be empty, or several, each of
-            which is enough.
+        fix: what is allowed, or the config key that changes it; empty, one, or several to choose
+            from.
     """
 
     where: str
@@ -60,12 +59,7 @@ class Problem:
 
 
 class DataError(HeronError):
-    """Rows or files that cannot be used; holds every problem found, not only the first.
-
-    Args:
-        problems: all problems, in file order.
-        limit: how many of them the message shows.
-    """
+    """Rows or files that cannot be used: all problems in file order; `limit` of them are shown."""
 
     def __init__(self, problems: Problem | Sequence[Problem], limit: int = 20):
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
@@ -78,11 +72,7 @@ class DataError(HeronError):
 
 
 def os_error_text(error: OSError, words: Iterable[str]) -> str:
-    """Describe an OSError, naming the word of a command that set the path, if any did.
-
-    Args:
-        error: of opening, reading or writing a file.
-        words: `key=value`, where some values are folders or files.
+    """Describe an OSError, naming the word (`key=value`) of a command that set the path, if any.
 
     Returns:
         `paths.runs=old: Not a directory (old/chronicle-relation)`.
@@ -103,13 +93,8 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     A dotted choice is also close if its last part is the word (`lr`: `optim.lr`) or contains it
     (`epochs`: `trainer.max_epochs`).
 
-    Args:
-        word: what was given.
-        choices: what is valid.
-        listed: list all choices in any case.
-
     Returns:
-        ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close.
+        ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close (if `listed`, always).
     """
     choices = sorted(set(choices))
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)

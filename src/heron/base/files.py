@@ -35,12 +35,12 @@ _locks: list[IO[Any]] = []  # held by this process, to be closed in its forks
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
-    Readers never see a half-written file, and after an error the old content is still there. An
-    OSError (a full disk) names `path`. Temporary files of killed processes are removed.
+    After an error the old content is still there. An OSError (a full disk) names `path`. Temporary
+    files of killed processes are removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_half_written(path.parent.glob(f".{glob.escape(path.name)}.*"))
+    remove_half_written(path.parent.glob(f".{glob.escape(path.name)}.*"))
     encoding = None if "b" in mode else "utf-8"
     mark = f".{path.name}.{socket.gethostname()}-{os.getpid()}."
     handle, name = tempfile.mkstemp(prefix=mark, dir=path.parent)
@@ -72,12 +72,8 @@ def _name(error: BaseException, path: Path) -> None:
         error.filename = str(path)
 
 
-def remove_half_written(folder: Path) -> None:
-    """Remove the temporary files that killed processes of this machine left in a folder."""
-    _remove_half_written(folder.rglob(".*"))
-
-
-def _remove_half_written(paths: Iterable[Path]) -> None:
+def remove_half_written(paths: Iterable[Path]) -> None:
+    """Remove those of some files that killed processes of this machine left half-written."""
     own = re.compile(rf"\..+\.{re.escape(socket.gethostname())}-(\d+)\.\w{{8}}")
     for path, found in [(path, own.fullmatch(path.name)) for path in paths]:
         if found and not _lives(int(found[1])):
@@ -98,7 +94,7 @@ def _lives(process: int) -> bool:
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """Make a temporary folder that replaces `folder`, sealed, when the block ends well.
 
-    The caller holds a lock on `folder`, so temporary folders found beside it are left-overs.
+    The caller holds a lock on `folder`: temporary folders beside it are left over.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for left_behind in folder.parent.glob(f".{folder.name}.*"):
@@ -118,9 +114,9 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 def seal(folder: Path) -> None:
     """Write the SHA-256 of a folder's files, but hidden ones, to `checksums.json` in it."""
-    files = (path for path in sorted(folder.iterdir()) if path.is_file())
-    own = [path for path in files if path.name != SEAL and not path.name.startswith(".")]
-    write_json(folder / SEAL, {path.name: sha256_file(path) for path in own})
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != SEAL]
+    hashes = {path.name: sha256_file(path) for path in files if not path.name.startswith(".")}
+    write_json(folder / SEAL, hashes)
 
 
 def damaged_files(folder: Path) -> list[str] | None:
@@ -151,13 +147,10 @@ def read_json(path: Path | str) -> Any:
 
 
 def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
-    """Read one JSON value as `json.loads` does, with errors of one kind.
+    """Read one JSON value as `json.loads` does, with `options` for it; all errors are of one kind.
 
     Args:
-        text: the JSON.
-        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file can hold, for the caller
-            to report.
-        options: for `json.loads`.
+        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file can hold.
 
     Raises:
         json.JSONDecodeError: broken JSON, nesting or a number beyond what Python reads, or half a
@@ -181,10 +174,7 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
 
 
 def sha256_file(path: Path | str) -> str:
-    """Hash a file's bytes; returns the hexadecimal SHA-256.
-
-    A process reads each version of a file once, because the runs of a sweep share their files.
-    """
+    """Hash a file to its hexadecimal SHA-256; a process reads each version of a file once."""
     path = Path(path).absolute()
     state = path.stat()
     version = (str(path), state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
@@ -195,7 +185,7 @@ def sha256_file(path: Path | str) -> str:
 
 
 def known_hashes() -> dict[Version, str]:
-    """List the hashes that this process has computed, for other processes."""
+    """List the hashes that this process knows, for other processes."""
     return dict(_hashes)
 
 
@@ -205,22 +195,24 @@ def remember_hashes(hashes: Mapping[Version, str]) -> None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Hash JSON-like values into a 64-digit hexadecimal key; dictionaries by sorted key.
+    """Hash JSON-like values into 64 hexadecimal digits, dictionaries by sorted key.
 
     An iterator is hashed as a list, without being in memory as a whole.
     """
     encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
-    digest = hashlib.sha256(b"[")
-    for place, part in enumerate(parts):
-        digest.update(b", " if place else b"")
-        if isinstance(part, Iterator):
-            digest.update(b"[")
-            for number, each in enumerate(part):
-                digest.update((", " if number else "").encode() + encode(each).encode())
-            digest.update(b"]")
-        else:
-            digest.update(encode(part).encode())
-    digest.update(b"]")
+    digest = hashlib.sha256()
+
+    def add(values: Iterable[Any]) -> None:
+        digest.update(b"[")
+        for place, value in enumerate(values):
+            digest.update(b", " if place else b"")
+            if isinstance(value, Iterator):
+                add(value)
+            else:
+                digest.update(encode(value).encode())
+        digest.update(b"]")
+
+    add(parts)
     return digest.hexdigest()
 
 
@@ -228,9 +220,8 @@ def fingerprint(*parts: Any) -> str:
 def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
-    The operating system releases it when the process ends, however it ends. Forks of the process (a
-    loader's workers) do not hold it. Not by filelock: where there is no `flock`, it leaves a marker
-    file, which remains when the process is killed.
+    The operating system releases it when the process ends. Forks of the process (a loader's
+    workers) do not hold it. Not by filelock: without `flock`, its marker file survives a kill.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
@@ -263,15 +254,12 @@ def is_locked(path: Path | str) -> bool:
     """Tell whether a process of this machine holds a lock; writes nothing."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # absent, a link, or not ours to look at
-        return False
-    with os.fdopen(handle) as file:
-        try:
+        with os.fdopen(handle) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # no locks here: nobody holds one
-            return False
+    except BlockingIOError:
+        return True
+    except OSError:  # absent, a link, not ours to look at, or without locks: nobody holds one
+        pass
     return False
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from heron.base.cells import SYNTHETIC, is_number, show, sort_value
+from heron.base.cells import SYNTHETIC, show, sort_value
 
 SHORTEST = 40  # characters; a text cut to less says nothing
 
@@ -77,8 +77,7 @@ def cards_page(
         content: shown by the page's script, in JSON's types.
         values: of the template.
     """
-    banner = SYNTHETIC if synthetic else ""
-    data = Markup(escape_json(content))
+    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
     return render(template, title=title, synthetic=banner, data=data, **values)
 
 
@@ -93,7 +92,7 @@ def _environment(folder: Path | None) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(show=show, sort_value=sort_value, highlight=highlight)
-    environment.tests["number_like"] = is_number
+    environment.tests["number_like"] = lambda cell: not isinstance(cell, str)
     return environment
 
 
@@ -104,10 +103,9 @@ def escape_json(value: Any) -> str:
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
-    """Find the length (up to `most` characters) to which texts must be cut to fit `room` bytes.
+    """Find the length (at most `most` characters) to which texts must be cut to fit `room` bytes.
 
-    Returns:
-        None if they need no cut.
+    None if they need no cut.
     """
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)

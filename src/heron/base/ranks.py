@@ -1,8 +1,7 @@
 """The processes ("ranks") of one training on several devices, and how they communicate.
 
 Each rank runs the whole program on its share of every batch; only rank 0, the first, writes.
-Outside such a training there is one rank, and nothing here communicates. Torch is imported when
-ranks meet.
+Outside such a training there is one rank, and nothing here communicates.
 """
 
 from __future__ import annotations
@@ -63,10 +62,7 @@ def launched() -> int:
 def join(accelerator: str = "auto") -> None:
     """Meet the other ranks that torch's launcher has started; all call it, once.
 
-    CPU tensors travel by gloo; where there are GPUs, theirs by nccl.
-
-    Raises:
-        ConfigError: this machine has fewer GPUs than ranks.
+    CPU tensors travel by gloo, those on GPUs by nccl. A ConfigError where ranks outnumber GPUs.
     """
     import torch  # start-up time
     from torch import distributed
@@ -92,7 +88,7 @@ def leave() -> None:
 
 
 def from_first(value: Value) -> Value:
-    """Return rank 0's `value` in every rank, waiting for it if needed."""
+    """Return rank 0's `value` in every rank."""
     if _here.ranks == 1:
         return value
     from torch import distributed  # start-up time

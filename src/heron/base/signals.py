@@ -17,7 +17,7 @@ _AGAIN = 30.0  # seconds in which a repeated signal is ignored: groups get it tw
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has asked this process to end; whatever handles Ctrl+C handles this, too."""
+    """SIGTERM has asked this process to end; handled like Ctrl+C."""
 
     def __init__(self) -> None:
         super().__init__("by SIGTERM")
@@ -45,10 +45,7 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def hold_sigterm() -> Iterator[None]:
-    """Let SIGTERM wait until the block is over.
-
-    Processes that are started in the block wait until they call `let_sigterm_through`.
-    """
+    """Let SIGTERM wait for the end of the block, in processes started there for their own call."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
@@ -78,18 +75,14 @@ def interruptible() -> Iterator[None]:
 def leave_signals_alone(trainer: Any) -> Any:
     """Keep one of Lightning's trainers from handling signals; returns it.
 
-    At SIGTERM, Lightning ends a training without a checkpoint and with exit code 0, continues to
-    predict, and lets the first of several processes wait for ever.
+    At SIGTERM, Lightning would end with exit code 0 and no checkpoint, or let ranks wait for ever.
     """
     trainer._signal_connector.register_signal_handlers = lambda: None
     return trainer
 
 
 class Deferred:
-    """Notes SIGTERM from `begin` to `end`, so that a training can save before it ends.
-
-    A training that does not save within 20 seconds is ended at once.
-    """
+    """Notes SIGTERM from `begin` to `end`; a training has 20 seconds to save before it ends."""
 
     def __init__(self) -> None:
         self.asked = False  # to end

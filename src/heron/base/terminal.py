@@ -25,13 +25,7 @@ _said: set[str] = set()
 
 
 def say(what: str, about: str | None = None, who: str = "heron train") -> None:
-    """Print a warning on standard error, unless this command has printed it before.
-
-    Args:
-        what: the warning.
-        about: identifies the warning; default: its text.
-        who: the command that warns.
-    """
+    """Print a warning of the command `who`, unless one `about` the same was printed before."""
     if not has_said(about or what) and ranks.is_first():
         print(f"{who}: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(about or what)
@@ -58,13 +52,7 @@ def begin() -> None:
 
 
 def tracked(plan: Sequence[Work], title: str, wanted: bool | None = None) -> Iterable[Work]:
-    """Show a bar on standard error while a plan is worked off.
-
-    Args:
-        plan: one entry for each step of the bar.
-        title: what is being done.
-        wanted: show it or not; None shows it on terminals.
-    """
+    """Show a bar on standard error while a plan is worked off; `wanted` None: on terminals."""
     from rich.console import Console  # start-up time, here and below
     from rich.progress import track
 
@@ -91,10 +79,10 @@ def print_tables(tables: Sequence[Table]) -> None:
 
 
 def to_rich(table: Table, width: int) -> RichTable:
-    """Build the table for a terminal of `width` characters; its note is for the caller to print.
+    """Build the table for a terminal of `width` characters, without its note.
 
     Lines break between words. A table that does not fit even then is wider than `width`: rich
-    itself would rather drop columns, a line that the terminal wraps loses nothing.
+    itself would drop columns.
     """
     from rich.box import SIMPLE_HEAD  # start-up time
     from rich.table import Table as RichTable
@@ -103,49 +91,45 @@ def to_rich(table: Table, width: int) -> RichTable:
     # Text objects, not strings: rich would take a value such as "[a]" for its own markup.
     shown = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     shown.title, shown.title_justify = Text(table.title, "bold"), "left"
-    headings = [name.replace("_", " ") for name in table.columns]
-    rows = [[show(cell) for cell in row] for row in table.rows]
-    widths = _fit([*zip(headings, *rows, strict=True)], width)
-    for index, heading in enumerate(headings):
+    columns = _shown_columns(table)
+    widths = _fit(columns, width)
+    for index, (heading, *_) in enumerate(columns):
         words = any(isinstance(row[index], str) for row in table.rows)
         justify: Literal["left", "right"] = "left" if words else "right"
         shown.add_column(Text(heading), justify=justify, width=widths[index], overflow="fold")
-    for cells in rows:
+    for cells in list(zip(*columns, strict=True))[1:]:
         shown.add_row(*map(Text, cells))
     return shown
 
 
 def split_columns(table: Table, width: int) -> list[Table]:
-    """Cut a table that is wider than a terminal into several, the first column in each of them.
+    """Cut a table wider than `width` characters into several, the first column in each of them.
 
-    Args:
-        table: any.
-        width: of the terminal, in characters.
-
-    Returns:
-        The table itself where it fits; its note stands below the last one.
+    The note stands below the last one.
     """
-    shown = [[show(row[index]) for row in table.rows] for index in range(len(table.columns))]
-    names = [name.replace("_", " ") for name in table.columns]
-    first, *widths = map(
-        _narrowest, ([name, *cells] for name, cells in zip(names, shown, strict=True))
-    )
-    parts: list[list[int]] = [[]]
+    first, *widths = map(_narrowest, _shown_columns(table))
+    parts: list[list[int]] = [[0]]
     room = width - first
     for index, needed in enumerate(widths, 1):
-        if parts[-1] and needed + _GAP > room:
-            parts.append([])
+        if len(parts[-1]) > 1 and needed + _GAP > room:
+            parts.append([0])
             room = width - first
         parts[-1].append(index)
         room -= needed + _GAP
-    tables = []
-    for number, part in enumerate(parts):
-        chosen = [0, *part]
-        rows = tuple(tuple(row[index] for index in chosen) for row in table.rows)
-        title = table.title + (", further columns" if number else "")
-        note = table.note if number == len(parts) - 1 else ""
-        tables.append(Table(title, tuple(table.columns[index] for index in chosen), rows, note))
+    tables: list[Table] = []
+    for part in parts:
+        rows = tuple(tuple(row[index] for index in part) for row in table.rows)
+        title = table.title + (", further columns" if tables else "")
+        note = table.note if part is parts[-1] else ""
+        tables.append(Table(title, tuple(table.columns[index] for index in part), rows, note))
     return tables
+
+
+def _shown_columns(table: Table) -> list[list[str]]:
+    """List the texts of each column, its heading first."""
+    headings = [name.replace("_", " ") for name in table.columns]
+    rows = [[show(cell) for cell in row] for row in table.rows]
+    return [list(column) for column in zip(headings, *rows, strict=True)]
 
 
 def _narrowest(cells: Sequence[str]) -> int:

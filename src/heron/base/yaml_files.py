@@ -32,16 +32,11 @@ for _each in (_Loader, _Dumper):
 
 def dump_yaml(value: Any) -> str:
     """Write plain dictionaries, lists, texts and numbers as YAML; keys keep their order."""
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
-    return text
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True))
 
 
 def parse_yaml(text: str) -> Any:
-    """Read YAML as plain dictionaries, lists, texts and numbers.
-
-    Raises:
-        ConfigError: it is not valid YAML, is nested too deeply, or holds aliases.
-    """
+    """Read YAML; a ConfigError where it is not valid, is nested too deeply, or holds aliases."""
     depth = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):
@@ -50,20 +45,15 @@ def parse_yaml(text: str) -> Any:
             if depth > _DEEPEST:  # libyaml crashes somewhere beyond 10,000
                 raise ConfigError(f"not valid YAML: nested more than {_DEEPEST} times")
             if isinstance(event, yaml.AliasEvent):  # a few can expand to billions of values
-                raise ConfigError(
-                    f"YAML aliases are not allowed: replace *{event.anchor} by its value"
-                )
+                what = f"YAML aliases are not allowed: replace *{event.anchor} by its value"
+                raise ConfigError(what)
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not valid YAML: {' '.join(str(error).split())}") from error
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file, as `parse_yaml` does.
-
-    Raises:
-        ConfigError: the file is not valid YAML.
-    """
+    """Read a YAML file as `parse_yaml` does; its errors name the file."""
     try:
         return parse_yaml(Path(path).read_text(encoding="utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:

@@ -98,7 +98,7 @@ def claim(config: Config, folder: RunFolder) -> None:
             configuration; the message lists the differing keys.
     """
     _check_monitor(config)
-    remove_half_written(folder.path)
+    remove_half_written(folder.path.rglob(".*"))
     if not config.run.resume:
         folder.clear()
     if folder.last.is_file() and not folder.read_status():

@@ -186,7 +186,7 @@ def test_what_killed_processes_were_writing_is_removed_and_nothing_else(tmp_path
         path.write_text("half")
     with atomic_open(tmp_path / name):
         assert not half[0].exists(), "by whoever writes the file again"
-    remove_half_written(tmp_path)
+    remove_half_written(tmp_path.rglob(".*"))
     assert not half[1].exists()
     assert all(path.is_file() for path in kept)
 
