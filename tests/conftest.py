@@ -22,7 +22,8 @@ from hypothesis import settings
 
 import cached_hydra
 from browser import Browser, browser, find_browser
-from heron.base.folders import experiment_roots, load_forks
+from heron.base.folders import experiment_roots
+from heron.base.forks import load_forks
 from heron.config.schema import Config, EncoderConfig, PathsConfig
 from heron.languages.english import ENGLISH
 from heron.languages.hebrew import HEBREW
