@@ -8,6 +8,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -23,8 +24,8 @@ ATTEMPTS = 5
 TIMEOUT = 30  # seconds without a byte
 _BLOCK = 1 << 16
 
-# Called with the bytes received so far and, where known, the size of the file.
-Report = Callable[[int, int | None], None]
+# Called with the bytes received so far (`completed`) and, where known, all of the file (`total`).
+Report = Callable[..., None]
 
 
 class DownloadError(Exception):
@@ -47,38 +48,24 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     if offline := _offline():
         return [_missing(source, offline) for source in missing]
     problems: list[Problem] = []
-    unreachable = ""
+    unreachable: UnreachableError | None = None
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True)) as progress:
         for source in missing:
-            reason = unreachable
-            if not _stays_inside(source.file.path):
-                reason = f"it is not fetched: its path leads out of {folder}"
+            path = Path(source.file.path)
             try:
-                if not reason:
-                    _fetch_one(source, folder, progress)
+                if path.is_absolute() or ".." in path.parts:
+                    raise DownloadError(f"it is not fetched: its path leads out of {folder}")
+                if unreachable:
+                    raise unreachable
+                task = progress.add_task(source.path.name, total=source.file.size)
+                download(source.file, folder / path, partial(progress.update, task))
             except DownloadError as error:
-                reason = str(error)
-                unreachable = reason if isinstance(error, UnreachableError) else ""
+                unreachable = error if isinstance(error, UnreachableError) else unreachable
+                problems.append(_missing(source, str(error)))
             except OSError as error:
-                reason = f"cannot write into {folder}: {error.strerror}"
-            if reason:
-                problems.append(_missing(source, reason))
+                problems.append(_missing(source, f"cannot write into {folder}: {error.strerror}"))
     return problems
-
-
-def _stays_inside(path: str) -> bool:
-    """Tell whether a path is relative and has no `..`."""
-    return not Path(path).is_absolute() and ".." not in Path(path).parts
-
-
-def _fetch_one(source: Source, folder: Path, progress: Progress) -> None:
-    task = progress.add_task(source.path.name, total=source.file.size)
-    download(
-        source.file,
-        folder / source.file.path,
-        lambda done, total: progress.update(task, completed=done, total=total),
-    )
 
 
 def _offline() -> str:
@@ -101,12 +88,7 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
     """Fetch `file.url` to `target`; safe when several processes want the same file.
 
     Received bytes are kept in `<target>.part`; the next attempt, in this process or a later one,
-    asks the server only for the rest.
-
-    Args:
-        file: its address, and its expected hash and size (bytes).
-        target: where it goes; appears only complete and verified.
-        report: called after every block.
+    asks the server only for the rest. The target appears only complete and verified.
 
     Raises:
         DownloadError: no usable address, an error response, another hash or size, or a connection
@@ -123,7 +105,13 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
                 break
         else:
             raise DownloadError(f"the connection to {url} broke {ATTEMPTS} times; try again")
-        _verify(part, file)
+        size, sha256 = part.stat().st_size, sha256_file(part)
+        if file.size not in (None, size) or file.sha256 not in (None, sha256):
+            part.unlink()  # or the next attempt would resume it
+            raise DownloadError(
+                f"{file.url} gives {size} bytes with sha256 {sha256}, "
+                f"expected {file.size} bytes with sha256 {file.sha256}"
+            )
         os.replace(part, target)
 
 
@@ -133,16 +121,21 @@ def _receive(url: str, part: Path, report: Report) -> bool:
     headers = {"User-Agent": f"heron/{__version__}"}
     if start:
         headers["Range"] = f"bytes={start}-"
+    request = urllib.request.Request(url, headers=headers)
     try:
-        with urllib.request.urlopen(
-            urllib.request.Request(url, headers=headers), timeout=TIMEOUT
-        ) as response:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
             _require_https(response.url)
             if response.status != http.HTTPStatus.PARTIAL_CONTENT:
                 start = 0  # a server without ranges sends the whole file again
             length = response.headers.get("Content-Length")
             total = start + int(length) if length else None
-            return _append(response, part, start, total, report)
+            with open(part, "ab" if start else "wb") as out:
+                while block := response.read(_BLOCK):
+                    start += out.write(block)
+                    report(completed=start, total=total)
+                out.flush()
+                os.fsync(out.fileno())
+            return total is None or start == total
     except urllib.error.HTTPError as error:
         if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
             part.unlink(missing_ok=True)  # it is complete, or too long: begin again
@@ -152,31 +145,6 @@ def _receive(url: str, part: Path, report: Report) -> bool:
         raise UnreachableError(f"cannot reach {_host(url)}: {error.reason}") from error
     except (http.client.HTTPException, ConnectionError, TimeoutError):
         return False
-
-
-def _append(
-    response: http.client.HTTPResponse, part: Path, start: int, total: int | None, report: Report
-) -> bool:
-    received = start
-    with open(part, "ab" if start else "wb") as out:
-        while block := response.read(_BLOCK):
-            out.write(block)
-            received += len(block)
-            report(received, total)
-        out.flush()
-        os.fsync(out.fileno())
-    return total is None or received == total
-
-
-def _verify(part: Path, file: FileConfig) -> None:
-    """Check size and hash; a wrong file is removed, or the next attempt would resume it."""
-    size, sha256 = part.stat().st_size, sha256_file(part)
-    if file.size not in (None, size) or file.sha256 not in (None, sha256):
-        part.unlink()
-        raise DownloadError(
-            f"{file.url} gives {size} bytes with sha256 {sha256}, "
-            f"expected {file.size} bytes with sha256 {file.sha256}"
-        )
 
 
 def _require_https(url: str | None) -> str:

@@ -71,7 +71,7 @@ def data_set(**files: FileConfig) -> DataConfig:
     return DataConfig(name="set", label_order=["A", "B"], files=files)
 
 
-def ignore(done: int, total: int | None) -> None:
+def ignore(completed: int, total: int | None) -> None:
     pass
 
 
@@ -141,7 +141,9 @@ def test_download_with_the_wrong_hash_leaves_nothing_behind(server, tmp_path):
 
 def test_progress_ends_at_the_whole_file(server, tmp_path):
     reports = []
-    download(served(server), tmp_path / "a", lambda done, total: reports.append((done, total)))
+    download(
+        served(server), tmp_path / "a", lambda completed, total: reports.append((completed, total))
+    )
     assert reports[-1] == (len(CONTENT), len(CONTENT))
 
 
