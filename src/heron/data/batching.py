@@ -24,9 +24,7 @@ def budget(batching: BatchingConfig) -> int:
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
     """Where `batching.tokens` is null, lower the budget so that an epoch has `BATCHES` batches.
 
-    Args:
-        batching: the run's.
-        lengths_S: tokens of each training sequence.
+    `lengths_S` are the tokens of each training sequence.
     """
     if batching.tokens is not None or not len(lengths_S):
         return batching
@@ -44,8 +42,7 @@ def plan_epoch(
     """Plan one training epoch; every unit is in exactly as many batches as it has copies.
 
     Args:
-        units: the train split's.
-        batching: see `plan_pass`.
+        units, batching: see `plan_pass`.
         seed: the run's seed.
         epoch: from 0; each epoch has its own order.
         copies_U: how often each unit is seen in an epoch; None for once.

@@ -65,21 +65,17 @@ class Batch:
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
         moved: dict[str, Any] = {
-            name: value.to(device, non_blocking=non_blocking)
-            for name, value in values.items()
-            if isinstance(value, Tensor)
+            field.name: value.to(device, non_blocking=non_blocking)
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), Tensor)
         }
         return replace(self, **moved)
 
     def with_events_swapped(self) -> Batch:
         """Swap event 1 and event 2 of every row."""
-        return replace(
-            self,
-            spans_R4=self.spans_R4[:, [2, 3, 0, 1]],
-            markers_R2=self.markers_R2[:, [1, 0]],
-        )
+        spans_R4, markers_R2 = self.spans_R4[:, [2, 3, 0, 1]], self.markers_R2[:, [1, 0]]
+        return replace(self, spans_R4=spans_R4, markers_R2=markers_R2)
 
     def __len__(self) -> int:
         return len(self.rows_R)
@@ -155,13 +151,11 @@ class Collator:
 
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pad the tokens and make the mask; both are empty where there are stored vectors."""
-        features = self.features
         if self.vectors_XP is not None:
             nothing = np.zeros((len(sequences_B), 0), dtype=np.int64)
             return nothing, nothing
-        tokens_BL, lengths_B = _padded(
-            features.tokens_T, features.offsets_S, sequences_B, self.pad_id
-        )
+        tokens_T, offsets_S = self.features.tokens_T, self.features.offsets_S
+        tokens_BL, lengths_B = _padded(tokens_T, offsets_S, sequences_B, self.pad_id)
         mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
         return tokens_BL, mask_BL.astype(np.int64)
 

@@ -40,12 +40,8 @@ class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches.
 
     With several processes, each loads its share of every planned batch. Where `vectors` are set (a
-    frozen encoder's), batches have those instead of tokens.
-
-    Args:
-        config: the run's configuration.
-        examples: splits to use instead of reading `config.data`.
-        tokenizer: a tokenizer to use instead of loading the encoder's.
+    frozen encoder's), batches have those instead of tokens. `examples` (by split) and `tokenizer`
+    replace those of the configuration.
     """
 
     def __init__(
@@ -58,12 +54,9 @@ class DataModule(pl.LightningDataModule):
         self.config = config
         given = examples is not None or tokenizer is not None
         prepared = prepare(config, examples, tokenizer) if given else prepare_once(config)
-        self.examples = dict(prepared.examples)
-        self.dropped = dict(prepared.dropped)
-        self.tokenizer = prepared.tokenizer
-        self.known_tokens = prepared.known_tokens
-        self.keys = dict(prepared.keys)
-        self.features = dict(prepared.features)
+        self.examples, self.dropped = dict(prepared.examples), dict(prepared.dropped)
+        self.tokenizer, self.known_tokens = prepared.tokenizer, prepared.known_tokens
+        self.features, self.keys = dict(prepared.features), dict(prepared.keys)
         self.vectors: dict[str, np.ndarray] = {}
         self.curriculum: Any = None
         lengths_S = self.features[TRAIN].lengths_S if TRAIN in self.features else np.empty(0)
@@ -133,11 +126,13 @@ class DataModule(pl.LightningDataModule):
 
     def train_dataloader(self) -> DataLoader:
         """Load the current epoch, without the batches done before a resume."""
-        epoch, done = 0, 0
-        if self.trainer is not None:
-            epoch = self.trainer.current_epoch
-            done = _batches_done(self.trainer)
-        return self._loader(TRAIN, self.plan(epoch), done)
+        if self.trainer is None:
+            return self._loader(TRAIN, self.plan(0))
+        done = 0
+        progress: Any = self.trainer.fit_loop.epoch_progress.current
+        if progress.ready != progress.processed:  # the checkpoint was written inside an epoch
+            done = int(self.trainer.fit_loop.epoch_loop.batch_progress.current.ready)
+        return self._loader(TRAIN, self.plan(self.trainer.current_epoch), done)
 
     def val_dataloader(self) -> DataLoader | list[DataLoader]:
         """Load the validation split, or nothing where there is none."""
@@ -150,9 +145,7 @@ class DataModule(pl.LightningDataModule):
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
 
-        Args:
-            split: its name.
-            done_U: units that are done; batches of nothing else are left out.
+        Batches of nothing but `done_U`, units that are done, are left out.
         """
         units = self.units[split]
         if split in self.vectors:
@@ -161,15 +154,13 @@ class DataModule(pl.LightningDataModule):
             plan = plan_evaluation(units, budget(self.config.batching))
         if len(done_U):
             plan = [units_U for units_U in plan if not np.isin(units_U, done_U).all()]
-        return self._loader(split, plan, 0)
+        return self._loader(split, plan)
 
-    def _loader(self, split: str, plan: Sequence[np.ndarray], done: int) -> DataLoader:
+    def _loader(self, split: str, plan: Sequence[np.ndarray], done: int = 0) -> DataLoader:
         pad_id, vectors_XP = self.tokenizer.pad_token_id, self.vectors.get(split)
         collate: Any = Collator(self.features[split], pad_id, vectors_XP)
         if ranks.ranks() > 1:
-            from heron.data.sharing import (
-                SharingCollator,  # start-up time: most runs have one process
-            )
+            from heron.data.sharing import SharingCollator  # start-up time: one process is usual
 
             classes = len(self.config.data.label_order)
             collate = SharingCollator(collate, classes, ranks.rank(), ranks.ranks())
@@ -212,23 +203,16 @@ _last: dict[str, Prepared] = {}
 
 
 def prepare_once(config: Config) -> Prepared:
-    """Prepare a run's data, or reuse those of the process's previous job if they are the same."""
-    key = _identity(config)
-    if key not in _last:
-        prepared = prepare(config)
-        _last.clear()
-        _last[key] = prepared
-    return _last[key]
+    """Prepare a run's data, or reuse those of the process's previous job if they are the same.
 
-
-def _identity(config: Config) -> str:
-    """Fingerprint everything `Prepared` depends on: settings, data files, tokenizer files."""
+    The key is of everything `Prepared` depends on: settings, data files, tokenizer files.
+    """
     sets = [config.data, *(data_set(config, name) for name in config.also_test)]
     data, cache = Path(config.paths.data), Path(config.paths.cache)
     files = [path for each in sets for path in locate(each, data, cache).values()]
     folder = Path(config.encoder.name)
     files += [path for path in folder.glob("*") if path.suffix in (".json", ".txt", ".model")]
-    return fingerprint(
+    key = fingerprint(
         [asdict(each) for each in sets],
         asdict(config.encoder),
         config.head.input,
@@ -237,6 +221,11 @@ def _identity(config: Config) -> str:
         [(str(path), sha256_file(path)) for path in files],
         str(cache.absolute()),
     )
+    if key not in _last:
+        prepared = prepare(config)
+        _last.clear()
+        _last[key] = prepared
+    return _last[key]
 
 
 def prepare(
@@ -250,15 +239,21 @@ def prepare(
     task = data_task(config.data.task)
     added = task.added_tokens(config)
     if tokenizer is None:
-        train = examples.get(TRAIN, [])
-        texts = (text for e in train for text in (e.text, e.target) if text is not None)
+        read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.target))
+        texts = (text for text in read if text is not None)
         tokenizer = load_tokenizer(config.encoder, added, texts, cache)
     _remove_limits(tokenizer)  # the last call's would change the keys below
     state = tokenizer.backend_tokenizer.to_str()
     features, keys = {}, {}
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
-        content = (_content(example) for example in rows)
+        # What the features depend on; most tasks have no target.
+        content = (
+            (e.guid, e.text, e.text_pair, e.spans, e.label, e.target)[
+                : 5 if e.target is None else 6
+            ]
+            for e in rows
+        )
         keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options))
         build = partial(task.features, rows, tokenizer, options)
         features[split] = load_features(cache, keys[split], build)
@@ -266,14 +261,7 @@ def prepare(
         if config.data.on_cut == "refuse" or nothing_left:
             require_none_refused(features[split], split)
     _remove_limits(tokenizer)  # or they would be exported where no features were stored
-    known = len(tokenizer) - len(added)
-    return Prepared(examples, dropped, tokenizer, known, features, keys)
-
-
-def _content(example: Example) -> tuple[Any, ...]:
-    """List the part of an example that its features depend on."""
-    content = (example.guid, example.text, example.text_pair, example.spans, example.label)
-    return content if example.target is None else (*content, example.target)
+    return Prepared(examples, dropped, tokenizer, len(tokenizer) - len(added), features, keys)
 
 
 def _remove_limits(tokenizer: Any) -> None:
@@ -300,11 +288,7 @@ def feature_options(config: Config, training: bool = False) -> FeatureOptions:
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:
-    """Plan one pass over stored vectors: batches of about `most`, in order.
-
-    A head is fast and vectors are small; with batches as small as an encoder's, starting them would
-    take most of the time.
-    """
+    """Plan one pass over stored vectors, in order: batches of about `most`, as a head is fast."""
     vectors_U = np.maximum(np.diff(units.rows_V), np.diff(units.sequences_V))
     batch_U = np.cumsum(vectors_U) // most
     return np.split(np.arange(len(units)), np.flatnonzero(np.diff(batch_U)) + 1)
@@ -325,11 +309,3 @@ class RestOfPlan(Sampler[int]):
 
     def __len__(self) -> int:
         return self.length
-
-
-def _batches_done(trainer: pl.Trainer) -> int:
-    """Count the batches of the current epoch that a resumed checkpoint has already trained on."""
-    progress: Any = trainer.fit_loop.epoch_progress.current
-    if progress.ready == progress.processed:
-        return 0  # the checkpoint was written between two epochs
-    return int(trainer.fit_loop.epoch_loop.batch_progress.current.ready)

@@ -89,9 +89,7 @@ class Features:
         first_S, first_R = np.unique(self.sequences_R, return_index=True)
         starts_S = np.append(first_S, len(self.lengths_S)).astype(np.int64)
         starts_R = np.append(first_R, len(self.guids)).astype(np.int64)
-        longest_U = (
-            np.maximum.reduceat(self.lengths_S, first_S) if len(first_S) else np.empty(0, np.int64)
-        )
+        longest_U = np.maximum.reduceat(self.lengths_S, first_S) if len(first_S) else first_S
         return Units(starts_S, starts_R, longest_U)
 
     def __len__(self) -> int:
@@ -186,24 +184,13 @@ def token_ids(ids: Sequence[int]) -> np.ndarray:
 
 def require_none_refused(features: Features, split: str) -> None:
     """Raise a DataError that lists every refused example of a split, if there are any."""
-    if features.refused:
-        fix = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
-        raise DataError(
-            [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]
-        )
+    fix = ("raise encoder.max_length", "data.on_cut=drop leaves such rows out, counted")
+    if found := [Problem(f"{split} {p.where}", p.what, p.fix or fix) for p in features.refused]:
+        raise DataError(found)
 
 
 def load_features(cache: Path, key: str, build: Callable[[], Features]) -> Features:
-    """Open the features stored under `key`, building and storing them first where needed.
-
-    Args:
-        cache: the cache folder.
-        key: hexadecimal fingerprint of everything that the features depend on.
-        build: makes them; called at most once, by one process at a time.
-
-    Returns:
-        Features whose arrays are memory-mapped, read-only.
-    """
+    """Open the features stored under `key`, building them first where needed; see `array_store`."""
 
     def parts() -> tuple[array_store.Arrays, dict[str, Any]]:
         features = build()

@@ -20,18 +20,21 @@ from heron.config.schema import EncoderConfig
 def origin(config: EncoderConfig) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    A copy in the local cache is used without asking the hub. Otherwise the hub must answer: its
-    client would retry for a minute before it gives up.
+    Without a local copy the hub must answer: its client would retry for a minute.
 
     Raises:
         ConfigError: not a folder, not cached, and the hub is not reachable; or the folder is a
             run's `model/` and damaged.
     """
-    is_folder = Path(config.name).is_dir()
-    cached = not is_folder and _is_cached(config)
-    if not is_folder and not cached and not _hub_answers():
-        raise unreachable(config.name)
-    if is_folder and (damaged := damaged_files(Path(config.name))):
+    is_folder, cached = Path(config.name).is_dir(), False
+    if not is_folder:
+        try:
+            cached = isinstance(_cached(config), str)
+        except ValueError as error:  # not a hub id, such as a missing folder
+            raise unreachable(config.name, error) from error
+        if not cached and not _hub_answers():
+            raise unreachable(config.name)
+    elif damaged := damaged_files(Path(config.name)):
         raise ConfigError(
             f"encoder.name={config.name}: {', '.join(damaged)}: damaged or changed since a run "
             f"exported it; copy the folder again. If you have changed it yourself, remove {SEAL}"
@@ -44,11 +47,10 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
 
 
 def identity(config: EncoderConfig) -> dict[str, str]:
-    """Identify a pretrained encoder by its content.
+    """Identify a pretrained encoder by its content; empty for `scratch`.
 
     Returns:
-        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or the hub's
-        `{"commit": id}`; empty for `scratch`.
+        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`.
     """
     if config.name == "scratch":
         return {}
@@ -60,7 +62,7 @@ def identity(config: EncoderConfig) -> dict[str, str]:
     from transformers import AutoConfig  # start-up time
 
     AutoConfig.from_pretrained(config.name, **origin(config))  # fetches it where it is not cached
-    found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)
+    found = _cached(config)
     # The cache keeps each commit in a folder of its name; transformers 5 does not tell it.
     commit = Path(found).parent.name if isinstance(found, str) else config.revision
     return {"commit": str(commit)}
@@ -92,12 +94,8 @@ def unreachable(name: str, error: Exception | None = None) -> ConfigError:
     )
 
 
-def _is_cached(config: EncoderConfig) -> bool:
-    try:
-        found = try_to_load_from_cache(config.name, "config.json", revision=config.revision)
-    except ValueError as error:  # not a hub id, such as a missing folder
-        raise unreachable(config.name, error) from error
-    return isinstance(found, str)
+def _cached(config: EncoderConfig) -> object:
+    return try_to_load_from_cache(config.name, "config.json", revision=config.revision)
 
 
 def _hub_answers(seconds: float = 5.0) -> bool:

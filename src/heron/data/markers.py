@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from heron.config.data import DataConfig
@@ -32,13 +31,7 @@ def event_markers(config: DataConfig) -> Markers:
 
 
 class MarkedText(NamedTuple):
-    """A text with markers, and character spans in it.
-
-    Args:
-        text: the marked text.
-        spans: of event 1 and event 2, without their markers.
-        openings: of the opening markers of event 1 and event 2.
-    """
+    """A text with markers; character spans of events 1 and 2, and of their opening markers."""
 
     text: str
     spans: tuple[Span, Span]
@@ -50,11 +43,7 @@ class MarkerError(ValueError):
 
 
 def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
-    """Remove the markers from a text.
-
-    Args:
-        text: contains each marker exactly once; event 2 may come before event 1.
-        markers: the four marker strings.
+    """Remove the markers from a text; event 2 may come before event 1.
 
     Returns:
         The plain text and the character spans of event 1 and event 2 in it, all stripped.
@@ -88,7 +77,17 @@ def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
     Raises:
         MarkerError: the spans overlap, are empty or leave the text.
     """
-    _check_spans(plain, spans)
+    if len(spans) != 2:
+        raise MarkerError(f"two mentions are needed, got {len(spans)}")
+    for number, (start, end) in enumerate(spans, start=1):
+        if not 0 <= start < end <= len(plain):
+            raise MarkerError(
+                f"event {number} is at characters {start} to {end}, "
+                f"outside a text of {len(plain)} characters or empty"
+            )
+    first, second = sorted(spans)
+    if second.start < first.end:
+        raise MarkerError("the two mentions overlap; they must be separate")
     text, cursor = "", 0
     marked, openings = {}, {}
     for event in sorted((0, 1), key=lambda event: spans[event]):
@@ -106,7 +105,9 @@ def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
 
 def _locate(text: str, markers: Markers) -> dict[str, Span]:
     """Find each marker; refuse every arrangement but two separate mentions."""
-    matches = list(_pattern(markers).finditer(text))
+    # The longest first: a marker may begin with another one's text.
+    longest_first = sorted(markers, key=len, reverse=True)
+    matches = list(re.finditer("|".join(map(re.escape, longest_first)), text))
     counts = Counter(match.group() for match in matches)
     if missing := [marker for marker in markers if not counts[marker]]:
         raise MarkerError(f"no {' and no '.join(missing)} in the text")
@@ -114,11 +115,9 @@ def _locate(text: str, markers: Markers) -> dict[str, Span]:
         raise MarkerError(f"{', '.join(repeated)} in the text; once is allowed")
     places = {match.group(): Span(*match.span()) for match in matches}
     start_1, end_1, start_2, end_2 = (places[marker].start for marker in markers)
-    for (start, end), position in zip(
-        (markers[:2], markers[2:]), ((start_1, end_1), (start_2, end_2)), strict=True
-    ):
-        if position[1] < position[0]:
-            raise MarkerError(f"{end} stands before {start}")
+    for place, (start, end) in enumerate(((start_1, end_1), (start_2, end_2))):
+        if end < start:
+            raise MarkerError(f"{markers[2 * place + 1]} stands before {markers[2 * place]}")
     if start_1 < start_2 < end_2 < end_1 or start_2 < start_1 < end_1 < end_2:
         raise MarkerError("one event is nested in the other; mentions must be separate")
     if not (end_1 < start_2 or end_2 < start_1):
@@ -126,27 +125,7 @@ def _locate(text: str, markers: Markers) -> dict[str, Span]:
     return places
 
 
-@lru_cache
-def _pattern(markers: Markers) -> re.Pattern[str]:
-    # The longest first: a marker may begin with another one's text.
-    return re.compile("|".join(re.escape(marker) for marker in sorted(markers, key=len)[::-1]))
-
-
 def _trim(text: str, span: Span) -> Span:
     mention = text[span.start : span.end]
     start = span.start + len(mention) - len(mention.lstrip())
     return Span(start, max(start, span.start + len(mention.rstrip())))
-
-
-def _check_spans(plain: str, spans: Sequence[Span]) -> None:
-    if len(spans) != 2:
-        raise MarkerError(f"two mentions are needed, got {len(spans)}")
-    for number, (start, end) in enumerate(spans, start=1):
-        if not 0 <= start < end <= len(plain):
-            raise MarkerError(
-                f"event {number} is at characters {start} to {end}, "
-                f"outside a text of {len(plain)} characters or empty"
-            )
-    first, second = sorted(spans)
-    if second.start < first.end:
-        raise MarkerError("the two mentions overlap; they must be separate")

@@ -6,7 +6,7 @@ Every row is checked before anything is used, and everything wrong is reported a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,8 +28,8 @@ class Loaded:
 
     Args:
         examples: `train`, `validation` and `test`, as far as the data set has them.
-        dropped: number of rows left out by split and reason: `unlabelled` (counted for the file's
-            split, before carving), `duplicate`, and those of the task's own options; no zeros.
+        dropped: number of rows left out by split and reason, without zeros: `unlabelled` (in the
+            file's split, before carving), `duplicate`, and those of the task's own options.
     """
 
     examples: dict[str, list[Example]]
@@ -42,12 +42,7 @@ def load(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, list[
 
 
 def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loaded:
-    """Read all splits of a data set, downloading or generating what is absent.
-
-    Args:
-        config: the data set.
-        data_dir: `paths.data`, where its files are looked up first.
-        cache_dir: `paths.cache`, for downloads and generated corpora.
+    """Read all splits of a data set, downloading or generating what is absent (see `locate`).
 
     Returns:
         The splits. Without a test file, `test` is carved out of train if `data.holdout` says so;
@@ -61,10 +56,19 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
         raise ConfigError("data.label_order is empty: list the classes, data.label_order=[A, B]")
     paths = locate(config, data_dir, cache_dir)
     files = _read_splits(config, paths)
-    shipped = {split: rows.examples for split, rows in files.items()}
-    carved = _carve(shipped, config)
+    carved = {split: rows.examples for split, rows in files.items()}
+    for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
+        if split not in carved and TRAIN in carved and how.fraction > 0:
+            carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
     splits = apply_duplicates(carved, config.duplicates)
-    dropped = _count_dropped(files, carved, splits)
+    dropped = {}
+    for split, examples in carved.items():
+        rows = files.get(split, Rows([], []))
+        counts = Counter({UNLABELLED: sum(rows.unlabelled.values())})
+        counts[DUPLICATE] = len(examples) - len(splits[split])
+        counts.update(reason for reason, _ in rows.dropped)
+        if +counts:
+            dropped[split] = dict(+counts)
     if TRAIN in splits:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
@@ -85,30 +89,6 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
     if problems:
         raise DataError(problems)
     return files
-
-
-def _carve(splits: Mapping[str, list[Example]], config: DataConfig) -> dict[str, list[Example]]:
-    """Carve missing test and validation splits out of train."""
-    carved = dict(splits)
-    for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
-        if split not in carved and TRAIN in carved and how.fraction > 0:
-            carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
-    return carved
-
-
-def _count_dropped(
-    files: Mapping[str, Rows],
-    before: Mapping[str, Sequence[Example]],
-    after: Mapping[str, Sequence[Example]],
-) -> dict[str, dict[str, int]]:
-    dropped = {}
-    for split in before:
-        unlabelled = sum(files[split].unlabelled.values()) if split in files else 0
-        reasons = {UNLABELLED: unlabelled, DUPLICATE: len(before[split]) - len(after[split])}
-        reasons |= Counter(reason for reason, _ in files[split].dropped) if split in files else {}
-        if any(reasons.values()):
-            dropped[split] = {reason: count for reason, count in reasons.items() if count}
-    return dropped
 
 
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
@@ -168,21 +148,16 @@ def data_set(config: Config, name: str) -> DataConfig:
 
 
 def of_split(config: Config, split: str) -> Config:
-    """Replace the run's data set by that of a split `<data set>.<split>`, for its language."""
+    """Replace the run's data set by that of a split `<data set>.<split>`."""
     name, dot, _ = split.rpartition(".")
     return replace(config, data=data_set(config, name)) if dot else config
 
 
 def load_run_data(config: Config) -> Loaded:
-    """Read a run's own data set, and those of `config.also_test`.
+    """Read a run's own data set, and the test split (or validation) of those in `also_test`.
 
-    Returns:
-        The run's splits, and `<data set>.<split>` of the others: their test split, or validation
-        where there is none.
-
-    Raises:
-        ConfigError: as `data_set`, or a data set with neither split.
-        DataError: files that are missing or wrong.
+    The others' splits are called `<data set>.<split>`. Errors are those of `data_set` and
+    `load_with_report`; a data set with neither split is a ConfigError.
     """
     data, cache = Path(config.paths.data), Path(config.paths.cache)
     loaded = load_with_report(config.data, data, cache)

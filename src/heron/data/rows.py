@@ -99,19 +99,18 @@ class LabelError(Exception):
 
 
 class LabelReader:
-    """Reads the cells of one label column.
-
-    Args:
-        config: classes, aliases, and the values that mean "no gold label".
-        column: the column's name, for messages.
-    """
+    """Reads the cells of one label column by the data set's classes, aliases and `no_label`."""
 
     def __init__(self, config: DataConfig, column: str):
         self.column = column
         self.classes = config.label_order
         self.no_label = set(config.no_label)
         self.exact = {**config.label_aliases, **{name: name for name in config.label_order}}
-        self.folded = _without_case(self.exact)
+        folded: dict[str, set[str]] = {}
+        for name, label in self.exact.items():
+            folded.setdefault(name.casefold(), set()).add(label)
+        # A name that would mean two classes without its case is left out.
+        self.folded = {name: min(labels) for name, labels in folded.items() if len(labels) == 1}
 
     def read(self, value: Any) -> str | None:
         """Find the class of a cell; None where the cell means that there is no gold label.
@@ -141,14 +140,6 @@ class LabelReader:
         return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
 
 
-def _without_case(names: Mapping[str, str]) -> dict[str, str]:
-    """Key names without case; one that would mean two classes is left out."""
-    folded: dict[str, set[str]] = {}
-    for name, label in names.items():
-        folded.setdefault(name.casefold(), set()).add(label)
-    return {name: labels.pop() for name, labels in folded.items() if len(labels) == 1}
-
-
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
     """Read ids, labels and groups of a table that may hold no texts; texts are empty."""
     label_column = config.columns.label
@@ -156,13 +147,7 @@ def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) 
 
 
 class TableReader(ABC):
-    """Turns the rows of one table into examples and collects problems.
-
-    Args:
-        table: the rows.
-        config: the data set.
-        labels: whether each row needs a label.
-    """
+    """Turns the rows of one table into examples and collects problems."""
 
     def __init__(self, table: Table, config: DataConfig, labels: Labels):
         self.table, self.config, self.labels = table, config, labels
@@ -209,13 +194,9 @@ class TableReader(ABC):
 
 
 class RowReader(TableReader):
-    """Reads rows with a label and one text or two; see `TableReader`.
+    """Reads rows with a label and one text or two, perhaps with columns of a second table.
 
-    Args:
-        table, config, labels: see `TableReader`.
-        label_column: the column with the label.
-        texts: reads the texts of a row; it gets this reader, for `text` and `problem`.
-        joined: columns of a second table, or None.
+    `texts` reads the texts of a row; it gets this reader, for `text` and `problem`.
     """
 
     def __init__(
@@ -239,7 +220,7 @@ class RowReader(TableReader):
         return super().has_ids or "guid" in take
 
     def read(self, index: int) -> Example | None:
-        """Read one row; None when it cannot be used, with at least one more problem or count."""
+        """Read one row, see `TableReader.read`."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         value = row.get(self.label_reader.column)
         found = len(self.problems)
@@ -309,13 +290,8 @@ TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
 def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path]) -> Reader:
     """Make a reader of tables with one labelled example in each row.
 
-    Args:
-        texts: reads the texts of a row.
-        config: the data set.
-        files: `join`, where the data set joins a second table.
-
-    Raises:
-        DataError: the second table cannot be read.
+    `texts` reads the texts of a row; `files` has `join` where the data set joins a second table,
+    whose errors are a DataError.
     """
     joined = read_join(files[JOIN], config.join) if config.join and JOIN in files else None
 
@@ -330,11 +306,7 @@ def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path])
 
 
 def read_join(path: Path, join: JoinConfig) -> Joined:
-    """Read a second table, each row under the value of its key.
-
-    Raises:
-        DataError: a missing column, or a repeated key.
-    """
+    """Read a second table, each row under the value of its key, which must not repeat."""
     table = read_table(path)
     table.require(join.key, *join.take.values())
     if repeated := table.duplicates(join.key):

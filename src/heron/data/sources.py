@@ -27,14 +27,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of a data set, as it was found.
-
-    Args:
-        file: its entry in the configuration.
-        path: its place, or where to put it when it is missing.
-        state: whether it is present and verified.
-        sha256: hash of what was found; empty when missing or not hashed.
-    """
+    """One file of a data set: its place (or where to put it) and hash, empty when not hashed."""
 
     file: FileConfig
     path: Path
@@ -47,8 +40,8 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
 
     Args:
         config: the data set.
-        data_dir: searched first.
-        cache_dir: searched next; downloads and generated corpora go there.
+        data_dir: `paths.data`, searched first.
+        cache_dir: `paths.cache`, searched next; downloads and generated corpora go there.
 
     Returns:
         `{split: path}`, `join` where the data set joins a second table, and `phrases` where it
@@ -67,21 +60,24 @@ def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Pat
 
 
 def locate_phrases(config: DataConfig, data_dir: Path, cache_dir: Path) -> Path | None:
-    """Find the list of linking phrases; None where none are removed.
-
-    Raises:
-        DataError: it is missing, or has another hash than the pinned one.
-    """
+    """Find the list of linking phrases as `locate` does; None where none are removed."""
     if config.phrases.file is None or config.phrases.remove == "none":
         return None
-    source = _inspect(config.phrases.file, data_dir, cache_dir, config.verify)
-    return _present({PHRASES: source}, config, cache_dir)[PHRASES]
+    source = inspect(replace(config, files={}, join=None), data_dir, cache_dir)
+    return _present(source, config, cache_dir)[PHRASES]
 
 
 def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     """Return the paths of the files, after downloading those that are missing."""
     downloads = cache_dir / "downloads"
-    problems = [_changed(s) for s in sources.values() if s.state is State.CHANGED]
+    problems = []
+    for source in sources.values():
+        if source.state is State.CHANGED:
+            size, expected = source.path.stat().st_size, source.file.sha256
+            what = f"its sha256 is {source.sha256} ({size} bytes), expected {expected}"
+            what += f" ({source.file.size} bytes)" if source.file.size else ""
+            fix = "remove it to fetch it anew, or data.verify=false"
+            problems.append(Problem(str(source.path), what, fix))
     if any(source.state is State.MISSING for source in sources.values()):
         from heron.data.download import fetch  # start-up time: most runs have their files
 
@@ -108,22 +104,20 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
         files[JOIN] = config.join.file
     if config.phrases.file and config.phrases.remove != "none":
         files[PHRASES] = config.phrases.file
-    return {
-        name: _inspect(files[name], data_dir, cache_dir, config.verify)
-        for name in (*SPLITS, JOIN, PHRASES)
-        if name in files
-    }
-
-
-def _inspect(file: FileConfig, data_dir: Path, cache_dir: Path, verify: bool) -> Source:
-    places = [data_dir / file.path, cache_dir / "downloads" / file.path]
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        return Source(file, places[0], State.MISSING)
-    if not verify or not file.sha256:
-        return Source(file, path, State.UNPINNED)
-    sha256 = sha256_file(path)
-    return Source(file, path, State.VERIFIED if sha256 == file.sha256 else State.CHANGED, sha256)
+    found = {}
+    for name in (name for name in (*SPLITS, JOIN, PHRASES) if name in files):
+        file = files[name]
+        places = [data_dir / file.path, cache_dir / "downloads" / file.path]
+        path = next((place for place in places if place.is_file()), None)
+        if path is None:
+            found[name] = Source(file, places[0], State.MISSING)
+        elif not config.verify or not file.sha256:
+            found[name] = Source(file, path, State.UNPINNED)
+        else:
+            sha256 = sha256_file(path)
+            state = State.VERIFIED if sha256 == file.sha256 else State.CHANGED
+            found[name] = Source(file, path, state, sha256)
+    return found
 
 
 def _advice(config: DataConfig) -> list[Problem]:
@@ -136,15 +130,6 @@ def _advice(config: DataConfig) -> list[Problem]:
         advice.append(f"heron train data={name} needs fewer files, heron data {name} lists them")
     what = "cannot be read without all of its files"
     return [Problem(f"data={config.name}", what, "; ".join(advice))] if advice else []
-
-
-def _changed(source: Source) -> Problem:
-    size = source.path.stat().st_size
-    what = f"its sha256 is {source.sha256} ({size} bytes), expected {source.file.sha256}"
-    expected = f" ({source.file.size} bytes)" if source.file.size else ""
-    return Problem(
-        str(source.path), what + expected, "remove it to fetch it anew, or data.verify=false"
-    )
 
 
 def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
@@ -178,12 +163,9 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
 def _weights(
     config: DataConfig, labels: tuple[str, ...], decided_by: str
 ) -> tuple[float, ...] | None:
-    """Reorder the class weights from the data set's order of classes to the generator's.
+    """Reorder the class weights from the data set's order of classes to the generator's `labels`.
 
-    Args:
-        config: the data set.
-        labels: the generator's classes; empty where its rows have none.
-        decided_by: the generator's setting that decides its classes.
+    `labels` is empty where the rows have none; `decided_by` is the setting that decides them.
     """
     assert config.generator is not None
     order = config.label_order or list(labels)

@@ -22,11 +22,8 @@ def carve(
 ) -> tuple[list[Example], list[Example]]:
     """Divide the training examples into train and another split, both in their given order.
 
-    Args:
-        examples: the training split as it was shipped.
-        config: `data.validation`, or `data.holdout` for a test split. By group, examples without a
-            group are grouped by text: the pairs of one window, or the hypotheses about one premise,
-            stay together.
+    By group, examples without a group are grouped by text: the pairs of one window, or the
+    hypotheses about one premise, stay together.
 
     Returns:
         What is left to train on, and the split carved out: whole groups, drawn one by one until
@@ -52,12 +49,9 @@ def carve(
 
 
 def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
-    """Keep a share of the training examples, in their given order.
+    """Keep the fewest whole units that reach `config.fraction` of the rows, in their given order.
 
     By window, all pairs of a text are kept together.
-
-    Returns:
-        The fewest whole units that reach `config.fraction` of the rows.
 
     Source: TRC paper, Figure 1 (15, 25, 50, 75, 100 % of the training data).
     """

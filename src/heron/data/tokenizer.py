@@ -17,13 +17,9 @@ from heron.data.hub import loading, origin
 def load_tokenizer(
     config: EncoderConfig, markers: Sequence[str], texts: Iterable[str], cache: Path
 ) -> PreTrainedTokenizerFast:
-    """Load the encoder's tokenizer and add the markers to it as special tokens.
+    """Load the encoder's tokenizer and add the markers to it as one special token each.
 
-    Args:
-        config: see `EncoderConfig`; `name=scratch` trains a tokenizer.
-        markers: strings that become one token each; empty for inputs without markers.
-        texts: the train split, on which `scratch` is trained; not read otherwise.
-        cache: folder for trained tokenizers.
+    For `name=scratch` it is trained on `texts`, which are not read otherwise, and kept in `cache`.
 
     Raises:
         ConfigError: the tokenizer cannot be found, or has no fast version.

@@ -31,7 +31,7 @@ def read_rows(
     Only the text columns are required; guid, label and group are read where they exist.
 
     Args:
-        path: .csv, .tsv, .jsonl, .json or .parquet, or a format of the task.
+        path: a table, or a file in a format of the task.
         config: column names, markers, classes and Unicode options.
         labels: `required` (see `data.unlabelled`), `optional` (an empty cell is an unlabelled row)
             or `ignored`.
@@ -67,7 +67,7 @@ def read_parts(
         At least one part; some may have no examples.
 
     Raises:
-        DataError: the file cannot be read or lacks a column, before the first part; or, after the
+        DataError: before the first part, the file cannot be read or lacks a column; after the
             last one, no row can be used.
     """
     read = _own_reader(config, data_dir, cache_dir)
@@ -100,13 +100,9 @@ def _read_parts(path: Path, config: DataConfig, size: int, read: Reader) -> Iter
 
 def _own_columns(config: DataConfig, labels: Labels) -> dict[str, str]:
     """Name the required columns, and the key that names each."""
-    columns = config.columns
-    keys = {columns.text: "data.columns.text"}
-    if columns.text_pair:
-        keys[columns.text_pair] = "data.columns.text_pair"
-    if labels == "required":
-        keys[columns.label] = "data.columns.label"
-    return keys
+    fields = ["text", "text_pair", *(["label"] if labels == "required" else [])]
+    named = {getattr(config.columns, field): f"data.columns.{field}" for field in fields}
+    return {column: key for column, key in named.items() if column}
 
 
 def _own_reader(config: DataConfig, data_dir: Path | None, cache_dir: Path | None) -> Reader:
