@@ -41,7 +41,7 @@ Printed = Mapping[str, Mapping[str, float | None]]
 class PublishedStatistics:
     """A paper's numbers: fractions, counts and lengths; None where it prints nothing.
 
-    See `heron.tasks.summarization.tables.Published`.
+    See `heron.tasks.summarization.statistics.Published`.
 
     Args:
         paper: authors and title.

@@ -1,6 +1,6 @@
 """Counts of articles and their summaries, and their shares with intervals.
 
-Legend: N documents, R resamples.
+Legend: N documents.
 Source: HeSum, sections 3.2 and 3.3 (Tables 1, 2, 5 and 7).
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from heron.base.cells import Interval
 from heron.base.errors import DataError, Problem
-from heron.languages.analysis import Analysis, with_marks
+from heron.languages.analysis import with_marks
 from heron.languages.morphology import Morphology
 from heron.metrics.rates import RESAMPLES, Ids, group_ids
 from heron.metrics.summary_statistics import (
@@ -36,7 +36,6 @@ MARKED_LEMMAS, MARKED_MORPHEMES = "lemmas and marks", "morphemes and marks"
 UNITS = (WORDS, WHITESPACE, LEMMAS, MARKED_LEMMAS, MORPHEMES, MARKED_MORPHEMES)
 COUNT, AVERAGE = COUNTS[0], AVERAGES[0]  # the definition that tables show
 _AT_ONCE = 256  # documents
-_COUNTED = ("morphemes", "constructs", "anaphors", "readings", "ambiguous")
 
 Shares = Mapping[str, Interval | None]
 
@@ -53,13 +52,8 @@ class Pair(NamedTuple):
 class Side:
     """Sums over all articles, or over all summaries, by a morphological backend.
 
-    Args:
-        texts, words: numbers; words are those of the backend.
-        lemmas: the distinct ones.
-        morphemes, constructs, anaphors: number of morphemes, of words in construct state and of
-            pronominal suffixes; None where the backend does not tell.
-        readings: number of ways to split each word, summed over words; None likewise.
-        ambiguous: number of words with several readings; None likewise.
+    The last five are None where the backend does not tell: morphemes, words in construct state,
+    pronominal suffixes, ways to split each word, and words with several of these ways.
     """
 
     texts: int = 0
@@ -71,27 +65,12 @@ class Side:
     readings: int | None = 0
     ambiguous: int | None = 0
 
-    @classmethod
-    def of(cls, one: Analysis) -> Side:
-        """Count one text."""
-        readings = one.readings
-        return cls(
-            1,
-            one.words,
-            set(one.lemmas),
-            None if one.morphemes is None else len(one.morphemes),
-            one.constructs,
-            one.anaphors,
-            None if readings is None else sum(readings),
-            None if readings is None else sum(ways > 1 for ways in readings),
-        )
-
     def update(self, other: Side) -> None:
         """Add the counts of other texts."""
         self.texts += other.texts
         self.words += other.words
         self.lemmas |= other.lemmas
-        for name in _COUNTED:
+        for name in ("morphemes", "constructs", "anaphors", "readings", "ambiguous"):
             one, more = getattr(self, name), getattr(other, name)
             setattr(self, name, None if one is None or more is None else one + more)
 
@@ -132,8 +111,8 @@ def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
         second = _tokens([pair.summary for pair in part], summaries, morphology)
         for unit in first.keys() & second.keys():
             tally = tallies.setdefault(unit, Tally())
-            for article, summary in zip(first[unit], second[unit], strict=True):
-                tally.add(article, summary)
+            for both in zip(first[unit], second[unit], strict=True):
+                tally.add(*both)
     ordered = {unit: tallies[unit] for unit in UNITS if unit in tallies}
     return Profile(ordered, articles, summaries, group_ids([pair.group for pair in pairs]))
 
@@ -142,7 +121,11 @@ def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, S
     """Split texts into the tokens of each unit, and add them to the counts of `side`."""
     analyses = morphology.analyse(texts)
     for one in analyses:
-        side.update(Side.of(one))
+        morphemes = None if one.morphemes is None else len(one.morphemes)
+        readings = None if one.readings is None else sum(one.readings)
+        ambiguous = None if one.readings is None else sum(ways > 1 for ways in one.readings)
+        told = (morphemes, one.constructs, one.anaphors, readings, ambiguous)
+        side.update(Side(1, one.words, set(one.lemmas), *told))
     found: dict[str, Sequence[Tokens]] = {WORDS: by_words(texts), WHITESPACE: by_whitespace(texts)}
     found[LEMMAS] = [one.lemmas for one in analyses]
     found[MARKED_LEMMAS] = [with_marks(one.lemmas, one.marks) for one in analyses]
@@ -155,6 +138,7 @@ def _tokens(texts: list[str], side: Side, morphology: Morphology) -> dict[str, S
 def merge(profiles: Sequence[Profile]) -> Profile:
     """Join profiles of different pairs; no group is in two of them."""
     units = [unit for unit in UNITS if all(unit in one.tallies for one in profiles)]
+    tallies = {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units}
     groups, first = [], 0
     articles, summaries = Side(), Side()
     for one in profiles:
@@ -162,7 +146,6 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         first += int(one.group_N.max(initial=-1)) + 1
         articles.update(one.articles)
         summaries.update(one.summaries)
-    tallies = {unit: Tally.merge([one.tallies[unit] for one in profiles]) for unit in units}
     return Profile(tallies, articles, summaries, np.concatenate(groups))
 
 
@@ -189,6 +172,28 @@ class Definition(NamedTuple):
     compared: int = 0
 
 
+def definitions(found: Profile) -> list[Definition]:
+    """Compute the shares in every way."""
+    return [
+        Definition(unit, count, average, _averages(tally.shares(count), average))
+        for unit, tally in found.tallies.items()
+        for count in COUNTS
+        for average in AVERAGES
+    ]
+
+
+def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
+    return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
+
+
+def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
+    """Compute each unit's shares with 95 % intervals; `seed` draws the documents."""
+    return {
+        unit: _intervals(*_drawn(tally.shares(COUNT), found.group_N, seed))
+        for unit, tally in found.tallies.items()
+    }
+
+
 class Comparison(NamedTuple):
     """Shares of a system's summaries and of the gold ones, by unit.
 
@@ -206,31 +211,6 @@ class Comparison(NamedTuple):
     empty: int
 
 
-def shares_of(
-    found: Profile, unit: str, count: str = COUNT, average: str = AVERAGE
-) -> dict[str, float]:
-    """Average one unit's shares; fractions, nan where nothing can be counted."""
-    return _averages(found.tallies[unit].shares(count), average)
-
-
-def definitions(found: Profile) -> list[Definition]:
-    """Compute the shares in every way."""
-    return [
-        Definition(unit, count, average, shares_of(found, unit, count, average))
-        for unit in found.tallies
-        for count in COUNTS
-        for average in AVERAGES
-    ]
-
-
-def measure(found: Profile, seed: int = 0) -> dict[str, Shares]:
-    """Compute each unit's shares with 95 % intervals; `seed` draws the documents."""
-    return {
-        unit: _intervals(shares_of(found, unit), _draws(tally.shares(COUNT), found.group_N, seed))
-        for unit, tally in found.tallies.items()
-    }
-
-
 def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:
     """Compare a system's summaries with the gold ones of the same articles."""
     lengths_N = system.tallies[WHITESPACE].lengths()[1]
@@ -238,26 +218,24 @@ def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Compariso
     for unit in system.tallies:
         own, right = (each.tallies[unit].shares(COUNT) for each in (system, gold))
         both_N = {name: (own[name][1] > 0) & (right[name][1] > 0) for name in SHARES}
-        means, draws = [], []
-        for shares in (own, right):
-            common = {name: shares[name] * both_N[name] for name in SHARES}
-            means.append(_averages(common))
-            draws.append(_draws(common, gold.group_N, seed))
-        compared.system[unit] = _intervals(means[0], draws[0])
-        compared.gold[unit] = _intervals(means[1], draws[1])
+        (own_means, own_draws), (means, draws) = (
+            _drawn({name: each[name] * both_N[name] for name in SHARES}, gold.group_N, seed)
+            for each in (own, right)
+        )
+        compared.system[unit] = _intervals(own_means, own_draws)
+        compared.gold[unit] = _intervals(means, draws)
         compared.differences[unit] = _intervals(
-            {name: means[0][name] - means[1][name] for name in SHARES},
-            {name: draws[0][name] - draws[1][name] for name in SHARES},
+            {name: own_means[name] - means[name] for name in SHARES},
+            {name: own_draws[name] - draws[name] for name in SHARES},
         )
     return compared
 
 
-def _averages(shares: Mapping[str, Floats], average: str = AVERAGE) -> dict[str, float]:
-    return {name: average_share(pair[0], pair[1], average) for name, pair in shares.items()}
-
-
-def _draws(shares: Mapping[str, Floats], group_N: Ids, seed: int) -> dict[str, Floats]:
-    return draw_shares(shares, group_N, AVERAGE, RESAMPLES, seed)
+def _drawn(
+    shares: Mapping[str, Floats], group_N: Ids, seed: int
+) -> tuple[dict[str, float], dict[str, Floats]]:
+    """Average some shares over all documents, and over the documents of each draw."""
+    return _averages(shares), draw_shares(shares, group_N, AVERAGE, RESAMPLES, seed)
 
 
 def _intervals(values: Mapping[str, float], drawn: Mapping[str, Floats]) -> Shares:

@@ -17,9 +17,8 @@ from heron.tasks.summarization.profile import (
     measure,
     merge,
     profile,
-    shares_of,
 )
-from heron.tasks.summarization.tables import summaries_figure, system_table
+from heron.tasks.summarization.statistics import summaries_figure, system_table
 
 texts = st.lists(st.sampled_from(["casa", "case", "un", "mare,", "și"]), max_size=12).map(" ".join)
 pairs = st.lists(
@@ -30,6 +29,11 @@ pairs = st.lists(
 @pytest.fixture(scope="module")
 def simplemma():
     return load_morphology("simplemma", ROMANIAN)
+
+
+def shares_of(found, unit):
+    ways = {way[:3]: way.shares for way in definitions(found)}
+    return ways[unit, "type", "document"]
 
 
 @given(pairs=pairs, cut=st.integers(1, 8))
