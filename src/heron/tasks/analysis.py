@@ -17,6 +17,8 @@ from heron.base.errors import ConfigError
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import DataConfig
 from heron.data.examples import Example, Prediction
+from heron.languages import get_language
+from heron.languages.language import Language
 from heron.metrics.rates import RESAMPLES, group_means
 from heron.tasks.slices import (
     Parts,
@@ -248,6 +250,11 @@ class TextAnalysis(RunAnalysis):
 
     page_name: ClassVar[str]
     note = f"[low, high]: 95 %, bootstrap of whole articles ({RESAMPLES:,} resamples)."
+
+    @cached_property
+    def language(self) -> Language:
+        """The data set's language."""
+        return get_language(self.split.data.language)
 
     @property
     @abstractmethod

@@ -1,13 +1,13 @@
 """Scores of answers by slice (question word, lengths, overlap), and the page of all answers.
 
-Legend: N questions, M of them.
+Legend: N questions.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -18,9 +18,7 @@ from heron.base.errors import DataError, Problem
 from heron.base.pages import cards_page, clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
-from heron.data.examples import Example, Prediction, Span
-from heron.languages import get_language
-from heron.languages.language import Language
+from heron.data.examples import Span
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
 from heron.metrics.span_classes import (
@@ -43,41 +41,6 @@ from heron.tasks.slices import class_slices
 REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"
 CLASSES = (*OVERLAPS, MISSED, UNANSWERABLE)
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """One question with its gold answers and the predicted one.
-
-    Args:
-        example: the question; its spans are those of the gold answers.
-        golds: gold answers as the data set spells them; empty for "no answer".
-        text: the predicted answer; empty for "no answer".
-        place: its span in the context; None for "no answer".
-        probability: of the answer, among all spans; None for "no answer".
-        n_best: the best candidates: `text`, `start`, `end`, `probability`.
-    """
-
-    example: Example
-    golds: tuple[str, ...]
-    text: str
-    place: Span | None
-    probability: float | None
-    n_best: tuple[Mapping[str, Any], ...]
-
-
-def read_answered(row: Prediction, example: Example) -> Answered:
-    """Read an answer from its stored row."""
-    cells = row.cells
-    given = not is_missing(cells["start"])
-    return Answered(
-        example,
-        tuple(json.loads(cells["golds"])),
-        str(cells["prediction"] or ""),
-        Span(int(cells["start"]), int(cells["end"])) if given else None,
-        cells["probability"] if given else None,
-        tuple(json.loads(cells["n_best"])),
-    )
 
 
 class AnswerAnalysis(TextAnalysis):
@@ -103,20 +66,35 @@ class AnswerAnalysis(TextAnalysis):
     page_name = "answers"
 
     @cached_property
-    def answers(self) -> list[Answered]:
-        """N answers with their questions.
+    def texts(self) -> list[str]:
+        """N predicted answers; empty for "no answer"."""
+        return [str(row.cells["prediction"] or "") for row in self.rows]
+
+    @cached_property
+    def answers(self) -> list[list[str]]:
+        """N lists of gold answers as the data set spells them; empty for "no answer"."""
+        return [json.loads(row.cells["golds"]) for row in self.rows]
+
+    @cached_property
+    def places(self) -> list[Span | None]:
+        """N spans of answers in their contexts; None for "no answer".
 
         Raises:
             DataError: the answers belong to other data; names the guids.
         """
-        found = [read_answered(*pair) for pair in zip(self.rows, self.examples, strict=True)]
-        check_places(found, self.split.data.name)
-        return found
-
-    @cached_property
-    def language(self) -> Language:
-        """The data set's language."""
-        return get_language(self.split.data.language)
+        places, problems = [], []
+        fix = f"are these the texts of {self.split.data.name} that the run was scored on?"
+        for row, example, text in zip(self.rows, self.examples, self.texts, strict=True):
+            start, end = row.cells["start"], row.cells["end"]
+            place = None if is_missing(start) else Span(int(start), int(end))
+            places.append(place)
+            here = "" if place is None else example.text[slice(*place)]
+            if here != text:
+                what = f"answered '{text:.40}', but its context reads '{here:.40}' there"
+                problems.append(Problem(example.guid, what, fix))
+        if problems:
+            raise DataError(problems)
+        return places
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
@@ -125,20 +103,21 @@ class AnswerAnalysis(TextAnalysis):
         Scores of answerable questions alone are left out: they are the standard ones in all slices
         but one.
         """
-        texts, golds = [row.text for row in self.answers], [row.golds for row in self.answers]
+        _ = self.places  # answers to other data are refused first
         no_answer = len(self.split.data.label_order) > 1
-        found = item_scores(texts, golds, [language_profile(self.language)], no_answer=no_answer)
+        profiles = [language_profile(self.language)]
+        found = item_scores(self.texts, self.answers, profiles, no_answer=no_answer)
         return {name: one for name, one in found.items() if not name.startswith("answerable_")}
 
     @cached_property
     def groups(self) -> list[str]:
         """See `TextAnalysis`: articles, or contexts where the data set names no articles."""
-        return [row.example.group or row.example.text for row in self.answers]
+        return [example.group or example.text for example in self.examples]
 
-    @property
+    @cached_property
     def questions(self) -> list[str]:
         """N questions."""
-        return [row.example.text_pair or "" for row in self.answers]
+        return [example.text_pair or "" for example in self.examples]
 
     @cached_property
     def question_words(self) -> list[str]:
@@ -148,8 +127,7 @@ class AnswerAnalysis(TextAnalysis):
     @cached_property
     def classes(self) -> list[str]:
         """How each answer overlaps the gold answer."""
-        spans = [row.example.spans for row in self.answers]
-        return overlap_classes([row.place for row in self.answers], spans)
+        return overlap_classes(self.places, [example.spans for example in self.examples])
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""
@@ -168,18 +146,17 @@ class AnswerAnalysis(TextAnalysis):
 
     def by_answer_length(self) -> Outcome:
         """Slice by the number of words of the first gold answer."""
-        golds = [row.golds[0] if row.golds else "" for row in self.answers]
+        golds = [answers[0] if answers else "" for answers in self.answers]
         buckets = length_buckets(golds, ANSWER_LENGTHS)
         names = [name if gold else NO_ANSWER for name, gold in zip(buckets, golds, strict=True)]
-        parts = class_slices(names, (*bucket_names(ANSWER_LENGTHS), NO_ANSWER))
-        return self.sliced("words of the gold answer", parts)
+        order = (*bucket_names(ANSWER_LENGTHS), NO_ANSWER)
+        return self.sliced("words of the gold answer", class_slices(names, order))
 
     def by_question_length(self) -> Outcome:
         """Slice by the number of words of the question."""
         names = length_buckets(self.questions, QUESTION_LENGTHS)
-        return self.sliced(
-            "words of the question", class_slices(names, bucket_names(QUESTION_LENGTHS))
-        )
+        parts = class_slices(names, bucket_names(QUESTION_LENGTHS))
+        return self.sliced("words of the question", parts)
 
     def by_overlap_class(self) -> Outcome:
         """Slice by how answers overlap the gold answers, and count these classes."""
@@ -190,9 +167,7 @@ class AnswerAnalysis(TextAnalysis):
     def build_page(self) -> str:
         """See `TextAnalysis`."""
         content, synthetic = self.payload(), self.split.data.synthetic
-        return cards_page(
-            "answers.html.j2", self.title, synthetic, content, total=len(self.answers)
-        )
+        return cards_page("answers.html.j2", self.title, synthetic, content, total=len(self.rows))
 
     def payload(self) -> dict[str, Any]:
         """Lay out the answers for the page, in JSON's types.
@@ -206,11 +181,27 @@ class AnswerAnalysis(TextAnalysis):
         own = f"{language.code}_"
         names = [n for n in self.scores if n in ("exact_match", "f1") or n.startswith(own)]
         rows = []
-        for number, row in enumerate(self.answers):
-            context = contexts.setdefault(row.example.text, len(contexts))
-            scores = [round(float(self.scores[name][number]), 4) for name in names]
-            kinds = {"class": classes[number], "word": words[number]}
-            rows.append({**_card(row), "context": context, **kinds, "scores": scores})
+        for number, (row, example) in enumerate(zip(self.rows, self.examples, strict=True)):
+            place, probability = self.places[number], row.cells["probability"]
+            given = place is not None and probability is not None
+            # The page cuts the candidates' texts out of the context.
+            best = json.loads(row.cells["n_best"])
+            group = "" if example.group == example.text else example.group
+            rows.append(
+                {
+                    "guid": clean_text(example.guid),
+                    "group": clean_text(group),
+                    "question": clean_text(self.questions[number]),
+                    "golds": [list(span) for span in example.spans],
+                    "given": None if place is None else list(place),
+                    "probability": round(probability, 4) if given else None,
+                    "best": [[b["start"], b["end"], round(b["probability"], 4)] for b in best],
+                    "context": contexts.setdefault(example.text, len(contexts)),
+                    "class": classes[number],
+                    "word": words[number],
+                    "scores": [round(float(self.scores[name][number]), 4) for name in names],
+                }
+            )
         return {
             "language": language.code,
             "direction": language.direction,
@@ -222,44 +213,8 @@ class AnswerAnalysis(TextAnalysis):
         }
 
 
-def _card(row: Answered) -> dict[str, Any]:
-    example = row.example
-    # The page cuts the candidates' texts out of the context.
-    best = [[one["start"], one["end"], round(one["probability"], 4)] for one in row.n_best]
-    return {
-        "guid": clean_text(example.guid),
-        "group": "" if example.group == example.text else clean_text(example.group),
-        "question": clean_text(example.text_pair or ""),
-        "golds": [list(span) for span in example.spans],
-        "given": None if row.place is None else list(row.place),
-        "probability": None if row.probability is None else round(row.probability, 4),
-        "best": best,
-    }
-
-
-def check_places(rows: Sequence[Answered], data: str) -> None:
-    """Check that each answer is the text at its place in the context.
-
-    Raises:
-        DataError: names the guids of the others.
-    """
-    fix = f"are these the texts of {data} that the run was scored on?"
-    problems = []
-    for row in rows:
-        here = "" if row.place is None else row.example.text[slice(*row.place)]
-        if here != row.text:
-            what = f"answered '{row.text:.40}', but its context reads '{here:.40}' there"
-            problems.append(Problem(row.example.guid, what, fix))
-    if problems:
-        raise DataError(problems)
-
-
 def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
-    """Count the overlap classes, over all answers and among those that are not equal.
-
-    Args:
-        classes: of N answers.
-        groups: N names of articles.
+    """Count the overlap classes of N answers, over all and among those that are not equal.
 
     Source: ParaShoot, Table 5.
     Deviates: counts all questions of the split instead of 50, with intervals; `equal` compares

@@ -7,9 +7,8 @@ slice. Texts are scored and shown without normalisation. Legend: N articles, M o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,9 +17,6 @@ from heron.base.errors import DataError, Problem
 from heron.base.pages import cards_page, clean_text, cut_text, fit_length
 from heron.base.plots import BLUE, GREEN, QUIET
 from heron.config.analyze_options import AnalyzeOptions, refuse
-from heron.config.data import DataConfig
-from heron.languages import get_language
-from heron.languages.language import Language
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller
 from heron.languages.words import folded_words, word_places
 from heron.metrics.names import COPIED_NOTE, COPIES, MEASURES, copied_names, is_copied, rouge_names
@@ -46,15 +42,10 @@ MEGABYTES = 48  # of all articles of a page together; larger pages open slowly
 _EVERY = 10_000_000  # characters: no article is cut because of its own length
 
 
-@dataclass(frozen=True, slots=True)
-class Summarizer:
-    """The summaries of one system.
+class Summarizer(NamedTuple):
+    """The summaries of one system, and their ROUGE (fractions) by name; None and NaN for gaps.
 
-    Args:
-        name: its name in tables.
-        texts: N summaries; None where it has none.
-        scores: ROUGE of N summaries by name, fractions; NaN where it has none.
-        copied: whether it copies sentences, as a reference for the others.
+    `copied` systems copy sentences, as a reference for the others.
     """
 
     name: str
@@ -89,7 +80,8 @@ class SummaryAnalysis(TextAnalysis):
         wanted = options.by or [STATISTICS]
         for by in options.by or ():
             if by not in self.analyses():
-                require_column(by, self.analyses(), read_columns(split.data))
+                # Side columns, generated ones included.
+                require_column(by, self.analyses(), [*split.data.columns.side, *ALWAYS])
         if STATISTICS in wanted:
             self.tools = open_tools(options, split.data)
         else:
@@ -99,11 +91,6 @@ class SummaryAnalysis(TextAnalysis):
         """See `RunAnalysis`."""
         sliced = {by: partial(self.by_statistic, by) for by in _STATISTICS}
         return {**sliced, STATISTICS: self.statistics, PAGE: self.page}
-
-    @cached_property
-    def language(self) -> Language:
-        """The data set's language."""
-        return get_language(self.split.data.language)
 
     @cached_property
     def articles(self) -> list[str]:
@@ -138,11 +125,12 @@ class SummaryAnalysis(TextAnalysis):
         others = self.split.read_systems()
         self._check_golds(others)
         for other in others:
-            texts = [other.summaries.get(row.guid) for row in self.rows]
-            written[_unlike(other.name, written)] = texts
+            names = [other.name, *(f"{other.name} ({n})" for n in range(2, len(written) + 3))]
+            unlike = next(name for name in names if name not in written and name not in COPIES)
+            written[unlike] = [other.summaries.get(row.guid) for row in self.rows]
         systems = [self._score(name, texts) for name, texts in written.items()]
         copied = extractive_texts(self.articles, self.gold_texts, self.language)
-        return systems + [replace(self._score(*one), copied=True) for one in copied.items()]
+        return systems + [self._score(*one)._replace(copied=True) for one in copied.items()]
 
     def _score(self, name: str, texts: Sequence[str | None]) -> Summarizer:
         there = [row for row, text in enumerate(texts) if text is not None]
@@ -201,10 +189,8 @@ class SummaryAnalysis(TextAnalysis):
 
     def statistic(self, name: str) -> Floats:
         """Compute a number of each pair, float64 `[N]`; NaN where a text is too short."""
-        article_N, summary_N = self._tally.lengths()
-        lengths = {"article_length": article_N, "summary_length": summary_N}
-        if name in lengths:
-            return lengths[name]
+        if name in ("article_length", "summary_length"):
+            return self._tally.lengths()[name == "summary_length"]
         part_N, whole_N = self._tally.shares()[name]
         return np.divide(part_N, whole_N, out=np.full_like(part_N, np.nan), where=whole_N > 0)
 
@@ -217,15 +203,12 @@ class SummaryAnalysis(TextAnalysis):
 
     def statistics(self) -> Outcome:
         """Compare the summaries with the gold ones: novelty, compression, repetition."""
-        articles, name = map(self.spell, self.articles), self.split.name
-        texts = zip(articles, self.gold_texts, self.rows, self.groups, strict=True)
-        gold, system = zip(
-            *(
-                (Pair(a, self.spell(g), group), Pair(a, self.spell(row.prediction), group))
-                for a, g, row, group in texts
-            ),
-            strict=True,
-        )
+        name = self.split.name
+        articles, golds = map(self.spell, self.articles), map(self.spell, self.gold_texts)
+        written = (self.spell(row.prediction) for row in self.rows)
+        texts = zip(articles, golds, written, self.groups, strict=True)
+        pairs = [(Pair(a, gold, group), Pair(a, own, group)) for a, gold, own, group in texts]
+        gold, system = zip(*pairs, strict=True)
         title = with_synthetic(f"{self.split.run}: {name}", self.split.data.synthetic)
         return describe_system(
             gold, system, self.tools, title, f"{name}-{STATISTICS}", self.options.seed
@@ -239,21 +222,14 @@ class SummaryAnalysis(TextAnalysis):
         """
         longest = fit_length(self.articles, int(megabytes * 1e6), _EVERY)
         content, synthetic = self.payload(longest), self.split.data.synthetic
-        total = len(self.rows)
-        return cards_page(
-            "summaries.html.j2", self.title, synthetic, content, total=total, longest=longest
-        )
+        values = {"total": len(self.rows), "longest": longest}
+        return cards_page("summaries.html.j2", self.title, synthetic, content, **values)
 
     def payload(self, longest: int | None = None) -> dict[str, Any]:
         """Lay out the summaries for the page, in JSON's types.
 
-        Args:
-            longest: articles are cut after so many characters.
-
-        Returns:
-            `language`, `direction`, `scores` (names), `systems` (`name`, `copied`), `rows`: `guid`,
-            `group`, `article`, `gold`, and `texts` in the systems' order, each with the places of
-            its `novel` words (those that the article lacks, in characters) and its `scores`.
+        Articles are cut after `longest` characters. `novel` words are those that the article lacks,
+        by their places in characters.
         """
         systems = [{"name": clean_text(one.name), "copied": one.copied} for one in self.systems]
         return {
@@ -267,47 +243,31 @@ class SummaryAnalysis(TextAnalysis):
     def _card(self, number: int, longest: int | None) -> dict[str, Any]:
         row, article = self.rows[number], self.articles[number]
         known = set(folded_words(article))
+
+        def marked(text: str) -> dict[str, Any]:
+            text = clean_text(text)
+            return {"text": text, "novel": novel_places(text, known)}
+
+        texts: list[dict[str, Any] | None] = []
+        for system in self.systems:
+            text = system.texts[number]
+            scores = [round(float(score_N[number]), 4) for score_N in system.scores.values()]
+            texts.append(None if text is None else {**marked(text), "scores": scores})
         return {
             "guid": clean_text(row.guid),
             "group": "" if row.group == row.guid else clean_text(row.group),
             "article": clean_text(cut_text(article, longest)),
-            "gold": _marked(self.gold_texts[number], known),
-            "texts": [_scored(system, number, known) for system in self.systems],
+            "gold": marked(self.gold_texts[number]),
+            "texts": texts,
         }
 
 
-def _scored(system: Summarizer, number: int, known: set[str]) -> dict[str, Any] | None:
-    if (text := system.texts[number]) is None:
-        return None
-    scores = [round(float(values[number]), 4) for values in system.scores.values()]
-    return {**_marked(text, known), "scores": scores}
-
-
-def _marked(text: str, known: set[str]) -> dict[str, Any]:
-    text = clean_text(text)
-    return {"text": text, "novel": novel_places(text, known)}
-
-
 def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
-    """Find the words of a summary that its article lacks.
+    """Find the words of a summary that its article lacks: start and end, in characters.
 
     Args:
         summary: the text.
         known: case-folded words of the article.
-
-    Returns:
-        Start and end of each word, in characters.
     """
     places = word_places(summary)
     return [[start, end] for start, end in places if summary[start:end].casefold() not in known]
-
-
-def read_columns(config: DataConfig) -> list[str]:
-    """List the side columns of articles, generated ones included."""
-    return [*config.columns.side, *ALWAYS]
-
-
-def _unlike(name: str, taken: Mapping[str, Any]) -> str:
-    """Make a system's name unique."""
-    names = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 3))]
-    return next(one for one in names if one not in taken and one not in COPIES)

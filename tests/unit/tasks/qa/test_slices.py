@@ -88,9 +88,9 @@ def test_slices_hold_every_question_once_and_average_to_the_whole(split, by):
 
 def test_a_slices_score_is_that_of_its_questions_alone(split):
     where = by_name(split, "question_word")["where"]
-    rows = [split.answers[row] for row in where.rows_M]
-    assert {row.example.text_pair for row in rows} == {"לאן נסע דוד?", "מאיפה יצא?"}
-    expected = item_scores([row.text for row in rows], [row.golds for row in rows])["f1"].mean()
+    assert {split.questions[row] for row in where.rows_M} == {"לאן נסע דוד?", "מאיפה יצא?"}
+    texts, golds = ([each[row] for row in where.rows_M] for each in (split.texts, split.answers))
+    expected = item_scores(texts, golds)["f1"].mean()
     assert where.cells["f1"].value == pytest.approx(expected)
     assert where.cells["f1"].low < expected < where.cells["f1"].high
 
