@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
+import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,9 @@ settings.register_profile("heron", deadline=None, max_examples=40, derandomize=T
 settings.register_profile("fuzz", deadline=None, max_examples=400, print_blob=True)
 settings.load_profile("heron")
 cached_hydra.install()
+# A suite in the background of a shell inherits an ignored SIGINT, and so would the commands that it
+# interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 load_forks(experiment_roots())  # tests of forks import them as `heron_forks.<fork>`
 
 # Each alphabet as one word, so that every letter has a piece at and after a word's start.

@@ -21,6 +21,7 @@ from heron.config.constraints import check, choices
 from heron.config.data import read_config
 from heron.config.keys import all_keys, key_types
 from heron.config.registries import TASKS as RULES
+from heron.config.registries import tasks_of_baseline
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
 from heron.config.stored import resolve, resolve_stages
@@ -134,8 +135,8 @@ def refusal(config):
             return "stages train an encoder; baseline="
         if config.curriculum.name != "none":
             return f"curriculum={config.curriculum.name} orders training steps; baseline="
-        if baseline.name not in RULES[task].baselines:
-            fitting = " or ".join(name for name in RULES if baseline.name in RULES[name].baselines)
+        if task not in (tasks := tasks_of_baseline(baseline.name)):
+            fitting = " or ".join(tasks)
             return f"baseline={baseline.name} needs task={fitting}, not task={task}"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):

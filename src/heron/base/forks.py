@@ -51,6 +51,7 @@ def _load(fork: Fork) -> None:
     except BaseException:
         del sys.modules[fork.module]
         raise
+    setattr(package, fork.module.rpartition(".")[2], module)  # as an import does
 
 
 def _where(error: Exception, folder: Path) -> str:

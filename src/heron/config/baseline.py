@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from string import Formatter
 from typing import Annotated
 
 from annotated_types import Ge
 
 from heron.config.constraints import Count, OneOf, Positive
 
-EXTRACTIVE = ("lead", "textrank", "oracle")
-CBOW = ("cbow_svm", "cbow_softmax")
-TEMPLATE_FIELDS = ("premise", "hypothesis")
-
 
 @dataclass
 class BaselineConfig:
-    """A system without a trained encoder, in place of encoder and head (`heron.models.baselines`).
+    """A system without a trained encoder, in place of encoder and head.
 
     Args:
         name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support
@@ -55,7 +48,7 @@ class BaselineConfig:
         max_length: longest sequence of the `zero_shot` model, in tokens; the pair is cut.
     """
 
-    name: Annotated[str, OneOf("none", "majority", *CBOW, "zero_shot", *EXTRACTIVE)] = "none"
+    name: Annotated[str, OneOf("none", registry="heron.config.registries:BASELINES")] = "none"
     sentences: Count = 3
     input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
     vectors: str = "train"
@@ -78,42 +71,3 @@ class BaselineConfig:
     entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
     permutation: Annotated[str, OneOf("none", "repo")] = "none"
     max_length: Annotated[int, Ge(8)] = 512
-
-    def problems(self) -> Iterator[str]:
-        """List what cannot work together."""
-        if self.name != "zero_shot":
-            return
-        if self.zero_shot == "direct":
-            if self.permutation != "none":
-                yield "baseline.permutation=repo needs baseline.zero_shot=definitions"
-            return
-        try:
-            fields = [
-                name for _, name, _, _ in Formatter().parse(self.template) if name is not None
-            ]
-        except ValueError:
-            fields = []
-        if sorted(fields) != sorted(TEMPLATE_FIELDS):
-            yield (
-                f"baseline.template={self.template}: must hold {{premise}} and {{hypothesis}}, "
-                "once each, and no other braces"
-            )
-
-
-def other_vectors(name: str, vectors: str, language: str) -> str:
-    """Name a system's word vectors, unless they are fastText's published ones.
-
-    Args:
-        name: `baseline.name`.
-        vectors: `baseline.vectors`; a file is recognised by its name.
-        language: of the data.
-
-    Returns:
-        Empty for systems without word vectors, and for fastText's (`cc.ro.300.bin`), which RoNLI's
-        paper uses (section 4).
-    """
-    published, file = f"cc.{language}.300", Path(vectors).name
-    if name not in CBOW or file.startswith(f"{published}."):
-        return ""
-    which = "trained on the train split" if vectors == "train" else file
-    return f"word vectors: {which}, not fastText's published {published}"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these load torch, or import this module
     from heron.config.data import DataConfig
     from heron.config.schema import Config, HeadConfig
     from heron.data.collate import Batch
+    from heron.data.examples import Example
     from heron.dynamics.difficulty import Material
 
 # Keys of data with a class for each row; see `TaskRules.data_keys`.
@@ -47,9 +48,10 @@ class TaskRules:
         forms: input forms, of `head.input`.
         formats: file formats, of `data.format`; forks may register more.
         head: option of `conf/head` where the command line names none.
+        has_classes: whether an example has one of several classes; otherwise `data.label_order`
+            only lists kinds of examples.
         classifiers: values of `head.classifier` that no other task has.
         keys: keys of a run's configuration that no other task has.
-        baselines: values of `baseline.name`.
         data_keys: keys, each with all keys below it, that only some tasks' data sets have; every
             such task lists them.
         problems: lists which of a run's settings cannot work for the task.
@@ -61,9 +63,9 @@ class TaskRules:
     forms: tuple[str, ...]
     formats: Registry[Any]
     head: str
+    has_classes: bool = True
     classifiers: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
-    baselines: tuple[str, ...] = ()
     data_keys: tuple[str, ...] = ()
     problems: Callable[[Config], Iterable[str]] = no_problems
     data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
@@ -120,6 +122,28 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """A system without a trained encoder, in place of encoder and head (`baseline.name`).
+
+    Args:
+        fit: fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
+        load: opens a fitted system from a run's `model/`.
+        tasks: the tasks that it is for; None: every task with classes.
+        problems: lists which of a run's settings cannot work.
+        sources: the files besides the data that its result depends on, by name.
+        caveat: what tables must say beside its scores, such as word vectors that are not the
+            paper's; from a function that looks up the run's settings. Empty for nothing.
+    """
+
+    fit: Callable[[Config, Sequence[Example]], Any]
+    load: Callable[[Config, Path], Any]
+    tasks: tuple[str, ...] | None = None
+    problems: Callable[[Config], Iterable[str]] = no_problems
+    sources: Callable[[Config], dict[str, Path]] = lambda config: {}
+    caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A command that a fork adds to `heron`.
 
@@ -139,6 +163,16 @@ TASKS: Registry[TaskRules] = Registry(
         for name in ("relation", "nli", "qa", "summarization", "classification")
     },
 )
+
+_MAJORITY = "heron.tasks.class_baselines:"
+_EXTRACTIVE = on_demand("heron.tasks.summarization.baselines:extractive_baseline")
+BASELINES: Registry[Baseline] = Registry("baseline")
+BASELINES.register(
+    "majority",
+    Baseline(on_demand(f"{_MAJORITY}fit_majority"), on_demand(f"{_MAJORITY}load_majority")),
+)
+for _name in ("lead", "textrank", "oracle"):
+    BASELINES.register(_name, Baseline(_EXTRACTIVE, _EXTRACTIVE, ("summarization",)))
 
 POOLINGS: Registry[Pooling] = Registry("pooling")
 _POOLING = "heron.models.heads:"
@@ -212,6 +246,14 @@ class _Forms:
 
 
 FORMS = _Forms()
+
+
+def tasks_of_baseline(name: str) -> list[str]:
+    """List the tasks that a baseline is for."""
+    chosen = BASELINES[name].tasks
+    return [
+        task for task in TASKS if (TASKS[task].has_classes if chosen is None else task in chosen)
+    ]
 
 
 def tasks_with(key: str) -> list[str]:

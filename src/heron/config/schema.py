@@ -19,7 +19,7 @@ from heron.config.baseline import BaselineConfig
 from heron.config.constraints import Count, Fraction, Hint, Matches, Natural, OneOf, Seed
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
-from heron.config.registries import CLASSIFIERS, POOLINGS, TASKS
+from heron.config.registries import BASELINES, CLASSIFIERS, POOLINGS, TASKS, tasks_of_baseline
 
 BUDGET = 3072  # padded tokens a batch where `batching.tokens` is null
 Rate = Annotated[
@@ -725,10 +725,13 @@ def _baseline_problems(config: Config) -> Iterator[str]:
         yield (
             f"curriculum={config.curriculum.name} orders training steps; baseline={name} has none"
         )
-    if name not in TASKS[task].baselines:
-        fitting = [other for other in TASKS if name in TASKS[other].baselines]
-        has = "".join(f"; it has baseline={', '.join(b)}" for b in [TASKS[task].baselines] if b)
+    fitting = tasks_of_baseline(name)
+    if task not in fitting:
+        own = [other for other in BASELINES if task in tasks_of_baseline(other)]
+        has = f"; it has baseline={', '.join(own)}" if own else ""
         yield f"baseline={name} needs task={' or '.join(fitting)}, not task={task}{has}"
+    else:
+        yield from BASELINES[name].problems(config)
 
 
 def _form_problem(config: Config) -> str:

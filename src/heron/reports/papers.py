@@ -16,7 +16,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import COPIED_NOTE, signed
 from heron.reports.choosing import Rule, choose, chosen_table
-from heron.reports.run import vector_notes, vectors_of
+from heron.reports.run import caveat_of, caveats
 from heron.results.collect import RunRecord
 from heron.results.groups import Group, copied_scores, group_runs
 
@@ -160,7 +160,7 @@ def _score_table(
             split = _split(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
             copied |= _copied(group, split, metrics)
-            own_vectors = "(other vectors)" if group and vectors_of(group.runs[0]) else ""
+            own_vectors = "(other vectors)" if group and caveat_of(group.runs[0]) else ""
             chosen = _best_run(group, best) if group and best else None
             cells: list[Cell] = []
             for value, metric in zip(published, metrics, strict=True):
@@ -176,7 +176,7 @@ def _score_table(
     columns = [column for title in scores for column in (f"{title}, paper", *ours_too, "Δ")]
     said = f"On the same articles: {', '.join(copied)}. {COPIED_NOTE}" if copied else ""
     shown = [group for _, group in placed]
-    said = " ".join([said, *vector_notes(run for group in shown for run in group.runs)])
+    said = " ".join([said, *caveats(run for group in shown for run in group.runs)])
     caption = _caption(table, printed, f"{said} {note}".strip())
     return Table(table["title"], (*headings, *columns), tuple(rows), caption)
 

@@ -16,7 +16,7 @@ from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
 from heron.base.terminal import print_tables
-from heron.config.baseline import other_vectors
+from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
@@ -109,7 +109,7 @@ def score_table(run: RunRecord) -> Table:
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
-    notes += vector_notes([run])
+    notes += caveats([run])
     if any(isinstance(cell, Interval) for row in rows for cell in row):
         drawn = "rows" if run.setting("task.resample") == "row" else "whole documents (or texts)"
         notes.append(f"[low, high]: 95 % bootstrap interval, resampling {drawn}.")
@@ -188,16 +188,17 @@ def average(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def vector_notes(runs: Iterable[RunRecord]) -> list[str]:
-    """Name the word vectors of each kind of CBOW run that has others than fastText's, once."""
-    named = ((str(run.setting("baseline.name")), vectors_of(run)) for run in runs)
-    return list(dict.fromkeys(f"{name}: {others}." for name, others in named if others))
+def caveats(runs: Iterable[RunRecord]) -> list[str]:
+    """Say what the scores of baselines need beside them, once for each (`Baseline.caveat`)."""
+    named = ((str(run.setting("baseline.name")), caveat_of(run)) for run in runs)
+    return list(dict.fromkeys(f"{name}: {caveat}." for name, caveat in named if caveat))
 
 
-def vectors_of(run: RunRecord) -> str:
-    """Name a run's word vectors; empty for fastText's published ones."""
-    keys = ("baseline.name", "baseline.vectors", "data.language")
-    return other_vectors(*(str(run.setting(key, "")) for key in keys))
+def caveat_of(run: RunRecord) -> str:
+    """Find the caveat of a baseline's run; empty for none."""
+    name = str(run.setting("baseline.name", "none"))
+    baseline = BASELINES.find(name) if name != "none" else None
+    return baseline.caveat(run.setting) if baseline else ""
 
 
 def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figure: bytes) -> str:

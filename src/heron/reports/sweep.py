@@ -18,11 +18,11 @@ from heron.reports.run import (
     SPENT,
     ReportFiles,
     average,
+    caveats,
     data_url,
     is_complete,
     score_cell,
     spent_cells,
-    vector_notes,
     write_run_report,
 )
 from heron.reports.significance import significance_tables
@@ -177,7 +177,7 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     ]
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
-    notes += vector_notes(runs)
+    notes += caveats(runs)
     notes += _warn_of_mixtures(runs, groups)
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")

@@ -105,7 +105,7 @@ class Baseline(Protocol):
         """Predict every example, in the given order."""
 
     def save(self, folder: Path) -> None:
-        """Write what `Task.load_baseline` needs into a run's `model/`."""
+        """Write what `registries.Baseline.load` needs into a run's `model/`."""
 
 
 def copied(output: Any, device: torch.device | str) -> Any:

@@ -1,22 +1,24 @@
-"""Baselines that give each row a class: fit, load, predict."""
+"""Baselines that give each row a class: the majority class, and what forks' classifiers share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.special import softmax
 
-from heron.config.registries import TASKS
+from heron.base.errors import ConfigError
+from heron.base.files import write_file
 from heron.config.schema import Config
+from heron.data.batching import copies
 from heron.data.examples import Example
-from heron.models.baselines.shallow import fit_shallow, label_ids, load_shallow
-from heron.models.baselines.zero_shot import load_zero_shot
+from heron.data.features import UNLABELLED
 from heron.tasks.labels import LabelPredictions
 
-ZERO_SHOT = "zero_shot"
+WEIGHTS = "classifier.safetensors"
 
 
 class Classifier(Protocol):
@@ -58,26 +60,65 @@ class ClassBaseline:
         self.classifier.save(folder)
 
 
-def fit_class_baseline(config: Config, examples: Sequence[Example]) -> ClassBaseline:
-    """Fit the baseline that the configuration names; `zero_shot` ignores the examples."""
-    if config.baseline.name == ZERO_SHOT:
-        return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(fit_shallow(_with_input(config), examples))
+@dataclass(frozen=True, slots=True)
+class Majority:
+    """Gives every row the log shares of the classes in train, bias_C, float64."""
+
+    bias_C: np.ndarray
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
+        """See `Classifier`."""
+        scores_RC = np.tile(self.bias_C, (len(examples), 1))
+        return np.asarray(softmax(scores_RC, axis=1), dtype=np.float32)
+
+    def save(self, folder: Path) -> None:
+        """See `Baseline`; the arrays are those of a linear classifier without features."""
+        from safetensors.numpy import save  # start-up time
+
+        nothing, weights_CF = np.zeros(0), np.zeros((len(self.bias_C), 0))
+        arrays = {"weights_CF": weights_CF, "bias_C": self.bias_C}
+        arrays |= {"scaling.shift_F": nothing, "scaling.factor_F": nothing}
+        write_file(folder / WEIGHTS, save(arrays, metadata={"kind": "linear"}))
 
 
-def load_class_baseline(config: Config, folder: Path) -> ClassBaseline:
-    """Load a fitted baseline.
+def fit_majority(config: Config, examples: Sequence[Example]) -> ClassBaseline:
+    """Count the classes of the training rows, `batching.oversample`'s copies included."""
+    labels_R = training_rows(config, examples)[0]
+    with np.errstate(divide="ignore"):
+        bias_C = np.log(
+            np.bincount(labels_R, minlength=len(config.data.label_order)) / len(labels_R)
+        )
+    return ClassBaseline(Majority(bias_C))
 
-    Raises:
-        ConfigError: files that it refers to (word vectors, a model) are missing or have changed.
+
+def load_majority(config: Config, folder: Path) -> ClassBaseline:
+    """Open what `Majority.save` wrote; raises a ConfigError if the file holds something else."""
+    from safetensors import SafetensorError  # start-up time
+    from safetensors.numpy import load_file
+
+    try:
+        return ClassBaseline(Majority(load_file(folder / WEIGHTS)["bias_C"]))
+    except (OSError, SafetensorError, KeyError) as error:
+        what = f"{folder / WEIGHTS}: holds no classifier of this version of heron"
+        raise ConfigError(what) from error
+
+
+def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
+    """Count rows of rare classes more than once, as `batching.oversample` says.
+
+    Returns:
+        The labels of all training rows, and the example of each, both int64.
     """
-    if config.baseline.name == ZERO_SHOT:
-        return ClassBaseline(load_zero_shot(config))
-    return ClassBaseline(load_shallow(_with_input(config), folder))
+    labels = config.data.label_order
+    labels_R = label_ids(examples, labels)
+    copies_R = copies(labels_R, labels, config.batching)
+    order_R = np.repeat(np.arange(len(labels_R)), 1 if copies_R is None else copies_R)
+    return labels_R[order_R], order_R
 
 
-def _with_input(config: Config) -> Config:
-    """Make a baseline of a task without a second text read the only text."""
-    if "pair" in TASKS[config.task.name].forms:
-        return config
-    return replace(config, baseline=replace(config.baseline, input="premise"))
+def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> np.ndarray:
+    """Number the labels of some examples, int64; `UNLABELLED` where there is none."""
+    ids = {label: index for index, label in enumerate(labels)}
+    found = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
+    return np.asarray(found, dtype=np.int64)

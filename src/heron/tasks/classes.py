@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
@@ -47,9 +46,3 @@ class ClassTask(Task):
     )
     module: Callable[..., Any] = on_demand("heron.tasks.class_module:ClassificationModule")
     score_names: Callable[[Config], list[str]] = class_score_names
-    fit_baseline: Callable[[Config, Sequence[Any]], Any] = on_demand(
-        "heron.tasks.class_baselines:fit_class_baseline"
-    )
-    load_baseline: Callable[[Config, Path], Any] = on_demand(
-        "heron.tasks.class_baselines:load_class_baseline"
-    )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
-    from heron.tasks.base import Baseline, HeadWeights, TaskModule
+    from heron.tasks.base import HeadWeights, TaskModule
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -99,18 +99,12 @@ class TextScores:
     by_encoder: bool = False
 
 
-def _no_baseline(config: Config, source: Any) -> Any:
-    raise ConfigError(f"baseline={config.baseline.name}: task={config.task.name} has no baseline")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskRules):
     """One task; `TaskRules` has what it asks of a configuration.
 
     Args:
         formats: file formats of its data sets, see `heron.data.rows`.
-        has_classes: whether an example has one of several classes; otherwise `data.label_order`
-            only lists kinds of examples.
         averages: whether the logits of several runs can be averaged.
         features: tokenizes a split.
         feature_options: adapts the options of `features` to a configuration, and to whether the
@@ -133,12 +127,9 @@ class Task(TaskRules):
         require_metrics: checks that what the scores need is installed; raises ConfigError.
         sign_metrics: signatures of the scores that a model computes, by score, from the
             configuration and the gold texts. None where no model computes any.
-        fit_baseline: fits the baseline of a configuration on training examples.
-        load_baseline: loads a fitted baseline from a run's `model/`.
     """
 
     formats: Registry[Format]
-    has_classes: bool = True
     averages: bool = True
     features: Callable[[Sequence[Example], Any, FeatureOptions], Features]
     feature_options: Callable[[FeatureOptions, Config, bool], FeatureOptions] = (
@@ -166,8 +157,6 @@ class Task(TaskRules):
     texts: tuple[str, str] = ("text", "text_pair")
     require_metrics: Callable[[Config], None] = lambda config: None
     sign_metrics: Callable[[Config, Sequence[str]], dict[str, str]] | None = None
-    fit_baseline: Callable[[Config, Sequence[Example]], Baseline] = _no_baseline
-    load_baseline: Callable[[Config, Path], Baseline] = _no_baseline
 
     def monitored_names(self, config: Config) -> list[str]:
         """List what `trainer.monitor` may be: the task's scores, and the loss."""

@@ -10,13 +10,12 @@ from heron.base.files import read_json, seal, write_json
 from heron.base.run_folder import RunFolder, Scores, require_whole
 from heron.base.tables import write_table
 from heron.base.terminal import say
-from heron.config.baseline import CBOW
 from heron.config.data import TRAIN
+from heron.config.registries import BASELINES
 from heron.config.schema import Config
 from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import further_scores
 from heron.tasks.base import Baseline
-from heron.tasks.task import task_of
 from heron.training.describe import describe
 
 MARK = "baseline.json"
@@ -38,7 +37,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """
     loaded = load_run_data(config)
     folder.update_status(data=describe(loaded.examples, loaded.dropped))
-    baseline = task_of(config).fit_baseline(config, loaded.examples[TRAIN])
+    baseline: Baseline = BASELINES[config.baseline.name].fit(config, loaded.examples[TRAIN])
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
     scores = {}
@@ -75,13 +74,5 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
     require_whole(folder)
     if read_json(folder / MARK)["baseline"] != config.baseline.name:
         raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
-    return task_of(config).load_baseline(config, folder)
-
-
-def baseline_sources(config: Config) -> dict[str, Path]:
-    """Name the files besides the data that a baseline's result depends on, for `status.json`."""
-    baseline = config.baseline
-    if baseline.name in CBOW and baseline.vectors != "train":
-        return {"vectors": Path(baseline.vectors).expanduser()}
-    weights = Path(baseline.model) / "model.safetensors"
-    return {"model": weights} if baseline.name == "zero_shot" and weights.is_file() else {}
+    found: Baseline = BASELINES[config.baseline.name].load(config, folder)
+    return found

@@ -17,6 +17,7 @@ from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
 from heron.config.data import DataConfig
+from heron.config.registries import BASELINES
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
 from heron.config.stored import read_own, resolve_stages
@@ -27,7 +28,6 @@ from heron.tasks.task import task_of
 
 # Start-up time: only some runs need them, and the first loads torch.
 has_accelerator = on_demand("heron.base.libraries:has_accelerator")
-baseline_sources = on_demand("heron.training.baseline_job:baseline_sources")
 dynamics_sources = on_demand("heron.training.curriculum:dynamics_sources")
 
 
@@ -171,7 +171,7 @@ def source_hashes(config: Config) -> dict[str, str]:
         paths |= {f"{name}.{split}": path for split, path in found.items()}
     hashes = {}
     if config.baseline.name != "none":
-        paths |= baseline_sources(config)
+        paths |= BASELINES[config.baseline.name].sources(config)
     elif Path(config.encoder.name).is_dir():
         hashes["encoder"] = fingerprint(identity(config.encoder))
     if config.task.bertscore.model and Path(config.task.bertscore.model).is_dir():

@@ -25,15 +25,15 @@ from small_sweeps import alive, wait_until
 from two_processes import files, furthest, weights
 
 WORDS = ("trainer.progress=false", "trainer.checkpoint_steps=3", "run.isolate=null")
-TWO = ("trainer.devices=2", *WORDS)
+# Eight epochs: not over before a signal comes.
+TWO = ("trainer.devices=2", "trainer.max_epochs=8", *WORDS)
 
 
 def train_in_two(folder: Path, *words: str) -> subprocess.Popen[str]:
     """Start `heron train` on two devices, as a user would."""
     command = [sys.executable, "-m", "heron", "train", *TINY, *in_folder(folder), "run.job=run"]
-    long = "trainer.max_epochs=8"  # not over before a signal comes, on a busy machine either
     return subprocess.Popen(
-        [*command, *TWO, long, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, *TWO, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from heron.base.errors import ConfigError, DataError
 from heron.base.run_folder import RunFolder
+from heron.config.registries import BASELINES
 from heron.config.schema import Config
-from heron.training.baseline_job import baseline_sources, train_baseline
+from heron.training.baseline_job import train_baseline
 from small_baselines import LABELS, compose, overrides, save_nli_model, train
 from small_runs import heron
 
@@ -135,10 +136,8 @@ def test_test_file_has_no_say_in_what_is_learnt(run: RunFolder, home: Path) -> N
 def test_grid_trains_vectors_and_features_once(
     run: RunFolder, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "heron.models.baselines.word_vectors.TrainedVectors._train", None
-    )  # would fail
-    monkeypatch.setattr("heron.models.baselines.word_vectors.mean_vectors", None)
+    monkeypatch.setattr("heron_forks.ronli.word_vectors.TrainedVectors._train", None)  # would fail
+    monkeypatch.setattr("heron_forks.ronli.word_vectors.mean_vectors", None)
     for strength in (0.1, 1, 10):
         train(home, "baseline=cbow_svm", f"baseline.C={strength}", job="grid")
 
@@ -170,6 +169,10 @@ def test_train_split_of_one_class_is_explained(home: Path) -> None:
         train(home, "baseline=cbow_svm", f"data.files.train.path={path}", job="one_class")
 
 
+def sources(config: Config) -> dict[str, Path]:
+    return BASELINES[config.baseline.name].sources(config)
+
+
 def test_zero_shot_scores_without_looking_at_train(
     home: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:
@@ -178,15 +181,15 @@ def test_zero_shot_scores_without_looking_at_train(
     run = train(home, "baseline=zero_shot", *words, job="zero_shot")
     assert len(read(run)) == 30
     assert json.loads(run.status.read_text())["baseline"]["model"] == str(model)
-    assert baseline_sources(compose(home, "baseline=zero_shot", *words)) == {
+    assert sources(compose(home, "baseline=zero_shot", *words)) == {
         "model": model / "model.safetensors"
     }
 
 
 def test_sources_name_a_file_of_vectors(home: Path) -> None:
     config = compose(home, "baseline=cbow_svm", "baseline.vectors=some.vec")
-    assert baseline_sources(config) == {"vectors": Path("some.vec")}
-    assert baseline_sources(compose(home, "baseline=cbow_svm")) == {}
+    assert sources(config) == {"vectors": Path("some.vec")}
+    assert sources(compose(home, "baseline=cbow_svm")) == {}
 
 
 @pytest.mark.parametrize(

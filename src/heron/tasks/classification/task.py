@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.registry import Registry, on_demand
-from heron.config.baseline import CBOW
 from heron.config.data import DataConfig, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
 from heron.tasks.classes import ClassTask
@@ -36,7 +35,6 @@ TASK = ClassTask(
     forms=("text",),
     formats=FORMATS,
     head="text",
-    baselines=("majority", *CBOW),
     data_problems=one_text_problems,
     features=on_demand("heron.tasks.text_features:text_features"),
 )

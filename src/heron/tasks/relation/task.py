@@ -50,7 +50,6 @@ TASK = ClassTask(
     formats=CLASS_FORMATS,
     head="ess",
     keys=("head.distance",),
-    baselines=("majority",),
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,
     headline=on_demand("heron.metrics.classification:relation_headline"),

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from heron.base.errors import DataError, Problem
-from heron.config.baseline import EXTRACTIVE
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.languages import get_language
@@ -22,8 +21,6 @@ from heron.languages.words import folded_words
 from heron.metrics.summary import greedy_oracle, split_sentences
 from heron.tasks.summarization.predictions import SummaryPredictions
 from heron.tasks.summarization.reader import as_given
-
-__all__ = ["EXTRACTIVE", "ExtractiveBaseline", "rank_sentences", "textrank"]
 
 _DAMPING = 0.85
 _TOLERANCE = 1e-9
@@ -34,7 +31,7 @@ class ExtractiveBaseline:
     """Copies sentences of an article; nothing is fitted.
 
     Args:
-        name: one of `EXTRACTIVE`.
+        name: `lead`, `textrank` or `oracle`.
         sentences: the largest number of sentences.
         language: code of the articles' language.
         notes: see `Baseline`; always empty.

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from heron.base.registry import Registry, on_demand
-from heron.config.baseline import EXTRACTIVE
 from heron.config.data import DataConfig, changed_keys
 from heron.config.schema import Config
 from heron.data.features import FeatureOptions
@@ -106,7 +105,6 @@ TASK = Task(
     head="warm_start",
     classifiers=CLASSIFIERS,
     keys=("task.bertscore.model",),
-    baselines=EXTRACTIVE,
     data_keys=("data.summaries", "data.columns.target"),
     problems=problems,
     data_problems=data_problems,
@@ -125,6 +123,4 @@ TASK = Task(
     reading=reading,
     require_metrics=on_demand("heron.tasks.summarization.bertscore:require_metrics"),
     sign_metrics=on_demand("heron.tasks.summarization.bertscore:sign_metrics"),
-    fit_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
-    load_baseline=on_demand("heron.tasks.summarization.baselines:extractive_baseline"),
 )

@@ -1,4 +1,4 @@
-"""Shallow baselines: `majority`, `cbow_svm`, `cbow_softmax`.
+"""RoNLI's shallow systems: `cbow_svm` and `cbow_softmax`.
 
 Classifiers are fitted by scikit-learn, then stored and applied as plain arrays: scikit-learn's own
 files are pickles, which run code when they are opened and fit one version only. A test holds that
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,14 @@ from scipy.special import softmax
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import atomic_open, read_json, write_json
-from heron.config.baseline import other_vectors
+from heron.config.registries import TASKS
 from heron.config.schema import BaselineConfig, Config
-from heron.data.batching import copies
 from heron.data.examples import Example
-from heron.data.features import UNLABELLED
-from heron.models.baselines.word_vectors import (
-    CbowFeatures,
-    VectorSource,
-    kept_vectors,
-    vector_source,
-)
+from heron.tasks.class_baselines import WEIGHTS, ClassBaseline, training_rows
 
-WEIGHTS = "classifier.safetensors"
+from .rules import other_vectors
+from .word_vectors import CbowFeatures, VectorSource, kept_vectors, vector_source
+
 VECTORS = "vectors.json"
 _CHUNK = 2048  # rows per kernel matrix, so that it stays small
 
@@ -182,13 +177,6 @@ def fit_softmax(
     return _linear(machine, classes, signs=(0, 1)), warned
 
 
-def fit_majority(labels_R: np.ndarray, classes: int) -> LinearClassifier:
-    """Make a classifier without features: its scores are the log shares of the classes."""
-    with np.errstate(divide="ignore"):
-        bias_C = np.log(np.bincount(labels_R, minlength=classes) / len(labels_R))
-    return LinearClassifier(np.zeros((classes, 0)), bias_C)
-
-
 def save_classifier(path: Path, classifier: Classifier, scaling: Scaling) -> None:
     """Write the arrays of both as safetensors."""
     from safetensors.numpy import save  # start-up time
@@ -273,21 +261,21 @@ def _kernel(machine: Any, classes: int) -> KernelClassifier:
 
 
 @dataclass(frozen=True, slots=True)
-class ShallowBaseline:
-    """A fitted shallow system.
+class CbowBaseline:
+    """A fitted system, a `Classifier`.
 
     Args:
         features: examples to features_RF.
         scaling: of the features, fitted on the train split.
         classifier: features to scores.
-        source: the word vectors of the features, or None.
+        source: the word vectors of the features.
         notes: warnings and counts of the fit for `status.json`.
     """
 
     features: Callable[[Sequence[Example]], np.ndarray]
     scaling: Scaling
     classifier: Classifier
-    source: VectorSource | None
+    source: VectorSource
     notes: dict[str, Any]
 
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
@@ -302,12 +290,11 @@ class ShallowBaseline:
     def save(self, folder: Path) -> None:
         """Write classifier, scaling, and the word vectors' description."""
         save_classifier(folder / WEIGHTS, self.classifier, self.scaling)
-        if self.source is not None:
-            write_json(folder / VECTORS, self.source.keep(folder))
+        write_json(folder / VECTORS, self.source.keep(folder))
 
 
-def fit_shallow(config: Config, examples: Sequence[Example]) -> ShallowBaseline:
-    """Fit the shallow baseline that the configuration names.
+def fit_cbow(config: Config, examples: Sequence[Example]) -> ClassBaseline:
+    """Fit `cbow_svm` or `cbow_softmax`.
 
     Args:
         config: the run's; `batching.oversample` counts rows of rare classes more than once.
@@ -316,24 +303,11 @@ def fit_shallow(config: Config, examples: Sequence[Example]) -> ShallowBaseline:
     Raises:
         DataError: fewer than two classes.
     """
-    labels = config.data.label_order
-    labels_R = label_ids(examples, labels)
-    copies_R = copies(labels_R, labels, config.batching)
-    order_R = np.repeat(np.arange(len(labels_R)), 1 if copies_R is None else copies_R)
-    if config.baseline.name == "majority":
-        majority = fit_majority(labels_R[order_R], len(labels))
-        scaling = Scaling.fit(no_features(examples), "none")
-        return ShallowBaseline(no_features, scaling, majority, None, {})
+    labels_R, order_R = training_rows(config, examples)
     if len(set(labels_R.tolist())) < 2:
-        what = f"all {len(labels_R)} rows are of one class: nothing to tell apart"
+        what = f"all {len(examples)} rows are of one class: nothing to tell apart"
         raise DataError(Problem("train", what, "baseline=majority can do with one"))
-    return _fit_cbow(config, examples, labels_R, order_R)
-
-
-def _fit_cbow(
-    config: Config, examples: Sequence[Example], labels_R: np.ndarray, order_R: np.ndarray
-) -> ShallowBaseline:
-    settings, cache = config.baseline, Path(config.paths.cache)
+    settings, cache = _settings(config), Path(config.paths.cache)
     source = vector_source(settings, train_texts(examples), config.seed, cache)
     features = CbowFeatures(settings, source, cache)
     features_RF = features(examples)
@@ -341,36 +315,35 @@ def _fit_cbow(
     fit = fit_svm if settings.name == "cbow_svm" else fit_softmax
     classifier, warned = fit(
         scaling(features_RF)[order_R],
-        labels_R[order_R],
+        labels_R,
         len(config.data.label_order),
         settings,
         config.seed,
     )
-    others = other_vectors(settings.name, settings.vectors, config.data.language)
+    others = other_vectors(
+        {"baseline.vectors": settings.vectors, "data.language": config.data.language}.get
+    )
     notes = {"train_words": features.counts, "warnings": [*warned, others] if others else warned}
-    return ShallowBaseline(features, scaling, classifier, source, notes)
+    return ClassBaseline(CbowBaseline(features, scaling, classifier, source, notes))
 
 
-def load_shallow(config: Config, folder: Path) -> ShallowBaseline:
-    """Open a run's `model/`, as `ShallowBaseline.save` wrote it."""
+def load_cbow(config: Config, folder: Path) -> ClassBaseline:
+    """Open a run's `model/`, as `CbowBaseline.save` wrote it.
+
+    Raises:
+        ConfigError: word vectors that the run names are missing or have changed.
+    """
     classifier, scaling = load_classifier(folder / WEIGHTS)
-    if config.baseline.name == "majority":
-        return ShallowBaseline(no_features, scaling, classifier, None, {})
     source = kept_vectors(folder, read_json(folder / VECTORS))
-    features = CbowFeatures(config.baseline, source, Path(config.paths.cache))
-    return ShallowBaseline(features, scaling, classifier, source, {})
+    features = CbowFeatures(_settings(config), source, Path(config.paths.cache))
+    return ClassBaseline(CbowBaseline(features, scaling, classifier, source, {}))
 
 
-def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> np.ndarray:
-    """Number the labels of some examples, int64; `UNLABELLED` where there is none."""
-    ids = {label: index for index, label in enumerate(labels)}
-    found = [UNLABELLED if e.label is None else ids[e.label] for e in examples]
-    return np.asarray(found, dtype=np.int64)
-
-
-def no_features(examples: Sequence[Example]) -> np.ndarray:
-    """Return features_RF without any columns."""
-    return np.zeros((len(examples), 0))
+def _settings(config: Config) -> BaselineConfig:
+    """Let a task without a second text read the only one."""
+    if "pair" in TASKS[config.task.name].forms:
+        return config.baseline
+    return replace(config.baseline, input="premise")
 
 
 def train_texts(examples: Sequence[Example]) -> list[str]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -16,10 +14,8 @@ from sklearn.svm import SVC, LinearSVC
 
 from heron.base.errors import ConfigError
 from heron.config.schema import BaselineConfig
-from heron.models.baselines.shallow import (
-    LinearClassifier,
+from heron_forks.ronli.shallow import (
     Scaling,
-    fit_majority,
     fit_softmax,
     fit_svm,
     load_classifier,
@@ -78,7 +74,7 @@ def test_radial_scores_do_not_depend_on_how_many_rows_come_at_once(
     features_RF, labels_R = blobs(3)
     classifier, _ = fit_svm(features_RF, labels_R, 3, replace(SETTINGS, kernel="rbf"), seed=0)
     whole = classifier.scores(features_RF)
-    monkeypatch.setattr("heron.models.baselines.shallow._CHUNK", 7)
+    monkeypatch.setattr("heron_forks.ronli.shallow._CHUNK", 7)
     np.testing.assert_allclose(classifier.scores(features_RF), whole, atol=1e-12)
 
 
@@ -105,14 +101,6 @@ def test_class_that_training_never_shows_is_never_predicted(kernel: str) -> None
     np.testing.assert_allclose(probabilities_RC.sum(axis=1), 1)
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
-def test_majority_gives_the_shares_of_the_classes(labels: list[int]) -> None:
-    classifier = fit_majority(np.asarray(labels), 4)
-    probabilities_RC = softmax(classifier.scores(np.zeros((2, 0))), axis=1)
-    shares_C = np.bincount(labels, minlength=4) / len(labels)
-    np.testing.assert_allclose(probabilities_RC, [shares_C, shares_C], atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("how", "reference"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())]
 )
@@ -137,13 +125,6 @@ def test_arrays_come_back_from_the_file_as_they_went(kernel: str, tmp_path: Path
     np.testing.assert_array_equal(
         loaded.scores(scaling_again(features_RF)), classifier.scores(scaling(features_RF))
     )
-
-
-def test_classifier_without_features_survives_the_file(tmp_path: Path) -> None:
-    save_classifier(tmp_path / "w", fit_majority(np.asarray([1, 1, 0]), 3), _nothing())
-    loaded, _ = load_classifier(tmp_path / "w")
-    assert isinstance(loaded, LinearClassifier)
-    assert loaded.bias_C.tolist() == [np.log(1 / 3), np.log(2 / 3), -np.inf]
 
 
 def test_file_that_is_no_classifier_is_refused(tmp_path: Path) -> None:

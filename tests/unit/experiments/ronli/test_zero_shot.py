@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from heron.base.errors import ConfigError
 from heron.config.data import Columns, DataConfig
 from heron.config.schema import BaselineConfig, BatchingConfig, Config, TaskConfig, TrainerConfig
 from heron.data.examples import Example
-from heron.models.baselines.zero_shot import load_zero_shot, misplace
+from heron_forks.ronli.zero_shot import load_zero_shot, misplace
 from small_baselines import save_nli_model
 
 LABELS = ["contrastive", "entailment", "reasoning", "neutral"]
@@ -33,6 +34,10 @@ EXAMPLES = [
 def nli_model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("nli_model")
     return save_nli_model(folder, tiny_encoder, ["Contradiction", "Neutral", "Entailment"])
+
+
+def load(settings: Config) -> Any:
+    return load_zero_shot(settings).classifier
 
 
 def config(model: Path, labels: list[str] | None = None, **values: object) -> Config:
@@ -75,7 +80,7 @@ def asked(example: Example) -> str:
 def test_a_class_scores_how_far_the_pair_entails_its_sentence(
     nli_model: Path, entailment: str
 ) -> None:
-    found_RC = load_zero_shot(config(nli_model, entailment=entailment)).probabilities(EXAMPLES)
+    found_RC = load(config(nli_model, entailment=entailment)).probabilities(EXAMPLES)
     for example, found_C in zip(EXAMPLES, found_RC, strict=True):
         answers_CM = torch.stack(
             [logits(nli_model, asked(example), SENTENCES[label]) for label in LABELS]
@@ -96,7 +101,7 @@ def test_logits_of_entailment_are_compared_as_transformers_pipeline_does(nli_mod
         asked(EXAMPLES[0]), list(SENTENCES.values()), hypothesis_template="{}", multi_label=False
     )
     expected = dict(zip(answer["labels"], answer["scores"], strict=True))
-    found_RC = load_zero_shot(config(nli_model, entailment="logit")).probabilities(EXAMPLES[:1])
+    found_RC = load(config(nli_model, entailment="logit")).probabilities(EXAMPLES[:1])
     np.testing.assert_allclose(
         found_RC[0], [expected[SENTENCES[label]] for label in LABELS], atol=1e-5
     )
@@ -104,7 +109,7 @@ def test_logits_of_entailment_are_compared_as_transformers_pipeline_does(nli_mod
 
 def test_direct_takes_the_models_own_classes_in_the_order_of_the_data(nli_model: Path) -> None:
     labels = ["entailment", "contradiction", "neutral"]
-    baseline = load_zero_shot(config(nli_model, labels, zero_shot="direct"))
+    baseline = load(config(nli_model, labels, zero_shot="direct"))
     for example, found_C in zip(EXAMPLES, baseline.probabilities(EXAMPLES), strict=True):
         expected = logits(nli_model, example.text, str(example.text_pair)).softmax(dim=0)
         np.testing.assert_allclose(found_C, expected[[2, 0, 1]], atol=1e-5)
@@ -114,25 +119,27 @@ def test_batches_do_not_change_the_answers(nli_model: Path) -> None:
     small, large = config(nli_model), config(nli_model)
     large.batching.tokens = 100_000
     np.testing.assert_allclose(
-        load_zero_shot(small).probabilities(EXAMPLES),
-        load_zero_shot(large).probabilities(EXAMPLES),
+        load(small).probabilities(EXAMPLES),
+        load(large).probabilities(EXAMPLES),
         atol=1e-5,
     )
 
 
 def test_too_long_a_pair_gives_way_and_the_sentence_stays(nli_model: Path) -> None:
     long = Example("long", "plouă " * 500, "ninge")
-    baseline = load_zero_shot(config(nli_model, max_length=64))
+    baseline = load(config(nli_model, max_length=64))
     other = Example("other", "plouă " * 900, "ninge")
     np.testing.assert_allclose(
-        baseline.probabilities([long]), baseline.probabilities([other]), atol=1e-6
+        baseline.probabilities([long]),
+        baseline.probabilities([other]),
+        atol=1e-6,
     )
     probabilities_C = baseline.probabilities([long])[0]
     assert len(set(probabilities_C.tolist())) == len(LABELS), "the sentences made a difference"
 
 
 def test_no_examples_no_rows(nli_model: Path) -> None:
-    assert load_zero_shot(config(nli_model)).probabilities([]).shape == (0, 4)
+    assert load(config(nli_model)).probabilities([]).shape == (0, 4)
 
 
 def test_the_repositorys_order_predicts_the_rank_of_the_first_class() -> None:
@@ -158,8 +165,8 @@ def test_misplaced_rows_hold_the_same_numbers(scores_RC: np.ndarray) -> None:
 
 
 def test_repo_permutation_is_applied_only_where_it_is_asked_for(nli_model: Path) -> None:
-    right_RC = load_zero_shot(config(nli_model)).probabilities(EXAMPLES)
-    repo_RC = load_zero_shot(config(nli_model, permutation="repo")).probabilities(EXAMPLES)
+    right_RC = load(config(nli_model)).probabilities(EXAMPLES)
+    repo_RC = load(config(nli_model, permutation="repo")).probabilities(EXAMPLES)
     np.testing.assert_array_equal(repo_RC, misplace(right_RC))
 
 
@@ -175,12 +182,12 @@ def test_model_without_the_class_is_refused(
 ) -> None:
     save_nli_model(tmp_path, tiny_encoder, names)
     with pytest.raises(ConfigError, match=said):
-        load_zero_shot(config(tmp_path, **values))
+        load(config(tmp_path, **values))
 
 
 def test_model_that_cannot_be_had_is_named_by_its_own_key() -> None:
     with pytest.raises(ConfigError) as caught:
-        load_zero_shot(config(Path("nobody/no-such-model")))
+        load(config(Path("nobody/no-such-model")))
     assert str(caught.value).startswith("baseline.model=nobody/no-such-model: not a local folder")
 
 
@@ -190,4 +197,4 @@ def test_weights_that_can_run_code_are_not_loaded(tiny_encoder: Path, tmp_path: 
     (tmp_path / "model.safetensors").unlink()
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(ConfigError, match=r"baseline\.model="):
-        load_zero_shot(config(tmp_path))
+        load(config(tmp_path))

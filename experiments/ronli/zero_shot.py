@@ -22,7 +22,9 @@ from heron.data.batching import budget, fill_batches
 from heron.data.examples import Example
 from heron.data.features import Units
 from heron.data.hub import origin
-from heron.models.baselines.word_vectors import read_side
+from heron.tasks.class_baselines import ClassBaseline
+
+from .word_vectors import read_side
 
 _Pair = tuple[str, str]
 
@@ -113,8 +115,10 @@ class ZeroShotBaseline:
         return logits_BM.double().cpu().numpy()
 
 
-def load_zero_shot(config: Config) -> ZeroShotBaseline:
+def load_zero_shot(config: Config, source: Any = None) -> ClassBaseline:
     """Load the model that `baseline.model` names; its own code is never run.
+
+    Nothing is fitted, so examples or folder (`source`) do not matter.
 
     Raises:
         ConfigError: it cannot be loaded, or lacks a required class.
@@ -127,10 +131,10 @@ def load_zero_shot(config: Config) -> ZeroShotBaseline:
     settings = config.baseline
     where = EncoderConfig(name=settings.model, revision=settings.revision)
     try:
-        source = origin(where)
-        tokenizer = AutoTokenizer.from_pretrained(settings.model, **source)
+        place = origin(where)
+        tokenizer = AutoTokenizer.from_pretrained(settings.model, **place)
         model = AutoModelForSequenceClassification.from_pretrained(
-            settings.model, use_safetensors=True, dtype=torch.float32, **source
+            settings.model, use_safetensors=True, dtype=torch.float32, **place
         )
     except (ConfigError, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].removeprefix(f"encoder.name={settings.model}: ")
@@ -140,7 +144,8 @@ def load_zero_shot(config: Config) -> ZeroShotBaseline:
         class_index(model_classes(model), label, settings)
     commit = getattr(model.config, "_commit_hash", None)
     model = model.to(_device(config.trainer.accelerator)).eval()
-    return ZeroShotBaseline(config, model, tokenizer, {"model": settings.model, "commit": commit})
+    notes = {"model": settings.model, "commit": commit}
+    return ClassBaseline(ZeroShotBaseline(config, model, tokenizer, notes))
 
 
 def misplace(probabilities_RC: np.ndarray) -> np.ndarray:

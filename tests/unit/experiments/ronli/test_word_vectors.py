@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from heron.base.errors import ConfigError, DataError
 from heron.config.schema import BaselineConfig
 from heron.data.examples import Example
-from heron.models.baselines.word_vectors import (
+from heron_forks.ronli.word_vectors import (
     CbowFeatures,
     VectorFile,
     WordVectors,
@@ -106,9 +106,7 @@ def test_trained_vectors_are_made_once_and_kept_with_the_run(
 ) -> None:
     source = vector_source(settings(), TEXTS, 0, tmp_path / "cache")
     first = source.open()
-    monkeypatch.setattr(
-        "heron.models.baselines.word_vectors.TrainedVectors._train", None
-    )  # would fail
+    monkeypatch.setattr("heron_forks.ronli.word_vectors.TrainedVectors._train", None)  # would fail
     description = source.keep(tmp_path / "model")
     kept = kept_vectors(tmp_path / "model", description)
     assert kept.key == source.key, "what is cached for one is for the other"
@@ -174,7 +172,7 @@ def test_features_are_computed_once_per_content(
     source = vector_source(settings(), TEXTS, 0, tmp_path)
     features = CbowFeatures(settings(), source, tmp_path)
     first = features([pair("pisica"), pair("câinele")])
-    monkeypatch.setattr("heron.models.baselines.word_vectors.mean_vectors", None)  # would fail
+    monkeypatch.setattr("heron_forks.ronli.word_vectors.mean_vectors", None)  # would fail
     np.testing.assert_array_equal(features([pair("pisica"), pair("câinele")]), first)
     with pytest.raises(TypeError):
         features([pair("altceva")])

@@ -1,0 +1,29 @@
+"""RoNLI: its systems without a trained encoder, for pairs of sentences and for single texts."""
+
+from heron.base.registry import on_demand
+from heron.config.registries import BASELINES, Baseline
+
+from .rules import other_vectors, vector_files, zero_shot_files, zero_shot_problems
+
+for name in ("cbow_svm", "cbow_softmax"):
+    BASELINES.register(
+        name,
+        Baseline(
+            fit=on_demand("heron_forks.ronli.shallow:fit_cbow"),
+            load=on_demand("heron_forks.ronli.shallow:load_cbow"),
+            tasks=("nli", "classification"),
+            sources=vector_files,
+            caveat=other_vectors,
+        ),
+    )
+
+BASELINES.register(
+    "zero_shot",
+    Baseline(
+        fit=on_demand("heron_forks.ronli.zero_shot:load_zero_shot"),
+        load=on_demand("heron_forks.ronli.zero_shot:load_zero_shot"),
+        tasks=("nli",),
+        problems=zero_shot_problems,
+        sources=zero_shot_files,
+    ),
+)
