@@ -29,18 +29,11 @@ class ConfigError(HeronError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong in one place.
+    """One thing wrong in one place."""
 
-    Args:
-        where: file and line (`train.csv:17`), or a guid.
-        what: what is wrong, with the offending value.
-        fix: what is allowed, or the config key that changes it; empty, one, or several to choose
-            from.
-    """
-
-    where: str
-    what: str
-    fix: Fix = ""
+    where: str  # file and line (`train.csv:17`), or a guid
+    what: str  # what is wrong, with the offending value
+    fix: Fix = ""  # what is allowed, or the config key that changes it; or several to choose from
 
     @property
     def fixes(self) -> tuple[str, ...]:
@@ -99,10 +92,10 @@ def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
     choices = sorted(set(choices))
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)
     last = word.rpartition(".")[2]
-    dotted = [choice for choice in choices if "." in choice]
-    dotted.sort(key=lambda choice: -difflib.SequenceMatcher(None, word, choice).ratio())
-    ends = [choice for choice in dotted if choice.rpartition(".")[2] == last]
-    parts = [choice for choice in dotted if last in choice.rpartition(".")[2].split("_")]
+    dotted = [(choice, choice.rpartition(".")[2]) for choice in choices if "." in choice]
+    dotted.sort(key=lambda pair: -difflib.SequenceMatcher(None, word, pair[0]).ratio())
+    ends = [choice for choice, end in dotted if end == last]
+    parts = [choice for choice, end in dotted if last in end.split("_")]
     found = list(dict.fromkeys([*ends, *close, *parts]))[:3]
     if found:
         hint = " Did you mean " + " or ".join(f"'{choice}'" for choice in found) + "?"

@@ -52,11 +52,20 @@ _TOKENS = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{15,}"
     r"|sk-[\w-]{20,}|xox[abprs]-[\w-]{10,}|wandb_v\d_\w{20,}|(?:AKIA|ASIA)[A-Z0-9]{16})"
 )
+# In this order; what stands beside a secret is kept.
+_PATTERNS = (
+    (_USER, rf"\g<scheme>{MASK}@"),
+    (_QUERY, rf"\g<key>{MASK}"),
+    (_PAIR, rf"\g<key>{MASK}"),
+    (_ASSIGNED, rf"\g<key>{MASK}"),
+    (_HEADER, rf"\g<kind>{MASK}"),
+    (_TOKENS, MASK),
+)
 
 
 def redact(text: str) -> str:
     """Mask secrets in a text."""
-    return _mask(text, _known())
+    return str(redacted(text))
 
 
 def redacted(value: Any) -> Any:
@@ -65,23 +74,16 @@ def redacted(value: Any) -> Any:
 
 
 def _masked(value: Any, known: list[str]) -> Any:
-    if isinstance(value, str):
-        return _mask(value, known)
     if isinstance(value, Mapping):
         return {_masked(key, known): _masked(inner, known) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_masked(inner, known) for inner in value]
+    if isinstance(value, str):
+        for secret in known:
+            value = value.replace(secret, MASK)
+        for pattern, masked in _PATTERNS:
+            value = pattern.sub(masked, value)
     return value
-
-
-def _mask(text: str, known: list[str]) -> str:
-    for value in known:
-        text = text.replace(value, MASK)
-    text = _USER.sub(rf"\g<scheme>{MASK}@", text)
-    for pattern in (_QUERY, _PAIR, _ASSIGNED):
-        text = pattern.sub(rf"\g<key>{MASK}", text)
-    text = _HEADER.sub(rf"\g<kind>{MASK}", text)
-    return _TOKENS.sub(MASK, text)
 
 
 def _known() -> list[str]:

@@ -43,25 +43,19 @@ _READERS = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of one file.
+    """The rows of one file."""
 
-    Args:
-        path: the file, as the user named it.
-        columns: column names in file order; in JSON the union over rows.
-        rows: one dictionary per good row, every column present. CSV cells are strings; JSON and
-            Parquet values keep their type, and a key that a row leaves out is None.
-        lines: for each row the 1-based line where it begins (in Parquet, and where several rows of
-            JSON share a line, the row's number).
-        problems: what could not be read; empty unless `bad_rows="report"`.
-        ids: the line of each id in earlier tables of the same file (see `read_chunks`), extended by
-            the reader of the ids; None where this table is the whole file.
-    """
-
-    path: Path
-    columns: tuple[str, ...]
+    path: Path  # as the user named it
+    columns: tuple[str, ...]  # in file order; in JSON the union over rows
+    # One dictionary per good row, every column present. CSV cells are strings; JSON and Parquet
+    # values keep their type, and a key that a row leaves out is None.
     rows: list[dict[str, Any]]
+    # The 1-based line where each row begins (in Parquet, and where several rows of JSON share a
+    # line, the row's number).
     lines: list[int]
-    problems: list[Problem]
+    problems: list[Problem]  # what could not be read; empty unless `bad_rows="report"`
+    # The line of each id in earlier tables of the same file (see `read_chunks`), extended by the
+    # reader of the ids; None where this table is the whole file.
     ids: dict[str, int] | None = None
 
     def __len__(self) -> int:
@@ -80,32 +74,23 @@ class Table:
         return next((name for name in names if name in self.columns), None)
 
     def require(self, *columns: str, keys: Mapping[str, str] | None = None) -> None:
-        """Check that there is a row, and all columns.
-
-        Args:
-            columns: required columns.
-            keys: more of them, and the configuration key that names each (`data.columns.text`).
+        """Check that there is a row, and all `columns` or those that configuration keys name.
 
         Raises:
-            DataError: the missing columns, each with the nearest one there is; or, without any
-                row, what was wrong with the file.
+            DataError: the missing columns, each with the nearest one there is and its key; or,
+                without any row, what was wrong with the file.
         """
         if not self.rows:
             raise DataError(self.problems)
-        fixes = {
-            key: f"{value}=NAME says which column it is" for key, value in (keys or {}).items()
-        }
-        missing = [
-            Problem(
-                str(self.path),
-                f"no column '{column}'.{nearest(column, self.columns)}",
-                fixes.get(column, ""),
-            )
-            for column in (*columns, *fixes)
-            if column not in self.columns
-        ]
+        keys = keys or {}
+        problems = [] if keys else list(self.problems)
+        missing = [column for column in (*columns, *keys) if column not in self.columns]
+        for column in missing:
+            what = f"no column '{column}'.{nearest(column, self.columns)}"
+            fix = f"{keys[column]}=NAME says which column it is" if keys else ""
+            problems.append(Problem(str(self.path), what, fix))
         if missing:
-            raise DataError(missing if fixes else [*self.problems, *missing])
+            raise DataError(problems)
 
     def missing_values(self, column: str) -> list[Problem]:
         """Report every row whose `column` holds nothing (see `is_missing`)."""
@@ -120,13 +105,10 @@ class Table:
         first: dict[str, int] = {}
         problems = []
         for value, line in zip(self.values(column), self.lines, strict=True):
-            if is_missing(value):
-                continue
-            text = cell_text(value)
-            if text in first:
-                what = f"{column} '{text}' is already on line {first[text]}"
+            text = "" if is_missing(value) else cell_text(value)
+            if text and (earlier := first.setdefault(text, line)) != line:
+                what = f"{column} '{text}' is already on line {earlier}"
                 problems.append(Problem(f"{self.path}:{line}", what, f"each {column} once"))
-            first.setdefault(text, line)
         return problems
 
 
@@ -248,13 +230,9 @@ def read_chunks(path: Path, size: int) -> Iterator[Table]:
 def _table(
     path: Path, found: Found, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
-    """Divide what was read from a file into rows and problems.
+    """Divide what was read from a file, or from a part with `columns`, into rows and problems.
 
-    Args:
-        path: the file.
-        found: lines, and the row or what is wrong with each.
-        undo: remove the apostrophes of `as_text`.
-        columns: of the whole file, where this is a part of it.
+    `undo` removes the apostrophes of `as_text`.
     """
 
     def undone(cell: str) -> str:
@@ -288,21 +266,19 @@ def as_table(source: Path | Table) -> Table:
 def write_table(path: Path | str, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length as .csv, .jsonl or .parquet, atomically.
 
-    Args:
-        path: its suffix names the format.
-        columns: lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None
-            as an empty cell, and no text that a spreadsheet would run (see `as_text`).
+    Columns are lists or one-dimensional NumPy arrays; Parquet keeps their types, CSV writes None as
+    an empty cell, and no text that a spreadsheet would run (see `as_text`).
     """
     write_chunks(path, [columns])
 
 
 def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]) -> None:
-    """Write a table as `write_table` does, some rows at a time.
+    """Write a table as `write_table` does, some rows at a time, all with the same columns.
 
-    Args:
-        path: its suffix names the format.
-        chunks: at least one, all with the same columns. After an error in them, `path` is
-            unchanged.
+    There is at least one chunk; after an error in them, `path` is unchanged.
+
+    Raises:
+        DataError: another suffix.
     """
     path = Path(path)
     if path.suffix not in (".csv", ".jsonl", ".parquet"):

@@ -20,48 +20,30 @@ IGNORED = -100  # in targets: padding, without loss
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The input of one forward pass.
+    """The input of one forward pass; tensors of numbers are int64."""
 
-    Args:
-        tokens_BL: token ids, int64, padded on the right.
-        mask_BL: 1 for tokens, 0 for padding, int64.
-        second_B: where the second text begins in each sequence, or -1, int64.
-        owners_B: the (first) row of each sequence, int64 from 0 to R - 1.
-        sequences_R: the (first) sequence of each row, int64 from 0 to B - 1.
-        spans_R4: first and last word piece of events 1 and 2, or -1, int64.
-        markers_R2: opening markers of events 1 and 2, or -1, int64.
-        labels_R: class ids, or `UNLABELLED`, int64.
-        rows_R: index of each row in its `Features`, int64; `Features.guids` names it.
-        pooled_XP: stored output of a frozen encoder and the pooling, float32
-            (`models/feature_cache.py`); there are no tokens then.
-        answers_B2: of questions: first and last token of the gold answer in each sequence, see
-            `Features.answers_S2`, int64.
-        context_BL: of questions: whether a token lies in the text that holds the answer, bool.
-        target_RM: of summaries: token ids of each row's target, int64, padded with `IGNORED`.
-        whole_C: labelled rows per class of the whole planned batch, int64, where it is divided
-            between processes (`data/sharing.py`).
-        whole_sequences: number of sequences of the whole planned batch.
-        whole_targets: number of target tokens of the whole planned batch.
-        is_stand_in: whether it only keeps a process without a share in step.
-    """
-
-    tokens_BL: Tensor
-    mask_BL: Tensor
-    second_B: Tensor
-    owners_B: Tensor
-    sequences_R: Tensor
-    spans_R4: Tensor
-    markers_R2: Tensor
-    labels_R: Tensor
-    rows_R: Tensor
+    tokens_BL: Tensor  # token ids, padded on the right
+    mask_BL: Tensor  # 1 for tokens, 0 for padding
+    second_B: Tensor  # where the second text begins in each sequence, or -1
+    owners_B: Tensor  # the (first) row of each sequence, from 0 to R - 1
+    sequences_R: Tensor  # the (first) sequence of each row, from 0 to B - 1
+    spans_R4: Tensor  # first and last word piece of events 1 and 2, or -1
+    markers_R2: Tensor  # opening markers of events 1 and 2, or -1
+    labels_R: Tensor  # class ids, or `UNLABELLED`
+    rows_R: Tensor  # index of each row in its `Features`; `Features.guids` names it
+    # Output of a frozen encoder and the pooling, float32, as stored by `models/feature_cache.py`;
+    # there are no tokens then.
     pooled_XP: Tensor | None = None
+    # Of questions: first and last token of the gold answer, see `Features.answers_S2`; and, bool,
+    # whether a token lies in the text that holds the answer.
     answers_B2: Tensor | None = None
     context_BL: Tensor | None = None
-    target_RM: Tensor | None = None
-    whole_C: Tensor | None = None
-    whole_sequences: int | None = None
-    whole_targets: int | None = None
-    is_stand_in: bool = False
+    target_RM: Tensor | None = None  # of summaries: token ids, padded with `IGNORED`
+    # Where the planned batch is divided between processes (`data/sharing.py`), of the whole batch:
+    whole_C: Tensor | None = None  # labelled rows per class
+    whole_sequences: int | None = None  # number of sequences
+    whole_targets: int | None = None  # number of target tokens
+    is_stand_in: bool = False  # it only keeps a process without a share in step
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
         """Copy every tensor to a device; Lightning calls this."""
@@ -84,17 +66,12 @@ class Batch:
 class Collator:
     """Turns unit indices into a `Batch`.
 
-    Args:
-        features: the split.
-        pad_id: token id used for padding.
-        vectors_XP: stored vectors, per row or per sequence, to use instead of tokens; or None.
+    Stored vectors, per row or per sequence, are used instead of tokens.
     """
 
     def __init__(self, features: Features, pad_id: int, vectors_XP: np.ndarray | None = None):
-        self.features = features
-        self.pad_id = pad_id
-        self.units = features.units()
-        self.vectors_XP = vectors_XP
+        self.features, self.units = features, features.units()
+        self.pad_id, self.vectors_XP = pad_id, vectors_XP
 
     def __call__(self, units_U: np.ndarray) -> Batch:
         """Gather sequences and rows of `units_U`, in that order."""
@@ -109,6 +86,13 @@ class Collator:
         # The first sequence and the first row of each unit, counted within the batch.
         first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
         first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
+        context_BL = target_RM = None
+        if features.chars_T2 is not None and vectors_XP is None:
+            start_BL = _padded(features.chars_T2[:, 0], features.offsets_S, sequences_B, -1)[0]
+            context_BL = torch.from_numpy(start_BL >= 0)
+        if features.targets_T is not None and features.target_offsets_R is not None:
+            targets = _padded(features.targets_T, features.target_offsets_R, rows_R, IGNORED)
+            target_RM = torch.from_numpy(targets[0])
         answers_S2 = features.answers_S2
         return Batch(
             tokens_BL=torch.from_numpy(tokens_BL),
@@ -122,8 +106,8 @@ class Collator:
             rows_R=torch.from_numpy(rows_R),
             pooled_XP=pooled_XP,
             answers_B2=None if answers_S2 is None else _gather(answers_S2, sequences_B),
-            context_BL=self._context(sequences_B),
-            target_RM=self._targets(rows_R),
+            context_BL=context_BL,
+            target_RM=target_RM,
         )
 
     def sequences(self, units_U: np.ndarray) -> np.ndarray:
@@ -142,13 +126,6 @@ class Collator:
         rows_R = _ranges(self.units.rows_V, units_U)[0]
         return int((offsets_R[rows_R + 1] - offsets_R[rows_R]).sum())
 
-    def _targets(self, rows_R: np.ndarray) -> Tensor | None:
-        """Pad the rows' targets; None for tasks without."""
-        targets_T, offsets_R = self.features.targets_T, self.features.target_offsets_R
-        if targets_T is None or offsets_R is None:
-            return None
-        return torch.from_numpy(_padded(targets_T, offsets_R, rows_R, IGNORED)[0])
-
     def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pad the tokens and make the mask; both are empty where there are stored vectors."""
         if self.vectors_XP is not None:
@@ -158,14 +135,6 @@ class Collator:
         tokens_BL, lengths_B = _padded(tokens_T, offsets_S, sequences_B, self.pad_id)
         mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
         return tokens_BL, mask_BL.astype(np.int64)
-
-    def _context(self, sequences_B: np.ndarray) -> Tensor | None:
-        """Mark the tokens of the text that holds the answer; None for other tasks."""
-        chars_T2 = self.features.chars_T2
-        if chars_T2 is None or self.vectors_XP is not None:
-            return None
-        start_BL, _ = _padded(chars_T2[:, 0], self.features.offsets_S, sequences_B, -1)
-        return torch.from_numpy(start_BL >= 0)
 
 
 def _padded(

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Sampler
 
 from heron.base import ranks
 from heron.base.files import fingerprint, sha256_file
-from heron.config.data import TEST, TRAIN, VALIDATION
+from heron.config.data import TRAIN, VALIDATION
 from heron.config.schema import Config
 from heron.data.batching import budget, copies, fit_budget, plan_epoch, plan_evaluation
 from heron.data.collate import Collator
@@ -138,10 +138,6 @@ class DataModule(pl.LightningDataModule):
         """Load the validation split, or nothing where there is none."""
         return self.evaluation_loader(VALIDATION) if VALIDATION in self.features else []
 
-    def test_dataloader(self) -> DataLoader:
-        """Load the test split."""
-        return self.evaluation_loader(TEST)
-
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
 
@@ -178,23 +174,14 @@ class DataModule(pl.LightningDataModule):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The splits of a data set, read and tokenized; runs of a sweep share it.
-
-    Args:
-        examples: the splits.
-        dropped: rows that were left out, by split and reason.
-        tokenizer: the encoder's, with the event markers where the input has them.
-        known_tokens: number of tokens that the encoder was trained with.
-        features: the tokenized splits.
-        keys: fingerprint of each split's features.
-    """
+    """The splits of a data set, read and tokenized; runs of a sweep share it."""
 
     examples: dict[str, list[Example]]
-    dropped: dict[str, dict[str, int]]
-    tokenizer: Any
-    known_tokens: int
+    dropped: dict[str, dict[str, int]]  # rows that were left out, by split and reason
+    tokenizer: Any  # the encoder's, with the event markers where the input has them
+    known_tokens: int  # number of tokens that the encoder was trained with
     features: dict[str, Features]
-    keys: dict[str, str]
+    keys: dict[str, str]  # fingerprint of each split's features
 
 
 # At most one: the data of this process's previous job. In a grid over a head, reading and
@@ -247,11 +234,9 @@ def prepare(
     features, keys = {}, {}
     for split, rows in examples.items():
         options = feature_options(config, training=split == TRAIN)
-        # What the features depend on; most tasks have no target.
         content = (
-            (e.guid, e.text, e.text_pair, e.spans, e.label, e.target)[
-                : 5 if e.target is None else 6
-            ]
+            (e.guid, e.text, e.text_pair, e.spans, e.label)
+            + (() if e.target is None else (e.target,))
             for e in rows
         )
         keys[split] = fingerprint(FEATURES_VERSION, content, state, asdict(options))

@@ -21,26 +21,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled or unlabelled example, before any tokenization.
+    """One labelled or unlabelled example, before any tokenization."""
 
-    Args:
-        guid: stable id, unique in its split; everything recorded per sample is keyed by it.
-        text: the text (window, premise, context or article), already normalised, without markers.
-        text_pair: the second text (hypothesis or question), or None.
-        spans: event mentions or gold answers in `text`, in task order (event 1, event 2).
-        label: class name, one of the data set's `label_order`; None where unlabelled.
-        target: text to generate (a summary), or None.
-        group: what a split must not cut (document, article); empty where each row is independent.
-        side: columns that models never see (annotators, flipped-label marks, source line).
-    """
-
-    guid: str
-    text: str
-    text_pair: str | None = None
-    spans: tuple[Span, ...] = ()
-    label: str | None = None
-    target: str | None = None
-    group: str = ""
+    guid: str  # stable id, unique in its split; everything recorded per sample is keyed by it
+    text: str  # window, premise, context or article, already normalised, without markers
+    text_pair: str | None = None  # hypothesis or question
+    spans: tuple[Span, ...] = ()  # event mentions or gold answers in `text`, in task order
+    label: str | None = None  # class name, one of `label_order`; None where unlabelled
+    target: str | None = None  # text to generate (a summary)
+    group: str = ""  # what a split must not cut (document, article); empty: rows are independent
+    # Columns that models never see (annotators, flipped-label marks, source line).
     side: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -51,24 +41,14 @@ def count_mended(examples: Iterable[Example]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One predicted row of a predictions file.
-
-    Args:
-        guid: its id.
-        gold: the gold label or text; None where there is none. An empty gold text means that "no
-            answer" is right.
-        prediction: the predicted label or text, stripped; empty for none.
-        golds: all right texts, from the column `golds` (a JSON list); else `gold`, unless empty.
-        group: what the row belongs to, such as its document; empty for none.
-        cells: all columns that were read, as stored.
-    """
+    """One predicted row of a predictions file."""
 
     guid: str
-    gold: str | None
-    prediction: str
-    golds: tuple[str, ...] = ()
-    group: str = ""
-    cells: Mapping[str, Any] = field(default_factory=dict)
+    gold: str | None  # label or text; None where there is none. An empty text: "no answer" is right
+    prediction: str  # label or text, stripped; empty for none
+    golds: tuple[str, ...] = ()  # all right texts: column `golds` (JSON), else `gold` unless empty
+    group: str = ""  # what the row belongs to, such as its document; empty for none
+    cells: Mapping[str, Any] = field(default_factory=dict)  # all columns that were read, as stored
 
     @property
     def probability(self) -> float | None:

@@ -31,53 +31,36 @@ FITS = EXACT, INEXACT, CUT, TOKENLESS = ("exact", "inexact", "cut", "tokenless")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """One tokenized split; the arrays may be memory-mapped.
+    """One tokenized split; the arrays may be memory-mapped."""
 
-    Args:
-        tokens_T: token ids of all sequences, one after the other, int32.
-        offsets_S: where each sequence begins in `tokens_T`; one more entry than sequences, int64.
-        second_S: where the second text begins in each sequence, counted in tokens from its start,
-            for encoders that tell two segments apart; -1 where there is none, int32.
-        sequences_R: the (first) sequence of each row, int32, never falling.
-        spans_R4: first and last word piece of event 1, then of event 2 (both inclusive, counted
-            from the start of the sequence), or -1, int32.
-        markers_R2: the opening marker of each event, or -1, int32.
-        labels_R: index into `label_order`, or `UNLABELLED`, int32.
-        truncated_R: whether the length limit cut the row's text, bool.
-        guids: one per row.
-        refused: examples that could not be used, with the reason; they have no row.
-        answers_S2: of questions: first and last token of the gold answer in each sequence (both
-            inclusive, counted from its start); 0, 0 where the answer is not in this window or
-            there is none; -1, -1 where none is known, int32.
-        chars_T2: of questions: the characters of `Example.text` of each token, end exclusive; -1
-            for tokens outside of it (question, special tokens) and for mere blanks, int32.
-        fits_R: of questions: index into `FITS`: the tokens have the gold answer's characters
-            exactly; or more or fewer (a border inside a token); it is cut (whole in no window); or
-            it has no token; -1 where there is no gold answer, int8.
-        targets_T: of summaries: token ids of all targets, one after the other, int32.
-        target_offsets_R: of summaries: where each row's target begins in `targets_T`; one more
-            entry than rows, int64. A row without a target has an empty one.
-        target_cut_R: of summaries: whether the length limit cut the target, bool.
-
-    Arrays of questions and summaries are None for other tasks.
-    """
-
-    tokens_T: np.ndarray
-    offsets_S: np.ndarray
+    tokens_T: np.ndarray  # int32, token ids of all sequences, one after the other
+    offsets_S: np.ndarray  # int64, where each begins in tokens_T; one more entry than sequences
+    # int32, where the second text begins in each sequence, counted in tokens from its start, for
+    # encoders that tell two segments apart; -1 where there is none
     second_S: np.ndarray
-    sequences_R: np.ndarray
+    sequences_R: np.ndarray  # int32, the (first) sequence of each row, never falling
+    # int32, first and last word piece of event 1, then of event 2 (both inclusive, counted from the
+    # start of the sequence), or -1
     spans_R4: np.ndarray
-    markers_R2: np.ndarray
-    labels_R: np.ndarray
-    truncated_R: np.ndarray
-    guids: list[str]
-    refused: list[Problem]
+    markers_R2: np.ndarray  # int32, the opening marker of each event, or -1
+    labels_R: np.ndarray  # int32, index into `label_order`, or `UNLABELLED`
+    truncated_R: np.ndarray  # bool, whether the length limit cut the row's text
+    guids: list[str]  # one per row
+    refused: list[Problem]  # examples that could not be used, with the reason; they have no row
+    # Of questions, else None. int32, first and last token of the gold answer in each sequence (both
+    # inclusive, counted from its start); 0, 0 where the answer is not in this window or there is
+    # none; -1, -1 where none is known
     answers_S2: np.ndarray | None = None
+    # int32, the characters of `Example.text` of each token, end exclusive; -1 for tokens outside of
+    # it (question, special tokens) and for mere blanks
     chars_T2: np.ndarray | None = None
+    # int8, index into `FITS`: the tokens have the gold answer's characters exactly; more or fewer
+    # (a border inside a token); it is cut (whole in no window); or it has no token; -1 without one
     fits_R: np.ndarray | None = None
-    targets_T: np.ndarray | None = None
-    target_offsets_R: np.ndarray | None = None
-    target_cut_R: np.ndarray | None = None
+    # Of summaries, else None: as for sequences; a row without a target has an empty one.
+    targets_T: np.ndarray | None = None  # int32
+    target_offsets_R: np.ndarray | None = None  # int64, one more entry than rows
+    target_cut_R: np.ndarray | None = None  # bool, whether the length limit cut the target
 
     @property
     def lengths_S(self) -> np.ndarray:
@@ -101,16 +84,11 @@ class Units:
     """The sequences and rows of each unit, which are contiguous.
 
     Shape suffixes: U units; V = U + 1 borders: unit u begins at entry u and ends at entry u + 1.
-
-    Args:
-        sequences_V: the first sequence of each unit, then the number of sequences, int64.
-        rows_V: the first row of each unit, then the number of rows, int64.
-        longest_U: tokens of each unit's longest sequence, int64.
     """
 
-    sequences_V: np.ndarray
-    rows_V: np.ndarray
-    longest_U: np.ndarray
+    sequences_V: np.ndarray  # int64, the first sequence of each unit, then their number
+    rows_V: np.ndarray  # int64, the first row of each unit, then their number
+    longest_U: np.ndarray  # int64, tokens of each unit's longest sequence
 
     @classmethod
     def single(cls, lengths_S: np.ndarray) -> Units:
@@ -133,35 +111,20 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class FeatureOptions:
-    """Options of tokenization; part of the cache key.
-
-    Args:
-        input: see `HeadConfig.input`.
-        markers: opening and closing marker of event 1, then of event 2.
-        max_length: tokens per sequence at most, special tokens included.
-        label_order: class names; a label's index is its class id.
-        truncation: see `EncoderConfig`, like the next four.
-        overflow: `truncate` or `windows`.
-        stride: tokens that neighbouring windows share.
-        separator: text between premise and hypothesis, or None for the tokenizer's pair template.
-        trailing_separator: write it after the hypothesis as well.
-        training: of questions: refuse those whose answer is in no window.
-        max_target: of summaries: tokens of a target at most, special tokens included.
-        target_start: of summaries: keep the special token that the tokenizer puts before a text.
-    """
+    """Options of tokenization; part of the cache key. See also `HeadConfig`, `EncoderConfig`."""
 
     input: str
-    markers: Markers
-    max_length: int
-    label_order: tuple[str, ...]
+    markers: Markers  # opening and closing marker of event 1, then of event 2
+    max_length: int  # tokens per sequence at most, special tokens included
+    label_order: tuple[str, ...]  # class names; a label's index is its class id
     truncation: str = "only_first"
     overflow: str = "truncate"
     stride: int = 64
-    separator: str | None = None
-    trailing_separator: bool = False
-    training: bool = False
-    max_target: int = 0
-    target_start: bool = True
+    separator: str | None = None  # between premise and hypothesis; None: the tokenizer's template
+    trailing_separator: bool = False  # write it after the hypothesis as well
+    training: bool = False  # of questions: refuse those whose answer is in no window
+    max_target: int = 0  # of summaries: tokens of a target at most, special tokens included
+    target_start: bool = True  # of summaries: keep the special token put before a text
 
     def label_ids(self, examples: Sequence[Example]) -> np.ndarray:
         """Number the labels of some examples, int32."""

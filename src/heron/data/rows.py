@@ -40,25 +40,18 @@ Texts = tuple[str, str | None, tuple[Span, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The content of one file.
+    """The content of one file."""
 
-    Args:
-        examples: the usable rows, in file order.
-        problems: the others, by line, in file order.
-        unlabelled: number of rows left out under `data.unlabelled=drop`, by the content of their
-            label cell (an empty one as "").
-        dropped: reason and label of each row left out by the task's own options.
-        guids: ids of all rows that could be read, used or not, in file order; of a part of a file
-            (`read_chunks`) also those before it.
-        has_ids: whether the ids are the file's own, not `<file stem>:<line>`.
-    """
-
-    examples: list[Example]
-    problems: list[Problem]
+    examples: list[Example]  # the usable rows, in file order
+    problems: list[Problem]  # the others, by line, in file order
+    # Number of rows left out under `data.unlabelled=drop`, by the content of their label cell (an
+    # empty one as ""); reason and label of each row left out by the task's own options.
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     dropped: Sequence[tuple[str, str]] = ()
+    # Ids of all rows that could be read, used or not, in file order; of a part of a file
+    # (`read_chunks`) also those before it.
     guids: Sequence[str] = ()
-    has_ids: bool = False
+    has_ids: bool = False  # whether the ids are the file's own, not `<file stem>:<line>`
 
 
 # Reads a file of a data set, or rows of it, given whether each row needs a label, the column with
@@ -69,14 +62,10 @@ Reader = Callable[[Path | Table, Labels, str, Mapping[str, str]], Rows]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One data format.
-
-    Args:
-        open: makes a reader of a data set's files; gets the files beside its splits, by name.
-        is_whole: tells whether a file must be read as a whole, not some rows at a time.
-    """
+    """One data format: makes a reader, given the files beside the splits by name."""
 
     open: Callable[[DataConfig, Mapping[str, Path]], Reader]
+    # Tells whether a file must be read as a whole, not some rows at a time.
     is_whole: Callable[[Path], bool] = lambda path: False
 
 
@@ -115,17 +104,12 @@ class LabelReader:
     def read(self, value: Any) -> str | None:
         """Find the class of a cell; None where the cell means that there is no gold label.
 
-        Raises:
-            LabelError: neither a class name nor an alias.
+        A LabelError where it is neither a class name nor an alias.
         """
         if is_missing(value) or (text := cell_text(value)) in self.no_label:
             return None
-        found = self.exact.get(text) or self.folded.get(text.casefold())
-        if found is None:
-            raise self._unknown(text)
-        return found
-
-    def _unknown(self, text: str) -> LabelError:
+        if found := self.exact.get(text) or self.folded.get(text.casefold()):
+            return found
         close = difflib.get_close_matches(text, self.exact, n=1)
         hint = f". Did you mean '{close[0]}'?" if close else ""
         aliases = [name for name in self.exact if name not in self.classes]
@@ -137,7 +121,7 @@ class LabelReader:
             f"data.label_aliases={{{name}: CLASS}} says what else a file calls them",
             "data.columns.label=NAME names their column",
         )
-        return LabelError(f"unknown {self.column} '{text}'{hint}", fix)
+        raise LabelError(f"unknown {self.column} '{text}'{hint}", fix)
 
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
