@@ -9,8 +9,7 @@ one whole context.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,8 @@ from heron.data.features import (
 from heron.tasks.text_features import second_start
 
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
-_NOWHERE = (-1, -1)
-_NO_FIT = -1
 _SPACES = np.asarray([code for code in range(0x3100) if chr(code).isspace()], dtype=np.uint32)
+TokenSpan = tuple[int, int]  # first and last token of a context, both inclusive
 _JOINER = "\u200d"  # joins the parts of an emoji; some tokenizers drop it
 
 
@@ -70,7 +68,7 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
     return split.features(options)
 
 
-def token_span(chars_L2: np.ndarray, span: Span) -> tuple[int, int] | None:
+def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
     """Find the first and the last token (inclusive) that overlap a span; None if none does.
 
     Args:
@@ -131,48 +129,6 @@ def _is_mark(character: str) -> bool:
     return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """The context in an encoded question.
-
-    Args:
-        begin, end: its tokens in the encoding.
-        chars_N2: see `token_chars`.
-        room: number of its tokens that fit into a sequence with the question.
-    """
-
-    begin: int
-    end: int
-    chars_N2: np.ndarray
-    room: int
-
-    @classmethod
-    def of(cls, example: Example, encoding: Any, max_length: int) -> _Context:
-        sources = encoding.sequence_ids
-        length = sources.count(1)  # a text without a known character has no tokens
-        begin = sources.index(1) if length else len(sources)
-        offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
-        return cls(begin, begin + length, chars_N2, max_length - len(sources) + length)
-
-    def windows(self, options: FeatureOptions) -> Iterator[tuple[int, int]]:
-        """Cut the context into windows as the tokenizer would: first token, end exclusive."""
-        length, step = self.end - self.begin, self.room
-        if options.overflow == "windows":
-            step -= options.stride
-        start = 0
-        while True:
-            yield start, min(start + self.room, length)
-            if start + self.room >= length or options.overflow != "windows":
-                return
-            start += step
-
-    def lacks_room(self, options: FeatureOptions) -> bool:
-        """Tell whether windows would contain no new token."""
-        shared = options.stride if options.overflow == "windows" else 0
-        return self.end - self.begin > self.room and self.room <= shared
-
-
 class _Split:
     """Collects the sequences and rows of a split."""
 
@@ -189,47 +145,40 @@ class _Split:
 
     def add(self, example: Example, encoding: Any, options: FeatureOptions) -> None:
         """Add the windows of one question, or the problem with it."""
-        context = _Context.of(example, encoding, options.max_length)
-        if context.lacks_room(options):
-            self.refused.append(_no_room(example, context, encoding, options))
+        sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
+        length = sources.count(1)  # a text without a known character has no tokens
+        begin = sources.index(1) if length else len(sources)
+        offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
+        room = options.max_length - len(sources) + length
+        step = room - (options.stride if options.overflow == "windows" else 0)
+        if length > room and step <= 0:
+            self.refused.append(_no_room(example, sources.count(0), options))
             return
-        windows = list(context.windows(options))
-        golds = [token_span(context.chars_N2, span) for span in example.spans]
-        chosen = [_gold_inside(golds, window) for window in windows]
-        fit = _fit(example, golds, chosen, context)
+        # As the tokenizer would cut the context: first token, end exclusive.
+        more = options.overflow == "windows" and length > room
+        starts = range(0, length - room + step, step) if more else [0]
+        windows = [(start, min(start + room, length)) for start in starts]
+        golds = [token_span(chars_N2, span) for span in example.spans]
+        chosen = [_gold_inside(golds, *window) for window in windows]
+        fit = _fit(example, golds, {place for place in chosen if place is not None}, chars_N2)
         if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
             self.refused.append(_no_answer_left(example, FITS[fit], options))
             return
         self.kept.append(example)
         self.fits.append(fit)
         self.first.append(len(self.sequences))
-        self.truncated.append(windows[-1][1] < context.end - context.begin)
-        found = [golds[place] if place is not None else None for place in chosen]
-        self._add_windows(example, encoding, context, windows, found)
-
-    def _add_windows(
-        self,
-        example: Example,
-        encoding: Any,
-        context: _Context,
-        windows: Sequence[tuple[int, int]],
-        found: Sequence[tuple[int, int] | None],
-    ) -> None:
-        ids, second = encoding.ids, second_start(encoding)
-        for (start, end), gold in zip(windows, found, strict=True):
-            begin = context.begin
-            sequence = ids[:begin] + ids[begin + start : begin + end] + ids[context.end :]
+        self.truncated.append(windows[-1][1] < length)
+        for (start, end), place in zip(windows, chosen, strict=True):
+            sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
             chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
-            chars_L2[begin : begin + end - start] = context.chars_N2[start:end]
+            chars_L2[begin : begin + end - start] = chars_N2[start:end]
             self.sequences.append(token_ids(sequence))
             self.second.append(second)
             self.chars.append(chars_L2)
-            if example.label is None:
-                self.answers.append(_NOWHERE)
-            elif gold is None:
-                self.answers.append((0, 0))
-            else:
-                self.answers.append((begin + gold[0] - start, begin + gold[1] - start))
+            gold = None if place is None else golds[place]
+            answer = (0, 0) if gold is None else (begin + gold[0] - start, begin + gold[1] - start)
+            self.answers.append((-1, -1) if example.label is None else answer)
 
     def features(self, options: FeatureOptions) -> Features:
         tokens_T, offsets_S = flatten(self.sequences)
@@ -251,38 +200,26 @@ class _Split:
         )
 
 
-def _gold_inside(golds: Sequence[tuple[int, int] | None], window: tuple[int, int]) -> int | None:
+def _gold_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> int | None:
     """Find the first answer that lies completely in a window; both in tokens of the context."""
-    for place, gold in enumerate(golds):
-        if gold is not None and window[0] <= gold[0] and gold[1] < window[1]:
-            return place
-    return None
+    inside = (n for n, gold in enumerate(golds) if gold and start <= gold[0] and gold[1] < end)
+    return next(inside, None)
 
 
 def _fit(
-    example: Example,
-    golds: Sequence[tuple[int, int] | None],
-    chosen: Sequence[int | None],
-    context: _Context,
+    example: Example, golds: Sequence[TokenSpan | None], used: set[int], chars_N2: np.ndarray
 ) -> int:
     """Return the index into `FITS` of the answers in the windows; see `Features.fits_R`."""
     if not example.spans:
-        return _NO_FIT
-    used = {place for place in chosen if place is not None}
+        return -1
     if not used:
         return FITS.index(TOKENLESS if all(gold is None for gold in golds) else CUT)
-    held = {place: golds[place] for place in used}
-    exact = all(
-        gold is not None and char_span(context.chars_N2, *gold) == example.spans[place]
-        for place, gold in held.items()
-    )
+    held = ((place, golds[place]) for place in used)
+    exact = all(gold and char_span(chars_N2, *gold) == example.spans[n] for n, gold in held)
     return FITS.index(EXACT if exact else INEXACT)
 
 
-def _no_room(
-    example: Example, context: _Context, encoding: Any, options: FeatureOptions
-) -> Problem:
-    question = encoding.sequence_ids.count(0)
+def _no_room(example: Example, question: int, options: FeatureOptions) -> Problem:
     also, fix = "", ["a larger encoder.max_length allows more"]
     if options.overflow == "windows":
         also = f", after the {options.stride} that windows share,"
@@ -296,15 +233,15 @@ def _no_room(
 
 
 def _no_answer_left(example: Example, fit: str, options: FeatureOptions) -> Problem:
-    drop = "data.on_cut=drop leaves such questions out of training"
+    fixes: tuple[str, ...] = ()
     if fit == TOKENLESS:
         what = "its answer's characters map to no token of this tokenizer"
-        return Problem(example.guid, what, drop)
-    if options.overflow == "windows":
-        what = (
-            f"its answer is longer than a window of {options.max_length} tokens can be sure to hold"
-        )
-        return Problem(example.guid, what, ("raise encoder.max_length or encoder.stride", drop))
-    what = f"its answer lies behind the first {options.max_length} tokens and is cut"
-    fix = ("encoder.overflow=windows reads on", "encoder.max_length allows more", drop)
-    return Problem(example.guid, what, fix)
+    elif options.overflow == "windows":
+        most = f"a window of {options.max_length} tokens"
+        what = f"its answer is longer than {most} can be sure to hold"
+        fixes = ("raise encoder.max_length or encoder.stride",)
+    else:
+        what = f"its answer lies behind the first {options.max_length} tokens and is cut"
+        fixes = ("encoder.overflow=windows reads on", "encoder.max_length allows more")
+    drop = "data.on_cut=drop leaves such questions out of training"
+    return Problem(example.guid, what, (*fixes, drop) if fixes else drop)
