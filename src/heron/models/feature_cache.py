@@ -43,20 +43,13 @@ _WITHOUT_EFFECT = (
 )
 
 
-def is_cacheable(config: Config) -> bool:
-    """Tell whether a run may train on stored vectors."""
-    head = config.head
-    pools_once = not head.both_ways and head.pooling != "tokens"
-    return config.encoder.freeze == "all" and config.encoder.cache and pools_once
-
-
 def load_vectors(
     config: Config, data: DataModule, build: Callable[[], tuple[Encoder, Any]]
 ) -> dict[str, np.ndarray]:
     """Open the pooled vectors of every split, after encoding splits that no run has encoded yet.
 
     Args:
-        config: the run's configuration; `is_cacheable`.
+        config: the run's configuration.
         data: its splits.
         build: makes encoder and head (for its pooling); called at most once, where needed.
 

@@ -12,7 +12,6 @@ from heron.base.errors import ConfigError
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
-from heron.models.feature_cache import StoredEncoder, is_cacheable, load_vectors
 from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.task import task_of
@@ -21,8 +20,12 @@ from heron.training.export import load_head
 
 def with_stored_vectors(config: Config, data: DataModule) -> DataModule:
     """Give batches the vectors of a frozen encoder, computed here unless they are stored."""
-    if not is_cacheable(config):
+    head = config.head
+    pools_once = not head.both_ways and head.pooling != "tokens"
+    if not (config.encoder.freeze == "all" and config.encoder.cache and pools_once):
         return data
+    from heron.models.feature_cache import load_vectors  # start-up time: frozen encoders only
+
     return data.with_vectors(load_vectors(config, data, lambda: _build_models(config, data)))
 
 
@@ -34,6 +37,8 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     classes = len(config.data.label_order)
     encoder: Encoder
     if data.vectors:
+        from heron.models.feature_cache import StoredEncoder  # start-up time, as above
+
         encoder = StoredEncoder.of(config.head, data.vectors)
         head = build_head(config, encoder.width, classes)
     else:

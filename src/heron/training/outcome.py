@@ -19,7 +19,6 @@ from heron.data.datamodule import DataModule
 from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
-from heron.models.feature_cache import StoredEncoder
 from heron.tasks.base import KeptParts, Predictions, TaskModule
 from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
@@ -101,7 +100,7 @@ def _score(
 
 def _export(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> None:
     encoder: Encoder | None = module.encoder
-    if isinstance(encoder, StoredEncoder):
+    if data.vectors:  # there is no encoder in memory
         known = config.encoder.name != "scratch" and len(data.tokenizer) == data.known_tokens
         # Weights that the seed has drawn cannot be downloaded again: they are exported.
         encoder = None if known else build_encoder(config, data.tokenizer)
