@@ -1,7 +1,6 @@
 """Memory-mapped arrays on disk, keyed by content; damaged ones are built again.
 
-One folder per key: `<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and their
-hashes in `checksums.json`. If two processes need the same key at once, one waits for the other.
+`<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and their hashes.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.files import atomic_folder, damaged_files, locked, read_json, write_json
+from heron.base.files import read_json, stored_folder, write_json
 
 Arrays = dict[str, np.ndarray]
 
@@ -23,22 +22,21 @@ def load_or_build(
     """Open the arrays stored under `key`, building and storing them first where needed.
 
     Args:
-        cache: the cache folder.
-        kind: its sub-folder, such as `features`.
+        cache: the cache folder; `kind`, such as `features`, is a folder in it.
         key: hexadecimal fingerprint of everything that decides the arrays.
         build: makes the arrays, and what else to keep as JSON; one process at a time calls it.
 
     Returns:
         The arrays, memory-mapped and read-only, and the rest.
     """
-    folder = cache / kind / key[:32]
-    with locked(folder.with_suffix(".lock")):
-        if damaged_files(folder) != []:
-            with atomic_folder(folder) as temporary:
-                arrays, rest = build()
-                for name, array in arrays.items():
-                    np.save(temporary / f"{name}.npy", array)
-                write_json(temporary / "meta.json", {"arrays": list(arrays), "rest": rest})
+
+    def store(folder: Path) -> None:
+        arrays, rest = build()
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        write_json(folder / "meta.json", {"arrays": list(arrays), "rest": rest})
+
+    folder = stored_folder(cache / kind / key[:32], store)
     meta = read_json(folder / "meta.json")
     opened = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in meta["arrays"]}
     return opened, meta["rest"]

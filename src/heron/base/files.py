@@ -11,7 +11,7 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -110,6 +110,15 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         _name(error, folder)
         raise
+
+
+def stored_folder(folder: Path, build: Callable[[Path], None]) -> Path:
+    """Fill a folder by `build` unless it is there, undamaged; other processes wait meanwhile."""
+    with locked(folder.with_suffix(".lock")):
+        if damaged_files(folder) != []:
+            with atomic_folder(folder) as temporary:
+                build(temporary)
+    return folder
 
 
 def seal(folder: Path) -> None:

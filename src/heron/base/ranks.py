@@ -28,11 +28,9 @@ PATIENCE = timedelta(days=7)
 
 @dataclass
 class _Place:
-    """This process's rank; `talk` is the process group for Python values."""
-
     rank: int = 0
     ranks: int = 1
-    talk: Any = None
+    talk: Any = None  # the process group for Python values
 
 
 # A module global, because a process joins the others once, in `join`, and has one rank.
@@ -128,8 +126,3 @@ def first_alone() -> Iterator[None]:
     yield
     if is_first():
         from_first(None)
-
-
-def wait() -> None:
-    """Wait until every rank has called this."""
-    gather(None)

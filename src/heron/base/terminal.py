@@ -26,14 +26,9 @@ _said: set[str] = set()
 
 def say(what: str, about: str | None = None, who: str = "heron train") -> None:
     """Print a warning of the command `who`, unless one `about` the same was printed before."""
-    if not has_said(about or what) and ranks.is_first():
+    if (about or what) not in _said and ranks.is_first():
         print(f"{who}: warning: {redact(what)}", file=sys.stderr, flush=True)
     _said.add(about or what)
-
-
-def has_said(about: str) -> bool:
-    """Tell whether this command, or another job of its sweep, has printed a warning."""
-    return about in _said
 
 
 def said() -> set[str]:

@@ -41,14 +41,9 @@ def plan_epoch(
 ) -> list[np.ndarray]:
     """Plan one training epoch; every unit is in exactly as many batches as it has copies.
 
-    Args:
-        units, batching: see `plan_pass`.
-        seed: the run's seed.
-        epoch: from 0; each epoch has its own order.
-        copies_U: how often each unit is seen in an epoch; None for once.
-
     Returns:
-        Batches of unit indices, int64; the same arguments give the same plan on any machine.
+        Batches of unit indices, int64; the same arguments give the same plan on any machine. Each
+        epoch (from 0) has its own order.
     """
     drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))

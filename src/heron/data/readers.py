@@ -24,15 +24,11 @@ UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A data set as a run sees it.
+    """A data set as a run sees it."""
 
-    Args:
-        examples: `train`, `validation` and `test`, as far as the data set has them.
-        dropped: number of rows left out by split and reason, without zeros: `unlabelled` (in the
-            file's split, before carving), `duplicate`, and those of the task's own options.
-    """
-
-    examples: dict[str, list[Example]]
+    examples: dict[str, list[Example]]  # train, validation, test, as far as it has them
+    # Rows left out by split and reason, without zeros: `unlabelled` (in the file's split, before
+    # carving), `duplicate`, and those of the task's own options.
     dropped: dict[str, dict[str, int]]
 
 
@@ -130,8 +126,7 @@ def _check_counts(split: str, path: Path, rows: Rows, config: DataConfig) -> lis
 def data_set(config: Config, name: str) -> DataConfig:
     """Find a data set by name: the run's own (with its overrides), a stage's, or any other.
 
-    Raises:
-        ConfigError: no such data set, or one with other classes or for another task.
+    A ConfigError where there is none, or one with other classes or for another task.
     """
     for known in (config.data, *config.others.values()):
         if name == known.name:

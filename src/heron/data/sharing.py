@@ -24,12 +24,6 @@ class SharingCollator:
 
     All processes must have the same number of batches. A share without a unit therefore gets a
     stand-in: a unit without labels that passes through the model and counts nowhere.
-
-    Args:
-        collate: makes the batch of any units.
-        classes: C.
-        rank: this process, from 0.
-        ranks: number of processes.
     """
 
     def __init__(self, collate: Collator, classes: int, rank: int, ranks: int):

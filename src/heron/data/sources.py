@@ -82,7 +82,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
         from heron.data.download import fetch  # start-up time: most runs have their files
 
         if missing := fetch(sources, downloads):
-            problems += missing + _advice(config)
+            problems += [*missing, *_advice(config)]
     if problems:
         raise DataError(problems)
     return {
@@ -143,10 +143,23 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
         "class_weights": None,
         "premise_sentences": tuple(config.generator.premise_sentences),
     }
+    weights = config.generator.class_weights
     try:
         settings = chronicle.ChronicleConfig(**options)
-        weights = _weights(config, settings.labels, settings.labels_key)
-        settings = replace(settings, class_weights=weights)
+        labels, key = settings.labels, settings.labels_key  # no labels: its rows have none
+        order = config.label_order or list(labels)
+        if labels and sorted(order) != sorted(labels):
+            raise ConfigError(
+                f"data.label_order={order}: data.task={config.task} with data.generator.{key}="
+                f"{getattr(config.generator, key)} generates {', '.join(labels)}"
+            )
+        if weights and len(weights) != len(order):
+            raise ConfigError(
+                f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
+            )
+        if weights:  # from the data set's order of classes to the generator's
+            named = dict(zip(order, weights, strict=True))
+            settings = replace(settings, class_weights=tuple(named[label] for label in labels))
     except chronicle.SettingsError as error:
         raise ConfigError(str(error)) from None
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
@@ -158,28 +171,3 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
             chronicle.write(settings, folder, atomic_open)
             seal(folder)
     return paths
-
-
-def _weights(
-    config: DataConfig, labels: tuple[str, ...], decided_by: str
-) -> tuple[float, ...] | None:
-    """Reorder the class weights from the data set's order of classes to the generator's `labels`.
-
-    `labels` is empty where the rows have none; `decided_by` is the setting that decides them.
-    """
-    assert config.generator is not None
-    order = config.label_order or list(labels)
-    if labels and sorted(order) != sorted(labels):
-        raise ConfigError(
-            f"data.label_order={order}: data.task={config.task} with data.generator.{decided_by}="
-            f"{getattr(config.generator, decided_by)} generates {', '.join(labels)}"
-        )
-    weights = config.generator.class_weights
-    if not weights:
-        return None
-    if len(weights) != len(order):
-        raise ConfigError(
-            f"data.generator.class_weights={weights}: one number for each of {', '.join(order)}"
-        )
-    named = dict(zip(order, weights, strict=True))
-    return tuple(named[label] for label in labels)

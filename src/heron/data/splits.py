@@ -86,14 +86,9 @@ def apply_duplicates(
 ) -> dict[str, list[Example]]:
     """Keep, mark or drop the rows that other splits hold too.
 
-    Args:
-        splits: examples by split.
-        policy: `keep`; `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of
-            one in another split, test before validation before train; `drop` removes train's
-            copies of validation and test rows, and validation's of test rows.
-
-    Returns:
-        The splits, rows in their given order. Repeats inside one split are never touched.
+    `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one in another split,
+    test before validation before train; `drop` removes train's copies of validation and test rows,
+    and validation's of test rows. Repeats inside one split are never touched.
 
     Raises:
         DataError: nothing would be left of a split.

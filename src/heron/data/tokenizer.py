@@ -9,7 +9,7 @@ from typing import Any
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from heron.base.errors import ConfigError
-from heron.base.files import atomic_folder, damaged_files, fingerprint, locked
+from heron.base.files import fingerprint, stored_folder
 from heron.config.schema import EncoderConfig
 from heron.data.hub import loading, origin
 
@@ -42,43 +42,38 @@ def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
     if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
-        _end_texts(tokenizer)
+        from tokenizers.processors import TemplateProcessing  # start-up time
+
+        # A decoder's: each text gets an end token.
+        # Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
+        end = str(tokenizer.eos_token)
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single=f"$A {end}",
+            pair=f"$A {end} $B {end}",
+            special_tokens=[(end, int(tokenizer.eos_token_id))],
+        )
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = end
     return tokenizer
-
-
-def _end_texts(tokenizer: PreTrainedTokenizerFast) -> None:
-    """Make a decoder's tokenizer add an end token after each text.
-
-    Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
-    """
-    from tokenizers.processors import TemplateProcessing  # start-up time
-
-    end = str(tokenizer.eos_token)
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single=f"$A {end}",
-        pair=f"$A {end} $B {end}",
-        special_tokens=[(end, int(tokenizer.eos_token_id))],
-    )
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = end
 
 
 def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokenizerFast:
     """Train a WordPiece tokenizer, or load it from the cache."""
-    folder = cache / "tokenizers" / fingerprint("wordpiece-3", vocabulary, texts)[:32]
-    with locked(folder.with_suffix(".lock")):
-        if damaged_files(folder) != []:
-            tokenizer = PreTrainedTokenizerFast(
-                tokenizer_object=_train_wordpiece(texts, vocabulary),
-                pad_token="[PAD]",
-                unk_token="[UNK]",
-                cls_token="[CLS]",
-                sep_token="[SEP]",
-                mask_token="[MASK]",
-                model_input_names=["input_ids", "attention_mask"],
-            )
-            with atomic_folder(folder) as temporary:
-                tokenizer.save_pretrained(temporary)
+
+    def train(folder: Path) -> None:
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=_train_wordpiece(texts, vocabulary),
+            pad_token="[PAD]",
+            unk_token="[UNK]",
+            cls_token="[CLS]",
+            sep_token="[SEP]",
+            mask_token="[MASK]",
+            model_input_names=["input_ids", "attention_mask"],
+        )
+        tokenizer.save_pretrained(folder)
+
+    key = fingerprint("wordpiece-3", vocabulary, texts)[:32]
+    folder = stored_folder(cache / "tokenizers" / key, train)
     loaded: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(folder)
     return loaded
 

@@ -1,7 +1,4 @@
-"""Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`.
-
-Every row is checked; problems are reported together.
-"""
+"""Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`."""
 
 from __future__ import annotations
 
@@ -57,14 +54,10 @@ def read_parts(
 ) -> Iterator[Rows]:
     """Read texts without labels, some rows at a time, like `read_rows(..., "ignored", "report")`.
 
-    Of earlier rows only the file's own ids stay in memory, to find repeated ones.
-
-    Args:
-        path, config, data_dir, cache_dir: as for `read_rows`. JSON is in memory as a whole.
-        size: rows at most in each part.
+    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole.
 
     Yields:
-        At least one part; some may have no examples.
+        At least one part, of at most `size` rows; some may have no examples.
 
     Raises:
         DataError: before the first part, the file cannot be read or lacks a column; after the

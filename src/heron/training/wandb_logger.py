@@ -23,7 +23,7 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder
 from heron.base.secrets import redacted
 from heron.base.tables import read_table
-from heron.base.terminal import has_said, say
+from heron.base.terminal import said, say
 from heron.config.schema import Config
 from heron.metrics.names import is_minimised
 
@@ -106,7 +106,7 @@ def _open(config: Config, folder: RunFolder) -> Any:
         **identity(config, folder, first_run),
     }
     unreachable = f"W&B cannot be reached for {config.logger.project}"
-    mode = "offline" if has_said(unreachable) else config.logger.mode
+    mode = "offline" if unreachable in said() else config.logger.mode
     try:
         run = wandb.init(mode=mode, **words)  # type: ignore[arg-type]
     except wandb.Error as error:

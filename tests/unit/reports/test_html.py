@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heron.base.pages import highlight
+from heron.base.cards import highlight
 from heron.commands.report import write_report
 from heron.languages.hebrew import HEBREW as HEBREW_LANGUAGE
 

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from heron.base.cards import cards_page
 from heron.base.cells import Cell, Table
 from heron.base.errors import DataError, Problem
-from heron.base.pages import cards_page, clean_text
+from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Span

@@ -12,9 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from heron.base.cards import cards_page, cut_text, fit_length
 from heron.base.cells import Cell, Interval, with_synthetic
 from heron.base.errors import DataError, Problem
-from heron.base.pages import cards_page, clean_text, cut_text, fit_length
+from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN, QUIET
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.languages.spelling import KEPT_APART, Spell, are_variants, around_difference, speller

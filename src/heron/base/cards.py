@@ -1,0 +1,84 @@
+"""Pages of texts: cards, highlighted markers, and texts that are cut to fit a page."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from heron.base.cells import SYNTHETIC
+from heron.base.pages import clean_text, escape_json, render
+
+SHORTEST = 40  # characters; a text cut to less says nothing
+
+
+def highlight(text: str, markers: Sequence[str]) -> Markup:
+    """Escape a text and highlight its markers (start 1, end 1, ...) and what they enclose."""
+    if not markers:
+        return escape(text)
+    opening = set(markers[::2])
+    parts: list[str] = []
+    depth = 0
+    for part in re.split("(" + "|".join(map(re.escape, markers)) + ")", text):
+        shown = escape(part)
+        if part in opening:
+            parts.append(Markup('<mark><bdi class="marker">{}</bdi>').format(shown))
+            depth += 1
+        elif part in markers:
+            # A closing marker without its partner must not close an element that is not open.
+            close = Markup("</mark>") if depth else Markup("")
+            parts.append(Markup('<bdi class="marker">{}</bdi>{}').format(shown, close))
+            depth = max(depth - 1, 0)
+        else:
+            parts.append(shown)
+    return Markup("").join([*parts, *[Markup("</mark>")] * depth])
+
+
+def cards_page(
+    template: str, title: str, synthetic: bool, content: Mapping[str, Any], **values: Any
+) -> str:
+    """Build a page that shows each row of a split as a card, and says if texts are synthetic.
+
+    Args:
+        template: extends `cards.html.j2`.
+        title: names the run and the split.
+        synthetic: whether the texts are generated.
+        content: shown by the page's script, in JSON's types.
+        values: of the template.
+    """
+    banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
+    return render(template, title=title, synthetic=banner, data=data, **values)
+
+
+def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
+    """Find the length (at most `most` characters) to which texts must be cut to fit `room` bytes.
+
+    None if they need no cut.
+    """
+    texts = list(texts)
+    lengths = np.array([len(text) for text in texts], np.int64)
+    longest = int(lengths.max(initial=0))
+    stored = _stored(texts, None)
+    if longest <= most and stored <= room:
+        return None
+    width = stored / max(int(lengths.sum()), 1)  # bytes a character, on average
+    sizes = range(1, min(longest, most) + 1)
+    low = bisect_right(sizes, float(room), key=lambda cut: np.minimum(lengths, cut).sum() * width)
+    # The average is wrong if long texts are in another alphabet than short ones.
+    while low >= SHORTEST and _stored(texts, low) > room:
+        low = int(0.95 * low)
+    return low
+
+
+def _stored(texts: Iterable[str], longest: int | None) -> int:
+    """Count the bytes that texts take in the page."""
+    return len(escape_json([clean_text(cut_text(text, longest)) for text in texts]).encode())
+
+
+def cut_text(text: str, longest: int | None) -> str:
+    """Cut a text after `longest` characters, the last of them an ellipsis; None keeps it whole."""
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
