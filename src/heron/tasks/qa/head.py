@@ -90,7 +90,6 @@ def borders(batch: Batch) -> Tensor:
 
 def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     """Average the scores of several heads for every span of the same windows."""
-    n = len(several)
     start_BL = torch.stack([each.start_BL for each in several]).mean(dim=0)
     end_BL = torch.stack([each.end_BL for each in several]).mean(dim=0)
     u = [each.pair_start_BLH for each in several if each.pair_start_BLH is not None]
@@ -98,7 +97,7 @@ def mean_logits(several: Sequence[SpanLogits]) -> SpanLogits:
     if not u:
         return SpanLogits(start_BL, end_BL)
     # The inner product of concatenated factors is the sum of the inner products.
-    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / n, torch.cat(v, dim=2))
+    return SpanLogits(start_BL, end_BL, torch.cat(u, dim=2) / len(several), torch.cat(v, dim=2))
 
 
 class SpanHead(nn.Module):
@@ -178,14 +177,7 @@ class Candidates:
     none_B: Tensor
     total_B: Tensor
 
-    def without_windows(self) -> Candidates:
-        """Keep no window."""
-        return Candidates(self.scores_BN[:0], self.spans_BN2[:0], self.none_B[:0], self.total_B[:0])
-
-    def to(self, device: torch.device | str) -> Candidates:
-        """Copy every tensor to a device, without gradients."""
-        moved: Candidates = copied(self, device)
-        return moved
+    to = copied
 
 
 def best_spans(logits: SpanLogits, longest: int, n_best: int) -> Candidates:

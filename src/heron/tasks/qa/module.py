@@ -5,8 +5,8 @@ Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -39,7 +39,7 @@ class SpanOutput:
         rows_R: index of each row in its `Features`, int64.
         owners_B: the row of each window, int64 from 0 to R - 1.
         observed_R3: see `ExtractionModule.observe`; None without a loss.
-        candidates: the best spans of each window; None in training.
+        candidates: the best spans of each window; None in training, and without rows.
     """
 
     loss: Tensor | None
@@ -49,34 +49,7 @@ class SpanOutput:
     observed_R3: Tensor | None = None
     candidates: Candidates | None = None
 
-    def to(self, device: torch.device | str) -> SpanOutput:
-        """Copy every tensor to a device, without gradients; Lightning calls this."""
-        moved: SpanOutput = copied(self, device)
-        return moved
-
-    def without_rows(self) -> SpanOutput:
-        """Keep the loss only, for a batch whose rows are placeholders."""
-        return replace(
-            self,
-            labels_R=self.labels_R[:0],
-            rows_R=self.rows_R[:0],
-            owners_B=self.owners_B[:0],
-            observed_R3=None if self.observed_R3 is None else self.observed_R3[:0],
-            candidates=None if self.candidates is None else self.candidates.without_windows(),
-        )
-
-
-def _mean_over_windows(loss_B: Tensor, batch: Batch) -> Tensor:
-    """Average the windows' losses.
-
-    For a batch that is divided among processes, the sum over this process's windows is divided by
-    the number of windows of the whole batch, and multiplied by the number of processes, because
-    they average their gradients.
-    """
-    if batch.whole_sequences is None:
-        return loss_B.mean()
-    counted = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_sequences
-    return loss_B.sum() * counted
+    to = copied
 
 
 class ExtractionModule(TaskModule):
@@ -100,23 +73,22 @@ class ExtractionModule(TaskModule):
 
     def output(self, logits: SpanLogits, batch: Batch) -> SpanOutput:
         """Compute the loss, the mean over the windows; in evaluation, find the candidates."""
+        rows, windows = (0, 0) if batch.is_stand_in else (len(batch), len(batch.owners_B))
         loss, observed_R3, candidates = None, None, None
         if batch.answers_B2 is not None and bool((batch.answers_B2 >= 0).all()):
             log_p_B, loss_B = self._likelihood(logits, batch)
-            loss = _mean_over_windows(loss_B, batch)
+            if batch.whole_sequences is None:
+                loss = loss_B.mean()
+            else:  # times the number of processes, because they average their gradients
+                counted = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_sequences
+                loss = loss_B.sum() * counted
             with torch.no_grad():
-                observed_R3 = self._observed(logits, log_p_B, batch)
-        if not self.training:
+                observed_R3 = self._observed(logits, log_p_B, batch)[:rows]
+        if not self.training and rows:
             task = self.config.task
             candidates = best_spans(logits, task.max_answer_tokens, task.n_best)
-        output = SpanOutput(
-            loss, batch.labels_R, batch.rows_R, batch.owners_B, observed_R3, candidates
-        )
-        return output.without_rows() if batch.is_stand_in else output
-
-    def step(self, batch: Batch) -> SpanOutput:
-        """Run one batch forward."""
-        return self.output(self.logits(batch), batch)
+        labels_R, rows_R = batch.labels_R[:rows], batch.rows_R[:rows]
+        return SpanOutput(loss, labels_R, rows_R, batch.owners_B[:windows], observed_R3, candidates)
 
     def observe(self, output: Output) -> Tensor:
         """List what the recorder stores for each question; see `TaskModule.observe`.
@@ -140,7 +112,13 @@ class ExtractionModule(TaskModule):
             start_BL, end_BL = logits.start_BL.log_softmax(1), logits.end_BL.log_softmax(1)
             first_B1, last_B1 = first_B[:, None], last_B[:, None]
             log_p_B = (start_BL.gather(1, first_B1) + end_BL.gather(1, last_B1))[:, 0]
-            spread_B = (self._mean(start_BL, batch) + self._mean(end_BL, batch)) / 2
+            # Over the tokens where an answer can begin or end.
+            allowed_BL = borders(batch)
+            means_B = [
+                side_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
+                for side_BL in (start_BL, end_BL)
+            ]
+            spread_B = (means_B[0] + means_B[1]) / 2
             loss_B = -(1 - smoothing) * log_p_B / 2 - smoothing * spread_B
             return log_p_B, loss_B
         # A softmax over all pairs of a start and an end, and "not here".
@@ -154,12 +132,6 @@ class ExtractionModule(TaskModule):
         spread_B = log_all_BX.sum(dim=1) / real_BX.sum(dim=1)
         return log_p_B, -(1 - smoothing) * log_p_B - smoothing * spread_B
 
-    @staticmethod
-    def _mean(log_p_BL: Tensor, batch: Batch) -> Tensor:
-        """Average log probabilities over the tokens where an answer can begin or end."""
-        allowed_BL = borders(batch)
-        return log_p_BL.masked_fill(~allowed_BL, 0.0).sum(dim=1) / allowed_BL.sum(dim=1)
-
     def _observed(self, logits: SpanLogits, log_p_B: Tensor, batch: Batch) -> Tensor:
         """Compute the values of `observe`."""
         assert batch.answers_B2 is not None
@@ -172,11 +144,14 @@ class ExtractionModule(TaskModule):
         band_BLW[windows_B, first_B[can_be_given_B], width_B[can_be_given_B]] = 2 * NEVER
         other_B = band_BLW.flatten(1).amax(dim=1)
         counts_R = torch.bincount(batch.owners_B, minlength=len(batch)).tolist()
-        p_R = torch.stack([part.exp().mean() for part in log_p_B.split(counts_R)])
-        gold_R = torch.stack([part.amax() for part in gold_B.split(counts_R)])
-        other_R = torch.stack([part.amax() for part in other_B.split(counts_R)])
-        none_R = torch.stack([part.amin() for part in logits.none_B.split(counts_R)])
-        can_R = torch.stack([part.any() for part in can_be_given_B.split(counts_R)])
+
+        def over_windows(reduce: Callable[[Tensor], Tensor], values_B: Tensor) -> Tensor:
+            return torch.stack([reduce(part) for part in values_B.split(counts_R)])
+
+        p_R = over_windows(torch.mean, log_p_B.exp())
+        gold_R, other_R = over_windows(torch.amax, gold_B), over_windows(torch.amax, other_B)
+        none_R = over_windows(torch.amin, logits.none_B)
+        can_R = over_windows(torch.any, can_be_given_B)
         answerable_R = torch.isfinite(gold_R)
         if self.predicts_none:
             other_R = torch.where(answerable_R, torch.maximum(other_R, none_R), other_R)
@@ -196,7 +171,7 @@ class ExtractionModule(TaskModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Collect the batch's output; scores are computed once, over the whole split."""
-        output = self.step(batch)
+        output: Any = self.step(batch)
         self.validated.append(output.to("cpu"))
         if output.loss is not None:
             size = batch.whole_sequences or len(output.owners_B)

@@ -6,7 +6,7 @@ Shape suffixes: R rows (questions), B windows of a batch, N candidates.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -63,17 +63,17 @@ class SpanPredictions:
     threshold: float | None = None
 
     @property
-    def texts(self) -> list[str]:
-        """The predicted answer to each question; empty for "no answer"."""
-        return [answer.text if answer else "" for answer in self.given]
-
-    @property
     def given(self) -> list[Answer | None]:
         """The predicted answer to each question; None for "no answer"."""
         return [
             best[0] if best and (self.threshold is None or none <= self.threshold) else None
             for best, none in zip(self.best, self.none_R, strict=True)
         ]
+
+    @property
+    def texts(self) -> list[str]:
+        """The predicted answer to each question; empty for "no answer"."""
+        return [answer.text if answer else "" for answer in self.given]
 
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
         """See `Predictions`; `intervals=False` omits the intervals."""
@@ -96,15 +96,17 @@ class SpanPredictions:
         """See `Predictions`."""
         by_guid = {example.guid: example for example in examples}
         asked = [by_guid[guid] for guid in self.guids]
-        gold = [golds[0] if golds else "" for golds in self.golds]
-        known = zip(gold, self.labelled_R, strict=True)
+        known = zip(self.golds, self.labelled_R, strict=True)
+        golds = [(golds[0] if golds else "") if labelled else None for golds, labelled in known]
+        places = self._places()
+        best = places.pop("n_best")
         columns = {
             "guid": self.guids,
-            "gold": [text if labelled else None for text, labelled in known],
+            "gold": golds,
             "prediction": self.texts,
-            **self.places(),
+            **places,
             "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
-            "n_best": self._candidates(),
+            "n_best": best,
             "text_pair": [example.text_pair for example in asked],
             "text": [example.text for example in asked],
         }
@@ -112,32 +114,22 @@ class SpanPredictions:
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: answer, span, candidates (JSON)."""
-        answers = {"guid": self.guids, "answer": self.texts, **self.places()}
-        return {**answers, "n_best": self._candidates()}
+        return {"guid": self.guids, "answer": self.texts, **self._places()}
 
-    def _candidates(self) -> list[str]:
-        return [
-            json.dumps([answer._asdict() for answer in best], ensure_ascii=False)
-            for best in self.best
-        ]
+    def _places(self) -> dict[str, list[Any]]:
+        """Lay out each answer's span, in characters, its probability, and the candidates."""
+        names, given = ("start", "end", "probability"), self.given
+        listed = ([answer._asdict() for answer in best] for best in self.best)
+        return {
+            **{name: [answer and getattr(answer, name) for answer in given] for name in names},
+            "no_answer": self.none_R.tolist(),
+            "n_best": [json.dumps(best, ensure_ascii=False) for best in listed],
+        }
 
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
-        given = self.texts[0] or "(no answer)"
-        return [
-            given,
-            *(f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in self.best[0]),
-        ]
-
-    def places(self) -> dict[str, list[Any]]:
-        """Lay out each answer's span, in characters, and its probability."""
-        given = self.given
-        return {
-            "start": [answer.start if answer else None for answer in given],
-            "end": [answer.end if answer else None for answer in given],
-            "probability": [answer.probability if answer else None for answer in given],
-            "no_answer": self.none_R.tolist(),
-        }
+        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in self.best[0]]
+        return [self.texts[0] or "(no answer)", *best]
 
     def tuned(self) -> SpanPredictions:
         """Choose the threshold with the highest F1 on these rows; of several, the nearest to 0.
@@ -172,38 +164,33 @@ def collect_spans(
     best: list[list[Answer]] = [[] for _ in features.guids]
     none_R = np.zeros(len(features), dtype=np.float32)
     for output in outputs:
+        if output.candidates is None:  # without rows
+            continue
         for row, answers, none in _join(output, features, texts, threshold is not None):
             best[row], none_R[row] = answers, none
     config = data.config.data
     language = get_language(config.language)
     change = partial(normalise, language=language, options=config.unicode)
     examples, order_R = in_file_order(data, split)
+    for row, example in zip(order_R, examples, strict=True):
+        if (given := example.side.get(GIVEN)) is not None:
+            # Spans of the text before normalisation.
+            spans = spans_as_given(
+                given, [Span(each.start, each.end) for each in best[row]], change
+            )
+            best[row] = [
+                Answer(given[start:end], start, end, answer.probability)
+                for answer, (start, end) in zip(best[row], spans, strict=True)
+            ]
     return SpanPredictions(
         guids=[example.guid for example in examples],
-        best=[
-            _as_given(best[row], example, change)
-            for row, example in zip(order_R, examples, strict=True)
-        ],
+        best=[best[row] for row in order_R],
         none_R=none_R[order_R],
         golds=[list(example.side.get("answers") or ()) for example in examples],
         labelled_R=np.asarray(features.labels_R)[order_R] != UNLABELLED,
         groups=[example.group or example.text for example in examples],
         threshold=threshold,
     )
-
-
-def _as_given(
-    answers: list[Answer], example: Example, change: Callable[[str], str]
-) -> list[Answer]:
-    """Convert answers to spans of the text before normalisation, if it is known."""
-    given = example.side.get(GIVEN)
-    if given is None:
-        return answers
-    spans = spans_as_given(given, [Span(each.start, each.end) for each in answers], change)
-    return [
-        Answer(given[start:end], start, end, answer.probability)
-        for answer, (start, end) in zip(answers, spans, strict=True)
-    ]
 
 
 def _join(
@@ -231,12 +218,8 @@ def _join(
         normaliser = np.logaddexp.reduce(totals)
         kept = scores_BN[windows] > NEVER / 2
         spans: dict[tuple[int, int], float] = {}
-        for start, end, score in zip(
-            starts_BN[windows][kept].tolist(),
-            ends_BN[windows][kept].tolist(),
-            scores_BN[windows][kept].tolist(),
-            strict=True,
-        ):
+        found_BN = (starts_BN, ends_BN, scores_BN)
+        for start, end, score in zip(*(n[windows][kept].tolist() for n in found_BN), strict=True):
             spans[start, end] = max(score, spans.get((start, end), score))
         ranked = sorted(spans.items(), key=lambda item: (-item[1], item[0]))
         text = texts[features.guids[row]]

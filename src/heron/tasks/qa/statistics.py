@@ -5,11 +5,12 @@ Lengths are in words between white space.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import matplotlib
 import numpy as np
@@ -31,12 +32,10 @@ _TAIL = 0.995  # share of rows with a bar of their own length; the rest shares t
 
 @dataclass(frozen=True, slots=True)
 class SplitStatistics:
-    """One split.
+    """One split: distinct articles (a context without one counts as one) and contexts, questions.
 
     Args:
-        articles: number of distinct articles; a context without an article counts as one.
-        paragraphs: number of distinct contexts.
-        questions, unanswered: number of questions, and of those without a gold answer.
+        unanswered: number of questions without a gold answer.
         question_lengths, answer_lengths: words of each question and each gold answer.
         first_words: number of questions by the cluster of their first word.
         near_words: the same, by the first question word among the first three words.
@@ -54,8 +53,7 @@ class SplitStatistics:
     @property
     def complex(self) -> float | None:
         """Share of questions with more than `SIMPLE` words, a fraction."""
-        long = sum(length > SIMPLE for length in self.question_lengths)
-        return long / self.questions if self.questions else None
+        return _between(self.question_lengths, SIMPLE + 1)
 
 
 class QuestionStatistics(DataStatistics):
@@ -74,18 +72,17 @@ class QuestionStatistics(DataStatistics):
         lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
         title = f"{self.config.name}: {', '.join(shipped.splits)}{lacking}"
         image = lengths_figure(shown, with_synthetic(title, self.config.synthetic))
+        plain = {
+            name: {k: v for k, v in asdict(one).items() if not isinstance(v, list)}
+            | {"complex": one.complex}
+            for name, one in described.items()
+        }  # lengths are in lengths.csv
         return Outcome(
             (size_table(described), length_table(described), *word_tables(described)),
-            {"splits": {name: _counts(one) for name, one in described.items()}},
+            {"splits": plain},
             files={"lengths.csv": length_counts(described), "lengths.png": image},
             title=self.config.name,
         )
-
-
-def _counts(one: SplitStatistics) -> dict[str, Any]:
-    """Lay out a split's statistics for JSON, without the lengths, which are in `lengths.csv`."""
-    counts = {key: value for key, value in asdict(one).items() if not isinstance(value, list)}
-    return counts | {"complex": one.complex}
 
 
 def question_statistics(
@@ -104,6 +101,10 @@ def question_statistics(
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
     questions = [example.text_pair or "" for example in examples]
     answers = [text for example in examples for text in example.side.get("answers") or ()]
+    first, near = (
+        Counter(question_clusters(questions, get_language(language), reach=reach))
+        for reach in (1, 3)
+    )
     return SplitStatistics(
         articles=len({example.group or example.text for example in examples}),
         paragraphs=len({example.text for example in examples}),
@@ -111,14 +112,9 @@ def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
         unanswered=sum(not example.spans for example in examples),
         question_lengths=[len(question.split()) for question in questions],
         answer_lengths=[len(answer.split()) for answer in answers],
-        first_words=_count(questions, language, reach=1),
-        near_words=_count(questions, language, reach=3),
+        first_words={name: first[name] for name in (*CLUSTERS, OTHER)},
+        near_words={name: near[name] for name in (*CLUSTERS, OTHER)},
     )
-
-
-def _count(questions: Sequence[str], language: str, reach: int) -> dict[str, int]:
-    counts = Counter(question_clusters(questions, get_language(language), reach=reach))
-    return {name: counts[name] for name in (*CLUSTERS, OTHER)}
 
 
 def size_table(described: Mapping[str, SplitStatistics]) -> Table:
@@ -154,7 +150,7 @@ def _summary(lengths: Sequence[int]) -> tuple[Cell, ...]:
     return (len(lengths), statistics.fmean(lengths), median, max(lengths))
 
 
-def _between(lengths: Sequence[int], low: int, high: int) -> float | None:
+def _between(lengths: Sequence[int], low: int, high: float = math.inf) -> float | None:
     """Compute the share of lengths from `low` to `high`."""
     return sum(low <= length <= high for length in lengths) / len(lengths) if lengths else None
 
@@ -165,23 +161,20 @@ def word_tables(described: Mapping[str, SplitStatistics]) -> list[Table]:
     Deviates: adds a row for questions without any of these words, so that shares sum to 1. The
     paper's 8 rows sum to .873 of its 221 questions.
     """
-    return [
-        _word_table("Question words: the first word", described, near=False),
-        _word_table("Question words: one of the first three words", described, near=True),
-    ]
-
-
-def _word_table(title: str, described: Mapping[str, SplitStatistics], near: bool) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for cluster in (*CLUSTERS, OTHER):
-        cells: list[Cell] = []
-        for one in described.values():
-            count = (one.near_words if near else one.first_words)[cluster]
-            cells += [count, count / max(one.questions, 1)]
-        rows.append((cluster, *cells))
     columns = [f"{name} {what}" for name in described for what in ("n", "share")]
     note = "Inflections, prepositions written together and synonyms are one cluster."
-    return Table(title, ("question word", *columns), tuple(rows), note)
+    tables = []
+    for which in ("the first word", "one of the first three words"):
+        rows: list[tuple[Cell, ...]] = []
+        for cluster in (*CLUSTERS, OTHER):
+            cells: list[Cell] = []
+            for one in described.values():
+                words = one.first_words if which == "the first word" else one.near_words
+                cells += [words[cluster], words[cluster] / max(one.questions, 1)]
+            rows.append((cluster, *cells))
+        title = f"Question words: {which}"
+        tables.append(Table(title, ("question word", *columns), tuple(rows), note))
+    return tables
 
 
 def length_counts(described: Mapping[str, SplitStatistics]) -> dict[str, list[str | int]]:
