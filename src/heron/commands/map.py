@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.cells import SYNTHETIC, Cell, Table
-from heron.base.errors import ConfigError, DataError, Problem, nearest
+from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
 from heron.base.tables import table_stem, write_table
 from heron.base.terminal import print_tables
@@ -20,12 +19,16 @@ from heron.config.options import DataFolders, parse_options
 from heron.dynamics.cartography import NEVER_LEARNT, difficulty, forgetting
 from heron.dynamics.groups import allenai, class_counts, tercile_partition
 from heron.dynamics.jsonl import export_jsonl
-from heron.reports.map import map_figure, save_figure
-from heron.reports.map_data import Column, MapData, Numbers, Texts, categories, rows_of
-from heron.reports.map_page import map_page
-from heron.reports.map_sources import (
+from heron.reports.map import FORMATS, map_figure, save_figure
+from heron.reports.map_data import (
     SCORE,
+    Column,
+    MapData,
     Mapped,
+    Numbers,
+    Texts,
+    categories,
+    compare_examples,
     find_texts,
     group_names,
     labels_of,
@@ -34,57 +37,44 @@ from heron.reports.map_sources import (
     read_mapped,
     shown_statistics,
 )
+from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
 from heron.results.published import published_groups
 
-FORMATS = ("png", "pdf")
 EXPORTS = (*FORMATS, "jsonl")
 GROUPINGS = ("allenai", "tercile_partition")
+
+Groups = dict[str, NDArray[np.bool_]]
 
 
 @dataclass
 class MapOptions(DataFolders):
-    """Options of `heron map`.
+    """Options of `heron map`."""
 
-    Args:
-        run: a run folder with dynamics, or a folder of other cartography tools' dynamics.
-        other: `with=`: a second run on the same data, to compare.
-        out: where the files go; default `<run>/map`, or `<run>/map-with-<other>`.
-        colour: what colours the figure's points: `correctness`, `label`, `group`, or any statistic
-            or column. The page offers all of them.
-        columns: a table with `guid` and further columns to colour by.
-        burn_out: use this many records, the first ones.
-        include_ci: widen variability by its confidence interval, as the published tool can.
-        format: the figure's formats; `jsonl` adds the records in the layout that other cartography
-            tools read, `training_dynamics/dynamics_epoch_<n>.jsonl`.
-        group: how examples are put into groups: `allenai` (the most of each kind; overlapping) or
-            `tercile_partition` (thirds of difficulty).
-        texts: whether the page holds the texts; `false` for data that must not be passed on.
-        megabytes: largest size of the page; texts are cut to fit.
-    """
-
-    run: Path
+    run: Path  # a run folder with dynamics, or a folder of other cartography tools' dynamics
+    # A second run on the same data, to compare.
     other: Path | None = field(default=None, metadata={"option": "with"})
-    out: Path | None = None
+    out: Path | None = None  # default `<run>/map`, or `<run>/map-with-<other>`
+    # What colours the figure's points: `correctness`, `label`, `group`, or any statistic or column.
     colour: str = "correctness"
-    columns: Path | None = None
-    burn_out: int | None = None
-    include_ci: bool = False
+    columns: Path | None = None  # a table with `guid` and further columns to colour by
+    burn_out: int | None = None  # use this many records, the first ones
+    include_ci: bool = False  # widen variability by its confidence interval
+    # The figure's formats; `jsonl` adds the records in the layout of other cartography tools.
     format: list[str] | None = None
+    # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
     group: str = "allenai"
-    texts: bool = True
-    megabytes: float = 24
+    texts: bool = True  # whether the page holds them; not for data that must not be passed on
+    megabytes: float = 24  # largest size of the page; texts are cut to fit
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Map a run's dynamics; prints a summary and the files written; returns the exit code."""
-    options = _parse(arguments)
-    files = write_map(options)
-    print(*files, sep="\n")
-    return 0
+    """Map a run's dynamics; prints a summary and the files written; returns the exit code.
 
-
-def _parse(arguments: Sequence[str]) -> MapOptions:
+    Raises:
+        ConfigError: an option that is refused, an unknown column to colour by.
+        DataError: a run without dynamics, two runs without a common example, a bad table.
+    """
     options = parse_options(MapOptions, arguments)
     for form in options.format or ():
         if form not in EXPORTS:
@@ -93,25 +83,23 @@ def _parse(arguments: Sequence[str]) -> MapOptions:
         raise ConfigError(f"group={options.group}: unknown.{nearest(options.group, GROUPINGS)}")
     if options.megabytes <= 0:
         raise ConfigError(f"megabytes={options.megabytes:g}: must be above 0")
-    return options
+    print(*_write_map(options), sep="\n")
+    return 0
 
 
-def write_map(options: MapOptions) -> list[Path]:
-    """Draw the map and write its files; prints a summary.
-
-    Returns:
-        `map.<format>`, `map.html`, `map.csv` and `map.parquet`.
-
-    Raises:
-        ConfigError: an unknown column to colour by.
-        DataError: a run without dynamics, two runs without a common example, a bad table.
-    """
-    mapped = read_mapped(options.run, options.burn_out, options.include_ci)
-    other = None
+def _write_map(options: MapOptions) -> list[Path]:
+    """Draw the map, print a summary, and write the figures, the page and the tables."""
+    mapped, other = read_mapped(options.run, options.burn_out, options.include_ci), None
     if options.other is not None:
-        other = _rename(read_mapped(options.other, options.burn_out, options.include_ci), mapped)
-    groups = _groups(mapped, options.group)
-    data = build(mapped, other, groups, options)
+        other = read_mapped(options.other, options.burn_out, options.include_ci)
+        if other.name == mapped.name:  # told apart by their sweeps
+            other = replace(other, name=f"{other.folder.resolve().parent.name}/{other.name}")
+    if options.group == "allenai":
+        groups = allenai(mapped.statistics)
+    else:
+        score_N = difficulty(SCORE, mapped.statistics)
+        groups = tercile_partition(score_N, mapped.statistics.guids)
+    data = _build(mapped, other, groups, options)
     colour = _find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
@@ -122,41 +110,41 @@ def write_map(options: MapOptions) -> list[Path]:
     for form in options.format or FORMATS:
         if form == "jsonl":
             files += export_jsonl(mapped.folder, target)
-            continue
-        files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
+        else:
+            files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
     files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
-    table = map_table(mapped, groups)
-    for suffix in ("csv", "parquet"):
+    table = _map_table(mapped, groups)
+    # Empty cells for what is not known, which every reader of CSV understands.
+    plain = {
+        column: cells
+        if isinstance(cells, list)
+        else [None if cell != cell else cell for cell in cells.tolist()]
+        for column, cells in table.items()
+    }
+    for suffix, written in (("csv", plain), ("parquet", table)):
         files.append(target / f"map.{suffix}")
-        write_table(files[-1], _plain(table) if suffix == "csv" else table)
+        write_table(files[-1], written)
     return files
 
 
-def _rename(other: Mapped, mapped: Mapped) -> Mapped:
-    """Tell two runs of the same name apart by the sweeps that they are of."""
-    if other.name != mapped.name:
-        return other
-    return dataclasses.replace(other, name=f"{other.folder.resolve().parent.name}/{other.name}")
-
-
-def build(
-    mapped: Mapped, other: Mapped | None, groups: dict[str, NDArray[np.bool_]], options: MapOptions
-) -> MapData:
-    """Put together what the page shows.
-
-    Raises:
-        DataError: the two runs have no example in common, or `options.columns` cannot be used.
-    """
+def _build(mapped: Mapped, other: Mapped | None, groups: Groups, options: MapOptions) -> MapData:
+    """Put together what the page shows."""
     guids = mapped.dynamics.guids
     label = labels_of(mapped)
     columns: list[Column] = [] if label is None else [label]
     named = [name or None for name in group_names(groups, len(guids))]
     columns.append(categories("group", named))
-    notes = _warnings(mapped)
-    runs = [map_run(mapped)]
+    notes = []
+    if mapped.records < 2:
+        notes.append(
+            "one record only: variability is 0 for every example, and correctness is 0 or 1; "
+            "train for more epochs, or record several times an epoch"
+        )
+    runs, folders = [map_run(mapped)], [mapped.folder]
     if other is not None:
-        notes += _compare(mapped, other)
+        notes += compare_examples(mapped, other)
         runs.append(map_run(other, guids))
+        folders.append(other.folder)
     texts: Texts | None = None
     if options.texts:
         places = options.paths_data, options.paths_cache
@@ -172,25 +160,13 @@ def build(
             for column in further
         ]
         notes += [said] if said else []
-    names = " and ".join(run.name for run in runs)
-    folders = [each.folder for each in (mapped, other) if each is not None]
-    return MapData(
-        f"Data map: {names}",
-        guids,
-        tuple(runs),
-        tuple(columns),
-        texts,
-        tuple(notes),
-        SYNTHETIC if any(map(_is_synthetic, folders)) else "",
-    )
+    title = "Data map: " + " and ".join(run.name for run in runs)
+    synthetic = any(is_run(folder) and collect(folder)[0].synthetic for folder in folders)
+    shown = SYNTHETIC if synthetic else ""
+    return MapData(title, guids, tuple(runs), tuple(columns), texts, tuple(notes), shown)
 
 
-def _is_synthetic(folder: Path) -> bool:
-
-    return is_run(folder) and collect(folder)[0].synthetic
-
-
-def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str, Any]:
+def _map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
     """List each example's statistics, as `map.csv` and `map.parquet` hold them.
 
     Beside heron's own stand those of the published tool that mean something else: correctness as a
@@ -209,63 +185,7 @@ def map_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]]) -> dict[str,
     }
 
 
-def _plain(table: dict[str, Any]) -> dict[str, Any]:
-    """Empty cells for what is not known, which every reader of CSV understands."""
-    return {
-        name: values
-        if isinstance(values, list)
-        else [None if value != value else value for value in values.tolist()]
-        for name, values in table.items()
-    }
-
-
-def _groups(mapped: Mapped, grouping: str) -> dict[str, NDArray[np.bool_]]:
-
-    if grouping == "allenai":
-        return allenai(mapped.statistics)
-    return tercile_partition(difficulty(SCORE, mapped.statistics), mapped.statistics.guids)
-
-
-def _warnings(mapped: Mapped) -> list[str]:
-    if mapped.records > 1:
-        return []
-    return [
-        "one record only: variability is 0 for every example, and correctness is 0 or 1; "
-        "train for more epochs, or record several times an epoch"
-    ]
-
-
-def _compare(mapped: Mapped, other: Mapped) -> list[str]:
-    """Say how far two runs are about the same examples.
-
-    Raises:
-        DataError: they have none in common.
-    """
-    rows_N = rows_of(other.dynamics.guids, mapped.dynamics.guids)
-    common_N = rows_N >= 0
-    common = int(common_N.sum())
-    if not common:
-        mine, theirs = mapped.dynamics.guids[:1], other.dynamics.guids[:1]
-        what = f"no example in common with {mapped.folder}: guids like {theirs} and {mine}"
-        raise DataError(Problem(str(other.folder), what, "compare two runs over the same data"))
-    notes = []
-    only_a, only_b = len(common_N) - common, len(other.dynamics.guids) - common
-    if only_a or only_b:
-        notes.append(
-            f"{common:,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
-            f"{only_b:,} only in B ({other.name}), which the map leaves out"
-        )
-    if mapped.dynamics.labels != other.dynamics.labels:
-        notes.append("the two runs have different classes: predictions cannot be compared")
-    elif changed := int(
-        (other.dynamics.gold_N[rows_N[common_N]] != mapped.dynamics.gold_N[common_N]).sum()
-    ):
-        notes.append(f"{changed:,} examples have another gold label in B; those of A are shown")
-    return notes
-
-
 def _find_colour(data: MapData, name: str) -> Column:
-
     shown = data.runs[0]
     found: dict[str, Column] = {
         statistic: Numbers(statistic, values_N) for statistic, values_N in shown.values.items()
@@ -278,10 +198,7 @@ def _find_colour(data: MapData, name: str) -> Column:
     raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
 
 
-def _print_summary(
-    mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping: str, data: MapData
-) -> None:
-
+def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:
     of, dynamics = mapped.statistics, mapped.dynamics
     seen_N = of.visits_N > 0
     never = float((of.correctness_N[seen_N] == 0).mean()) if seen_N.any() else 0.0
@@ -305,7 +222,7 @@ def _print_summary(
         print_tables([_class_table(mapped, groups, grouping)])
 
 
-def _class_table(mapped: Mapped, groups: dict[str, NDArray[np.bool_]], grouping: str) -> Table:
+def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     """Count the classes of each group, beside those that the data set's paper printed."""
     labels = mapped.dynamics.labels
     counts = class_counts(groups, mapped.dynamics.gold_N, labels)

@@ -23,8 +23,7 @@ from PIL import Image
 from heron.base.files import write_file
 from heron.base.plots import BLUE, FAINT, GREEN, INK, PURPLE, QUIET, STYLE
 from heron.base.run_folder import RunFolder
-from heron.reports.map_data import FEW, Categories, Column, MapRun, Numbers
-from heron.reports.map_sources import map_run, read_mapped
+from heron.reports.map_data import FEW, Column, MapRun, Numbers, map_run, read_mapped
 
 POINTS = 25_000  # more only hide each other
 BINS = 20
@@ -65,7 +64,7 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
         figure = Figure(figsize=(10.5, 6.2), layout="constrained")
         sheet: Any = figure.subfigures(1, 2, width_ratios=(2.5, 1.0))
         left, right = sheet
-        shown = bands(colour or correctness(run))
+        shown = bands(colour or Numbers("correctness", run.values["correctness"]))
         _draw_points(left.subplots(), run, shown, chosen_M, shown.index_N[seen_N])
         _draw_histograms(right.subplots(3, 1), run, seen_N)
         text = f"{title}: {seen_N.sum():,} examples{drawn}, {records}"
@@ -87,20 +86,12 @@ def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None =
     unset = {"png": ("Software",), "pdf": ("Creator", "Producer", "CreationDate")}[form]
     with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
         figure.savefig(image, format=form, dpi=dpi, metadata=dict.fromkeys(unset))
-    return image.getvalue() if colours is None else _reduce(image, colours)
-
-
-def _reduce(image: io.BytesIO, colours: int) -> bytes:
+    if colours is None:
+        return image.getvalue()
     reduced = io.BytesIO()
-    Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(
-        reduced, format="png", optimize=True
-    )
+    quantized = Image.open(image).convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    quantized.save(reduced, format="png", optimize=True)
     return reduced.getvalue()
-
-
-def correctness(run: MapRun) -> Numbers:
-    """Make the default column to colour by: the fraction of right records."""
-    return Numbers("correctness", run.values["correctness"])
 
 
 def sample_points(rows: NDArray[np.int64], seed: int = 0) -> NDArray[np.int64]:
@@ -118,8 +109,17 @@ def bands(column: Column) -> Bands:
     numbers into bands of equally many examples, because skewed numbers would all fall into one
     otherwise. The most frequent categories get a band each; all others share a grey one.
     """
-    if isinstance(column, Categories):
-        return _category_bands(column)
+    if not isinstance(column, Numbers):
+        most, codes_N = len(CATEGORY_COLOURS), column.codes_N.astype(np.int64)
+        if (count := len(column.names)) <= most:
+            return Bands(column.name, column.names, CATEGORY_COLOURS[:count], codes_N)
+        counts = np.bincount(codes_N[codes_N >= 0], minlength=count)
+        kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
+        place = np.full(count, most - 1)
+        place[kept] = np.arange(most - 1)
+        names = (*(column.names[code] for code in kept), f"{count - most + 1} others")
+        colours = (*CATEGORY_COLOURS[: most - 1], OTHER_COLOUR)
+        return Bands(column.name, names, colours, np.where(codes_N >= 0, place[codes_N], -1))
     values_N = column.values_N.astype(np.float64)
     present = values_N[np.isfinite(values_N)]
     distinct = np.unique(present)
@@ -137,27 +137,8 @@ def bands(column: Column) -> Bands:
     return Bands(column.name, names, colours, np.where(np.isfinite(values_N), index_N, -1))
 
 
-def _category_bands(column: Categories) -> Bands:
-    most = len(CATEGORY_COLOURS)
-    codes_N = column.codes_N.astype(np.int64)
-    if len(column.names) <= most:
-        colours = CATEGORY_COLOURS[: len(column.names)]
-        return Bands(column.name, column.names, colours, codes_N)
-    counts = np.bincount(codes_N[codes_N >= 0], minlength=len(column.names))
-    kept = np.sort(np.argsort(-counts, kind="stable")[: most - 1])
-    place = np.full(len(column.names), most - 1)
-    place[kept] = np.arange(most - 1)
-    names = (*(column.names[code] for code in kept), f"{len(column.names) - most + 1} others")
-    colours = (*CATEGORY_COLOURS[: most - 1], OTHER_COLOUR)
-    return Bands(column.name, names, colours, np.where(codes_N >= 0, place[codes_N], -1))
-
-
 def _draw_points(
-    axes: Axes,
-    run: MapRun,
-    shown: Bands,
-    chosen_M: NDArray[np.int64],
-    all_N: NDArray[np.int64],
+    axes: Axes, run: MapRun, shown: Bands, chosen_M: NDArray[np.int64], all_N: NDArray[np.int64]
 ) -> None:
     """Draw the scatter, the largest band first, so that it does not hide the others.
 
@@ -184,37 +165,17 @@ def _draw_points(
     names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
     if (all_N == -1).any():
         names[-1] = f"no value  ({(all_N == -1).sum():,})"
-    entries = [handles[band] for band in names]
-    axes.legend(
-        entries,
-        list(names.values()),
-        title=shown.title,
-        loc="upper right",
-        fontsize=8,
-        frameon=True,
-        framealpha=0.85,
-        markerscale=1.6,
-    )
+    frame: Any = {"frameon": True, "framealpha": 0.85, "markerscale": 1.6, "fontsize": 8}
+    entries = [handles[band] for band in names], list(names.values())
+    axes.legend(*entries, title=shown.title, loc="upper right", **frame)
     wide = max(0.51, 1.02 * float(np.max(x_M, initial=0)))
     axes.set(xlim=(-0.01, wide), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
     axes.grid(color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
-    _name_regions(axes)
-
-
-def _name_regions(axes: Axes) -> None:
+    style: Any = {"ha": "center", "va": "center", "color": INK, "zorder": 4}
+    style["bbox"] = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
     for x, y, name in _REGIONS:
-        axes.text(
-            x,
-            y,
-            name,
-            transform=axes.transAxes,
-            ha="center",
-            va="center",
-            color=INK,
-            zorder=4,
-            bbox={"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET},
-        )
+        axes.text(x, y, name, transform=axes.transAxes, **style)
 
 
 def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.bool_]) -> None:

@@ -1,6 +1,6 @@
-"""The data of a map: examples, their statistics in one or two runs, columns to colour by.
+"""The data of a map: dynamics and statistics of one or two runs, columns to colour by, texts.
 
-Shape suffixes: N examples.
+Shape suffixes: E records, N examples, C classes.
 """
 
 from __future__ import annotations
@@ -9,15 +9,26 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heron.base.tables import cell_text, is_missing
+from heron.base.errors import ConfigError, DataError, HeronError, Problem
+from heron.base.tables import cell_text, is_missing, read_table
+from heron.config.data import TRAIN, DataConfig
+from heron.config.stored import read_stored
+from heron.data.examples import Example
+from heron.data.markers import event_markers, mark
+from heron.dynamics.cartography import Statistics, difficulty, statistics
+from heron.dynamics.files import Dynamics, read_dynamics, read_logits
+from heron.languages import LANGUAGES
+from heron.results.shipped import read_shipped
 
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7
+SCORE = "eq1_swapped"
 
 
 class Numbers(NamedTuple):
@@ -43,62 +54,144 @@ class Categories(NamedTuple):
 Column = Numbers | Categories
 
 
-@dataclass(frozen=True, slots=True)
-class MapRun:
-    """One run's statistics, in the order of the map's examples.
-
-    Args:
-        name: of the run.
-        records: number of records of dynamics.
-        values: float32 [N] by statistic; `confidence`, `variability`, `correctness` (a fraction)
-            and others; NaN where the run has not seen the example.
-        predicted: labels in the last record; None where logits were not recorded.
-    """
+class MapRun(NamedTuple):
+    """One run's statistics, in the order of the map's examples."""
 
     name: str
-    records: int
+    records: int  # of dynamics
+    # float32 [N] by statistic: `confidence`, `variability`, `correctness` (a fraction) and others;
+    # NaN where the run has not seen the example.
     values: Mapping[str, NDArray[np.float32]]
-    predicted: Categories | None = None
+    predicted: Categories | None = None  # in the last record; None without logits
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The examples' texts, None for unknown ones.
-
-    Args:
-        first: N texts.
-        second: N second texts (hypotheses); empty where the data has single texts.
-        language: ISO 639-1 code, or empty.
-        direction: `rtl`, `ltr`, or `auto`.
-    """
+class Texts(NamedTuple):
+    """The examples' texts, None for unknown ones."""
 
     first: Sequence[str | None]
-    second: Sequence[str | None] = ()
-    language: str = ""
-    direction: str = "auto"
+    second: Sequence[str | None] = ()  # hypotheses; empty where the data has single texts
+    language: str = ""  # ISO 639-1 code, or empty
+    direction: str = "auto"  # `rtl`, `ltr`, or `auto`
 
 
-@dataclass(frozen=True, slots=True)
-class MapData:
-    """Everything the interactive page holds.
-
-    Args:
-        title: its heading.
-        guids: N ids.
-        runs: one run, or two to compare.
-        columns: what points can be coloured by, beside the statistics.
-        texts: None where the data is gone.
-        notes: what is missing or was left out.
-        synthetic: warning of generated data; empty for other data.
-    """
+class MapData(NamedTuple):
+    """Everything the interactive page holds."""
 
     title: str
     guids: Sequence[str]
-    runs: tuple[MapRun, ...]
-    columns: tuple[Column, ...] = ()
+    runs: tuple[MapRun, ...]  # one, or two to compare
+    columns: tuple[Column, ...] = ()  # what points can be coloured by, beside the statistics
     texts: Texts | None = None
-    notes: tuple[str, ...] = ()
-    synthetic: str = ""
+    notes: tuple[str, ...] = ()  # what is missing or was left out
+    synthetic: str = ""  # warning of generated data
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """One run's dynamics and their statistics."""
+
+    name: str
+    folder: Path  # the run folder, or a folder of other tools' dynamics
+    dynamics: Dynamics  # all records
+    statistics: Statistics  # of the records before burn-out
+    records: int  # number of these
+
+
+def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = False) -> Mapped:
+    """Read a run's dynamics and compute the statistics.
+
+    Raises:
+        ConfigError: `burn_out` below 1, or `include_ci` with one record.
+        DataError: there are none, or they cannot be read.
+    """
+    folder = Path(folder)
+    if folder.name == "dynamics" and (folder.parent / "config.yaml").is_file():
+        folder = folder.parent
+    dynamics = read_dynamics(folder)
+    found = statistics(dynamics, burn_out=burn_out, include_ci=include_ci)
+    records = len(dynamics.epochs_E[: burn_out or None])
+    if include_ci and records < 2:
+        raise ConfigError(f"include_ci=true needs two records or more; {folder} has {records}")
+    return Mapped(folder.resolve().name, folder, dynamics, found, records)
+
+
+def shown_statistics(of: Statistics) -> dict[str, NDArray[np.float64]]:
+    """List the statistics that the map's page and tables show, float64 [N] each."""
+    return {
+        "confidence": of.confidence_N,
+        "variability": of.variability_N,
+        "correctness": of.correctness_share_N,
+        "forgetting": of.forgetting_N,
+        "aum": of.aum_N,
+        "loss": of.loss_N,
+        SCORE: difficulty(SCORE, of),
+    }
+
+
+def map_run(mapped: Mapped, guids: Sequence[str] | None = None) -> MapRun:
+    """Bring a run's statistics into the order of `guids` (default: the run's own)."""
+    rows_N = rows_of(mapped.statistics.guids, guids or mapped.statistics.guids)
+    found = shown_statistics(mapped.statistics).items()
+    taken = {name: take_rows(one, rows_N, np.nan).astype(np.float32) for name, one in found}
+    # A task without classes has no margins: no column is clearer than an empty one.
+    values = {name: one for name, one in taken.items() if not len(one) or not np.isnan(one).all()}
+    predicted = _predicted(mapped)
+    if predicted is not None:
+        predicted = predicted._replace(codes_N=take_rows(predicted.codes_N, rows_N, -1))
+    return MapRun(mapped.name, mapped.records, values, predicted)
+
+
+def _predicted(mapped: Mapped) -> Categories | None:
+    """Find the predicted labels in the last record before burn-out; None without logits."""
+    if not mapped.dynamics.labels:
+        return None
+    try:
+        guids, logits_NC = read_logits(mapped.folder, mapped.records - 1)
+    except DataError:
+        return None
+    rows_N = rows_of(guids, mapped.dynamics.guids)
+    codes_N = take_rows(logits_NC.argmax(axis=1).astype(np.int32), rows_N, -1)
+    return Categories("predicted", mapped.dynamics.labels, codes_N)
+
+
+def labels_of(mapped: Mapped) -> Categories | None:
+    """List the gold labels; None where the task has no classes."""
+    labels = mapped.dynamics.labels
+    return Categories("label", labels, mapped.dynamics.gold_N.astype(np.int32)) if labels else None
+
+
+def group_names(groups: Mapping[str, NDArray[np.bool_]], examples: int) -> list[str]:
+    """Name each example's groups, joined with `+`; empty where it is in none."""
+    named = {name: mask_N.tolist() for name, mask_N in groups.items()}
+    return ["+".join(name for name, mask in named.items() if mask[row]) for row in range(examples)]
+
+
+def compare_examples(mapped: Mapped, other: Mapped) -> list[str]:
+    """Say how far two runs are about the same examples.
+
+    Raises:
+        DataError: they have none in common.
+    """
+    rows_N = rows_of(other.dynamics.guids, mapped.dynamics.guids)
+    common_N = rows_N >= 0
+    common = int(common_N.sum())
+    if not common:
+        mine, theirs = mapped.dynamics.guids[:1], other.dynamics.guids[:1]
+        what = f"no example in common with {mapped.folder}: guids like {theirs} and {mine}"
+        raise DataError(Problem(str(other.folder), what, "compare two runs over the same data"))
+    notes = []
+    only_a, only_b = len(common_N) - common, len(other.dynamics.guids) - common
+    if only_a or only_b:
+        notes.append(
+            f"{common:,} examples are in both runs; {only_a:,} are only in A ({mapped.name}), "
+            f"{only_b:,} only in B ({other.name}), which the map leaves out"
+        )
+    gold_N, other_N = mapped.dynamics.gold_N[common_N], other.dynamics.gold_N[rows_N[common_N]]
+    if mapped.dynamics.labels != other.dynamics.labels:
+        notes.append("the two runs have different classes: predictions cannot be compared")
+    elif changed := int((other_N != gold_N).sum()):
+        notes.append(f"{changed:,} examples have another gold label in B; those of A are shown")
+    return notes
 
 
 def rows_of(guids: Sequence[str], wanted: Iterable[str]) -> NDArray[np.int64]:
@@ -119,11 +212,9 @@ def as_column(name: str, values: Sequence[Any]) -> Column:
 
     Otherwise, and for at most `FEW` distinct numbers (0 and 1, say), a column of names.
     """
-    present = [value for value in values if not is_missing(value)]
-    numbers = [_finite(value) for value in present]
-    if None not in numbers and len(set(numbers)) > FEW:
-        cells = (math.nan if is_missing(value) else _finite(value) for value in values)
-        return Numbers(name, np.array(list(cells), np.float32))
+    numbers = [math.nan if is_missing(value) else _finite(value) for value in values]
+    if None not in numbers and len({each for each in numbers if each == each}) > FEW:
+        return Numbers(name, np.array(numbers, np.float32))
     return categories(name, [None if is_missing(value) else cell_text(value) for value in values])
 
 
@@ -138,10 +229,100 @@ def categories(name: str, values: Sequence[str | None]) -> Categories:
 
 def _finite(value: Any) -> float | None:
     """Read a finite number; None for anything else. True and False are names."""
-    if isinstance(value, bool):
-        return None
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+def read_columns(path: Path, guids: Sequence[str]) -> tuple[list[Column], str]:
+    """Read further columns to colour by from a table with a column `guid`.
+
+    Returns:
+        The columns in the order of `guids`, and a note on the file's guids that are not among them
+        (empty if there are none).
+
+    Raises:
+        DataError: no such column, a guid twice, or none of the guids is in the map.
+    """
+    table = read_table(path, own=True)
+    table.require("guid")
+    if problems := table.missing_values("guid") + table.duplicates("guid"):
+        raise DataError(problems)
+    named = [cell_text(value) for value in table.values("guid")]
+    rows_N = rows_of(named, guids)
+    unknown = len(named) - int((rows_N >= 0).sum())
+    if unknown == len(named):
+        fix = f"the run's look like '{guids[0]}'" if guids else ""
+        what = f"none of its {len(named):,} guids has dynamics, for example '{named[0]}'"
+        raise DataError(Problem(str(path), what, fix))
+    columns = []
+    for name in table.columns:
+        if name != "guid":
+            cells = table.values(name)
+            columns.append(as_column(name, [cells[row] if row >= 0 else None for row in rows_N]))
+    said = f"{path.name}: {unknown:,} of {len(named):,} guids have no dynamics" if unknown else ""
+    return columns, said
+
+
+def find_texts(
+    folder: Path, guids: Sequence[str], data_dir: Path | None, cache_dir: Path | None
+) -> tuple[Texts | None, list[Column], str]:
+    """Find the texts of a run's examples, in whichever split they are; nothing is downloaded.
+
+    Returns:
+        The texts (None where there are none), the data's columns, and a note on what is missing
+        (empty if nothing is).
+    """
+    path = folder / "config.yaml"
+    if not path.is_file():
+        return None, [], "no texts: the folder has no config.yaml that names a data set"
+    try:
+        config = read_stored(path)
+        places = data_dir or Path(config.paths.data), cache_dir or Path(config.paths.cache)
+        splits = read_shipped(config.data, *places).splits
+    except (HeronError, OSError) as error:
+        return None, [], f"no texts: {str(error).splitlines()[0]}"
+    by_guid: dict[str, Example] = {}
+    for split in sorted(splits, key=lambda name: name == TRAIN):  # train last: its rows stand
+        by_guid.update((example.guid, example) for example in splits[split])
+    examples = [by_guid.get(guid) for guid in guids]
+    missing = examples.count(None)
+    if missing == len(examples):
+        return None, [], f"no texts: none of the examples is in {config.data.name}"
+    said = f"{missing:,} examples are not in {config.data.name}: no texts" if missing else ""
+    return texts_of(examples, config.data), _example_columns(examples), said
+
+
+def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:
+    """Take the examples' texts, with events marked."""
+    language = LANGUAGES.find(data.language)
+
+    def shown(example: Example) -> str:
+        if len(example.spans) != 2:
+            return example.text
+        return mark(example.text, example.spans, event_markers(data)).text
+
+    return Texts(
+        [None if example is None else shown(example) for example in examples],
+        [None if example is None else example.text_pair for example in examples],
+        *((language.code, language.direction) if language else ()),
+    )
+
+
+def _example_columns(examples: Sequence[Example | None]) -> list[Column]:
+    """Make columns of the number of words and of the data set's side columns."""
+    words = [
+        np.nan if one is None else len(f"{one.text} {one.text_pair or ''}".split())
+        for one in examples
+    ]
+    columns: list[Column] = [Numbers("words", np.array(words, np.float32))]
+    for name in dict.fromkeys(name for one in examples if one is not None for name in one.side):
+        cells = [None if one is None else one.side.get(name) for one in examples]
+        present = [cell for cell in cells if not is_missing(cell)]
+        plain = all(isinstance(cell, str | int | float) for cell in present)
+        # One value for all examples, such as the file's name, colours nothing.
+        if plain and len(set(present)) > 1:
+            columns.append(as_column(name, cells))
+    return columns

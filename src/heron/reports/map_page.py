@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 from heron.base.cards import SHORTEST, cut_text, fit_length
 from heron.base.pages import clean_text, escape_json, render
 from heron.reports.map import BINS, CATEGORY_COLOURS, OTHER_COLOUR
-from heron.reports.map_data import FEW, Categories, Column, MapData, MapRun, Numbers, Texts
+from heron.reports.map_data import FEW, Column, MapData, Numbers, Texts
 
 MEGABYTES = 24  # of a page; larger ones open slowly and are refused by mail
 _FORMAT = 1
 _LONGEST = 2_000
 _STOPS = 33  # colours of the scale; the page interpolates between them
-
-_KINDS: dict[str, Any] = {"f4": np.dtype("<f4"), "i4": np.dtype("<i4"), "i2": np.dtype("<i2")}
 
 
 def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
@@ -50,16 +48,25 @@ def map_page(data: MapData, megabytes: float = MEGABYTES) -> str:
 def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any], list[str]]:
     """Turn the data into JSON's own types; also returns the notes, with one on cut texts."""
     notes = list(data.notes)
-    names = dict.fromkeys(name for run in data.runs for name in run.values)
+    # Of cividis, from low to high: readable with any kind of colour vision.
+    scale = matplotlib.colormaps["cividis"](np.linspace(0, 1, _STOPS))
     content: dict[str, Any] = {
         "version": _FORMAT,
         "title": data.title,
         "count": len(data.guids),
         "guids": [clean_text(guid) for guid in data.guids],
-        "runs": [_run(run) for run in data.runs],
-        "statistics": list(names),
+        "runs": [
+            {
+                "name": clean_text(run.name),
+                "records": run.records,
+                "values": {name: _pack(values_N, "f4") for name, values_N in run.values.items()},
+                "predicted": None if run.predicted is None else _column(run.predicted),
+            }
+            for run in data.runs
+        ],
+        "statistics": list(dict.fromkeys(name for run in data.runs for name in run.values)),
         "columns": [_column(column) for column in data.columns],
-        "scale": _scale(),
+        "scale": [matplotlib.colors.to_hex(colour) for colour in scale],
         "palette": [*CATEGORY_COLOURS],
         "other": OTHER_COLOUR,
         "few": FEW,
@@ -78,38 +85,16 @@ def payload(data: MapData, megabytes: float = MEGABYTES) -> tuple[dict[str, Any]
 
 
 def _pack(values_N: NDArray[Any], kind: str) -> dict[str, str]:
-    content = np.ascontiguousarray(values_N, _KINDS[kind]).tobytes()
+    content = np.ascontiguousarray(values_N, f"<{kind}").tobytes()
     return {"type": kind, "data": base64.b64encode(content).decode()}
-
-
-def _run(run: MapRun) -> dict[str, Any]:
-    return {
-        "name": clean_text(run.name),
-        "records": run.records,
-        "values": {name: _pack(values_N, "f4") for name, values_N in run.values.items()},
-        "predicted": None if run.predicted is None else _column(run.predicted),
-    }
 
 
 def _column(column: Column) -> dict[str, Any]:
     if isinstance(column, Numbers):
         return {"name": column.name, "kind": "numbers", "values": _pack(column.values_N, "f4")}
-    return {
-        "name": column.name,
-        "kind": "categories",
-        "names": [clean_text(name) for name in column.names],
-        "codes": _codes(column),
-    }
-
-
-def _codes(column: Categories) -> dict[str, str]:
-    return _pack(column.codes_N, "i2" if len(column.names) < 2**15 else "i4")
-
-
-def _scale() -> list[str]:
-    """List colours from low to high, of cividis: readable with any kind of colour vision."""
-    colours = matplotlib.colormaps["cividis"](np.linspace(0, 1, _STOPS))
-    return [matplotlib.colors.to_hex(colour) for colour in colours]
+    names = [clean_text(name) for name in column.names]
+    codes = _pack(column.codes_N, "i2" if len(names) < 2**15 else "i4")
+    return {"name": column.name, "kind": "categories", "names": names, "codes": codes}
 
 
 def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
@@ -119,23 +104,16 @@ def _texts(texts: Texts, room: int) -> tuple[dict[str, Any] | None, int | None]:
         The payload, and the length of cut texts (None if none was cut). None and 0 if no text fits.
     """
     place: dict[str, int] = {}
-    first_N = _places(texts.first, place)
-    second_N = _places(texts.second, place) if any(texts.second) else None
-    longest = fit_length(place, room - 12 * len(first_N), _LONGEST)
+
+    def places(texts: Sequence[str | None]) -> dict[str, str]:
+        """Give every distinct text a number, and each example the number of its text."""
+        numbers = (-1 if text is None else place.setdefault(text, len(place)) for text in texts)
+        return _pack(np.fromiter(numbers, np.int32, len(texts)), "i4")
+
+    content: dict[str, Any] = {"strings": [], "first": places(texts.first)}
+    content["second"] = places(texts.second) if any(texts.second) else None
+    longest = fit_length(place, room - 12 * len(texts.first), _LONGEST)
     if longest is not None and longest < SHORTEST:
         return None, 0
-    stored = [clean_text(cut_text(text, longest)) for text in place]
-    content = {
-        "strings": stored,
-        "first": _pack(first_N, "i4"),
-        "second": None if second_N is None else _pack(second_N, "i4"),
-        "language": texts.language,
-        "direction": texts.direction,
-    }
-    return content, longest
-
-
-def _places(texts: Sequence[str | None], place: dict[str, int]) -> NDArray[np.int32]:
-    """Give every distinct text a number, and each example the number of its text."""
-    numbers = (-1 if text is None else place.setdefault(text, len(place)) for text in texts)
-    return np.fromiter(numbers, np.int32, len(texts))
+    content["strings"] = [clean_text(cut_text(text, longest)) for text in place]
+    return content | {"language": texts.language, "direction": texts.direction}, longest
