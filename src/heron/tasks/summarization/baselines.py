@@ -43,19 +43,11 @@ class ExtractiveBaseline:
     notes: dict[str, Any] = field(default_factory=dict)
 
     def predict(self, examples: Sequence[Example], config: Config) -> SummaryPredictions:
-        """See `heron.tasks.base.Baseline`."""
-        return SummaryPredictions.of(examples, self.summaries(examples))
-
-    def summaries(self, examples: Sequence[Example]) -> list[str]:
-        """Summarize every article.
-
-        Raises:
-            DataError: `oracle` without a reference.
-        """
+        """See `Baseline`; raises a DataError for `oracle` without a reference."""
         if self.name == "oracle" and (bad := [e.guid for e in examples if e.target is None]):
             what = "has no summary, and baseline=oracle chooses sentences by it"
             raise DataError([Problem(guid, what) for guid in bad])
-        return [self._summary(example) for example in examples]
+        return SummaryPredictions.of(examples, [self._summary(example) for example in examples])
 
     def save(self, folder: Path) -> None:
         """Make an empty folder; the configuration has all settings."""

@@ -68,13 +68,9 @@ def compute_asked(
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:
-    """Write scores, and the signature of BERTScore in `<out>.signatures.json`.
+    """Write `{"<name>": scores}`, and the signature of BERTScore in `<out>.signatures.json`.
 
-    Args:
-        out: for `{"<name>": scores}`; numbers only.
-        name: of the system or split.
-        scores: numbers by name.
-        signature: None deletes an old `<out>.signatures.json`.
+    Without a signature, an old `<out>.signatures.json` is deleted.
     """
     path = out.with_name(f"{out.name.removesuffix('.json')}.signatures.json")
     path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ import numpy as np
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
+_Encoded = tuple[np.ndarray, bool]  # token ids, and whether they were cut
 _CHUNK = 256  # examples tokenized at once; encodings of long articles need much memory
 
 
@@ -30,23 +31,16 @@ def summary_features(
         The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; no example is
         refused.
     """
-    sequences: list[np.ndarray] = []
-    targets: list[np.ndarray] = []
-    truncated: list[bool] = []
-    target_cut: list[bool] = []
+    articles: list[_Encoded] = []
+    targets: list[_Encoded] = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
-        for ids, cut in _encode([e.text for e in chunk], tokenizer, options.max_length):
-            sequences.append(ids)
-            truncated.append(cut)
-        known = [e.target for e in chunk if e.target is not None]
-        encoded = iter(_encode_targets(known, tokenizer, options))
-        for example in chunk:
-            ids, cut = (token_ids([]), False) if example.target is None else next(encoded)
-            targets.append(ids)
-            target_cut.append(cut)
-    tokens_T, offsets_S = flatten(sequences)
-    targets_T, target_offsets_R = flatten(targets)
+        articles += _encode([e.text for e in chunk], tokenizer, options.max_length)
+        summaries = [e.target for e in chunk if e.target is not None]
+        known = iter(_encode_targets(summaries, tokenizer, options))
+        targets += [(token_ids([]), False) if e.target is None else next(known) for e in chunk]
+    tokens_T, offsets_S = flatten([ids for ids, _ in articles])
+    targets_T, target_offsets_R = flatten([ids for ids, _ in targets])
     rows = len(examples)
     return Features(
         tokens_T=tokens_T,
@@ -56,18 +50,18 @@ def summary_features(
         spans_R4=np.full((rows, 4), -1, dtype=np.int32),
         markers_R2=np.full((rows, 2), -1, dtype=np.int32),
         labels_R=options.label_ids(examples),
-        truncated_R=np.asarray(truncated, dtype=bool),
+        truncated_R=np.asarray([cut for _, cut in articles], dtype=bool),
         guids=[example.guid for example in examples],
         refused=[],
         targets_T=targets_T,
         target_offsets_R=target_offsets_R,
-        target_cut_R=np.asarray(target_cut, dtype=bool),
+        target_cut_R=np.asarray([cut for _, cut in targets], dtype=bool),
     )
 
 
 def _encode_targets(
     texts: Sequence[str], tokenizer: Any, options: FeatureOptions
-) -> list[tuple[np.ndarray, bool]]:
+) -> list[_Encoded]:
     """Encode targets, without their first special token unless `options.target_start`."""
     if not texts:
         return []
@@ -78,6 +72,6 @@ def _encode_targets(
     return [(ids[drop:], cut) for ids, cut in encoded]
 
 
-def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[tuple[np.ndarray, bool]]:
+def _encode(texts: Sequence[str], tokenizer: Any, max_length: int) -> list[_Encoded]:
     encoded = tokenizer(list(texts), truncation=True, max_length=max_length)
     return [(token_ids(encoding.ids), bool(encoding.overflowing)) for encoding in encoded.encodings]

@@ -30,12 +30,7 @@ from heron.tasks.summarization.predictions import Written
 
 
 class Kept(pl.Callback):
-    """Stores generated summaries, one file for each batch; see `heron.tasks.base.KeptParts`.
-
-    Args:
-        folder: of these weights, texts and settings.
-        pad_id: the tokenizer's padding id.
-    """
+    """Stores generated summaries, one file for each batch; see `heron.tasks.base.KeptParts`."""
 
     def __init__(self, folder: Path, pad_id: int):
         self.folder, self.pad_id = folder, pad_id
@@ -44,25 +39,21 @@ class Kept(pl.Callback):
         self,
         trainer: pl.Trainer,
         pl_module: pl.LightningModule,
-        outputs: Any,
+        outputs: Written,
         batch: Any,
         batch_idx: int,
         dataloader_idx: int = 0,
     ) -> None:
-        """Store the batch's summaries."""
-        self.add(outputs)
-
-    def add(self, written: Written) -> None:
         """Store the summaries of one batch, atomically."""
-        if not len(written.rows_R):
+        if not len(outputs.rows_R):
             return
         table = pa.table(
             {
-                "row": pa.array(written.rows_R.tolist(), pa.int64()),
-                "tokens": pa.array(written.written_RM.tolist(), pa.list_(pa.int32())),
+                "row": pa.array(outputs.rows_R.tolist(), pa.int64()),
+                "tokens": pa.array(outputs.written_RM.tolist(), pa.list_(pa.int32())),
             }
         )
-        name = f"{ranks.rank()}-{int(written.rows_R[0]):08d}.parquet"
+        name = f"{ranks.rank()}-{int(outputs.rows_R[0]):08d}.parquet"
         with atomic_open(self.folder / name, "wb") as file:
             pq.write_table(table, file)
 

@@ -25,7 +25,6 @@ from heron.tasks.summarization.predictions import (
     SummaryPredictions,
     Written,
     choose_rows,
-    collect_summaries,
 )
 from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.summarization.token_loss import token_loss
@@ -48,10 +47,7 @@ class SummaryOutput:
     rows_R: Tensor
     observed_R3: Tensor | None = None
 
-    def to(self, device: torch.device | str) -> SummaryOutput:
-        """Copy every tensor to a device, without gradients; Lightning calls this."""
-        moved: SummaryOutput = copied(self, device)
-        return moved
+    to = copied
 
 
 class SummarizationModule(TaskModule):
@@ -75,9 +71,19 @@ class SummarizationModule(TaskModule):
         looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
         gold_N = batch.target_RM[known_RM]
         loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
-        loss = _mean_over_tokens(loss_N.sum(), known_RM, batch)
         rows = 0 if batch.is_stand_in else len(batch)
-        observed_R3 = _observed(seen_N3, known_RM)[:rows] if looks else None
+        loss, observed_R3 = None, None
+        if batch.whole_targets is None:
+            loss = loss_N.sum() / known_RM.sum() if len(gold_N) else None
+        elif batch.whole_targets:  # times the number of processes: they average their gradients
+            share = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_targets
+            loss = loss_N.sum() * share
+        if looks:
+            # Means over each row's tokens; NaN in rows without any.
+            seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
+            seen_RM3[known_RM] = seen_N3
+            mean_R3 = (seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
+            observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
         return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
     def step(self, batch: Batch) -> SummaryOutput:
@@ -145,21 +151,23 @@ class SummarizationModule(TaskModule):
         return kept_parts(place, self, data, split)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
-        """See `TaskModule.collect`."""
-        return collect_summaries(outputs, data, split)
+        """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
+        texts: dict[str, str] = {}
+        guids = data.features[split].guids
+        for output in outputs:
+            # Not batch_decode, which makes one empty text of no rows.
+            for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
+                text = data.tokenizer.decode(
+                    ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+                )
+                texts[guids[row]] = text.strip()
+        examples = [example for example in data.examples[split] if example.guid in texts]
+        return SummaryPredictions.of(examples, [texts[example.guid] for example in examples])
 
 
 def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
     """Build an empty head, because the decoder is part of the model in `encoder`."""
     return nn.Identity()
-
-
-def _observed(seen_N3: Tensor, known_RM: Tensor) -> Tensor:
-    """Average the values of `token_loss` over each row's tokens; NaN in rows without any."""
-    seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
-    seen_RM3[known_RM] = seen_N3
-    mean_R3 = seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True)
-    return torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:
@@ -175,17 +183,3 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
         rows_R=batch.rows_R[kept_R],
         target_RM=None,
     )
-
-
-def _mean_over_tokens(loss: Tensor, known_RM: Tensor, batch: Batch) -> Tensor | None:
-    """Divide a batch's summed loss by its number of target tokens; None where it has none.
-
-    A batch that is divided among processes uses the number of the whole batch, multiplied by the
-    number of processes, because they average their gradients.
-    """
-    if batch.whole_targets is None:
-        tokens = known_RM.sum()
-        return loss / tokens if bool(tokens) else None
-    if not batch.whole_targets:
-        return None
-    return loss * (0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_targets)

@@ -1,4 +1,4 @@
-"""Summaries of a whole split: collected, scored and laid out.
+"""Summaries of a whole split: scored and laid out.
 
 Shape suffixes: R rows of a batch, M tokens of the longest summary, N rows of the split.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,6 @@ from torch import Tensor
 
 from heron.base.files import fingerprint, read_json, write_json
 from heron.config.schema import Config
-from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.spelling import speller
@@ -30,9 +29,6 @@ from heron.metrics.summary import (
 )
 from heron.tasks.base import intervals_of_means
 from heron.tasks.summarization.reader import as_given
-
-if TYPE_CHECKING:
-    from heron.metrics.bertscore import BertScores
 
 
 class Written(NamedTuple):
@@ -78,15 +74,10 @@ class SummaryPredictions:
     def scores(self, config: Config, intervals: bool = True) -> dict[str, float]:
         """Score the rows that have a reference.
 
-        Args:
-            config: of the run.
-            intervals: False computes ROUGE and the scores of copied sentences only, for use after
-                every epoch.
-
-        Returns:
-            ROUGE and the scores of copied sentences (`heron.metrics.summary`), BERTScore if
-            `task.bertscore` has a model, and their intervals, on texts without normalisation; and
-            statistics of the summaries, on texts normalised by `data.unicode`.
+        ROUGE, the scores of copied sentences, BERTScore if `task.bertscore` has a model, and their
+        intervals are on texts without normalisation; statistics of the summaries are on texts
+        normalised by `data.unicode`. `intervals=False` computes the first two only, for use after
+        every epoch.
         """
         rows = [row for row, gold in enumerate(self.golds) if gold is not None]
         if not rows:
@@ -100,7 +91,16 @@ class SummaryPredictions:
         if not intervals:
             return scores | copied
         if config.task.bertscore.model:
-            found = score_by_encoder(texts, golds, config)
+            from heron.metrics.bertscore import bertscore  # start-up time
+
+            found = bertscore(
+                texts,
+                golds,
+                config.task.bertscore,
+                Path(config.paths.cache),
+                device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
+                progress=config.trainer.progress,
+            )
             values |= found.known()
             scores |= found.means()
         spell = speller(config.data.language, config.data.unicode)
@@ -112,17 +112,10 @@ class SummaryPredictions:
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
         """See `Predictions`."""
-        by_guid = {example.guid: example for example in examples}
-        columns: dict[str, Any] = {
-            "guid": self.guids,
-            "gold": self.golds,
-            "prediction": self.texts,
-            "text": self.articles,
-        }
-        groups = [by_guid[guid].group or None for guid in self.guids]
-        if any(groups):
-            columns["group"] = groups
-        return columns
+        group_of = {example.guid: example.group or None for example in examples}
+        groups = [group_of[guid] for guid in self.guids]
+        columns = {"guid": self.guids, "gold": self.golds, "prediction": self.texts}
+        return {**columns, "text": self.articles, **({"group": groups} if any(groups) else {})}
 
     def answers(self, config: Config) -> dict[str, list[Any]]:
         """See `Predictions`: guid and summary."""
@@ -133,21 +126,6 @@ class SummaryPredictions:
         return [self.texts[0]]
 
 
-def collect_summaries(outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
-    """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
-    texts: dict[str, str] = {}
-    guids = data.features[split].guids
-    for output in outputs:
-        # Not batch_decode, which makes one empty text of no rows.
-        for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
-            text = data.tokenizer.decode(
-                ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
-            )
-            texts[guids[row]] = text.strip()
-    examples = [example for example in data.examples[split] if example.guid in texts]
-    return SummaryPredictions.of(examples, [texts[example.guid] for example in examples])
-
-
 def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
     """Choose at most `most` rows to summarize after each epoch, the same in every run; bool [N]."""
     chosen_N = np.ones(len(guids), dtype=bool)
@@ -155,20 +133,6 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
         order = sorted(range(len(guids)), key=lambda row: fingerprint(guids[row]))
         chosen_N[order[most:]] = False
     return chosen_N
-
-
-def score_by_encoder(texts: Sequence[str], golds: Sequence[str], config: Config) -> BertScores:
-    """Compute BERTScore with the settings and on the device of a run."""
-    from heron.metrics.bertscore import bertscore  # start-up time
-
-    return bertscore(
-        texts,
-        golds,
-        config.task.bertscore,
-        Path(config.paths.cache),
-        device=torch.device("cpu") if config.trainer.accelerator == "cpu" else None,
-        progress=config.trainer.progress,
-    )
 
 
 def stored_extractive(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,38 +20,21 @@ GIVEN = "texts as given"
 
 
 def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables of articles."""
+    """Make a reader of tables of articles; with `optional`, rows may lack a summary."""
+    columns = config.columns
 
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        side = [column for column in keys if keys[column] == SIDE]
-        return read_articles(source, config, labels, side)
+        table = as_table(source)
+        needed = {column: SIDE for column, key in keys.items() if key == SIDE}
+        needed[columns.text] = "data.columns.text"
+        if labels == "required":
+            needed[columns.target] = "data.columns.target"
+        table.require(keys=needed)
+        return ArticleReader(table, config, labels).read_all()
 
     return read
-
-
-def read_articles(
-    source: Path | Table, config: DataConfig, labels: Labels, side: Sequence[str] = ()
-) -> Rows:
-    """Read one table of articles.
-
-    Args:
-        source: .csv, .tsv, .jsonl, .json or .parquet; or its rows.
-        config: the data set.
-        labels: `optional`: a row without a summary is unlabelled.
-        side: columns of `data.columns.side`, which are needed.
-
-    Raises:
-        DataError: no rows, or missing columns.
-    """
-    table = as_table(source)
-    columns = config.columns
-    keys = {**dict.fromkeys(side, SIDE), columns.text: "data.columns.text"}
-    if labels == "required":
-        keys[columns.target] = "data.columns.target"
-    table.require(keys=keys)
-    return ArticleReader(table, config, labels).read_all()
 
 
 def as_given(example: Example) -> tuple[str, str | None]:
@@ -67,14 +50,10 @@ def other_script(text: str, alphabet: Container[str]) -> float:
 
 
 class ArticleReader(TableReader):
-    """Turns the rows of one table into examples, and collects problems; see `read_articles`."""
-
-    def __init__(self, table: Table, config: DataConfig, labels: Labels):
-        super().__init__(table, config, labels)
-        self.alphabet = frozenset(self.language.alphabet)
+    """Turns the rows of one table of articles into examples, and collects problems."""
 
     def read(self, index: int) -> Example | None:
-        """Read one row; None where it is not used, with at least one more problem or count."""
+        """See `TableReader.read`."""
         row, line, columns = self.table.rows[index], self.table.lines[index], self.config.columns
         found, left_out = len(self.problems), len(self.dropped)
         guid = self.guid(row.get(columns.guid), line)
@@ -121,13 +100,10 @@ class ArticleReader(TableReader):
         if not is_missing(value) and not isinstance(value, str):
             self.problem(line, f"'{column}' is no text: {value!r:.60}", "one text in each row")
             return ""
-        text = (
-            ""
-            if is_missing(value)
-            else normalise(value, self.language, self.config.unicode).strip()
-        )
-        if text:
-            return text
+        if not is_missing(value):
+            text = normalise(value, self.language, self.config.unicode).strip()
+            if text:
+                return text
         if self.config.summaries.empty == "drop" and self.labels != "ignored":
             self.dropped.append((EMPTY, SUMMARY))
         else:
@@ -141,7 +117,7 @@ class ArticleReader(TableReader):
         if self.labels == "ignored":
             return ""
         limit = options.other_script
-        if limit is not None and other_script(text, self.alphabet) > limit:
+        if limit is not None and other_script(text, self.language.alphabet) > limit:
             return OTHER_SCRIPT
         least = options.min_summary_tokens
         return SHORT if least and target is not None and len(words(target)) < least else ""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.config.data import DataConfig
 from heron.data.examples import Example
-from heron.data.rows import Rows
+from heron.data.rows import SIDE
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.languages.spelling import speller
@@ -19,7 +18,7 @@ from heron.metrics.summary import (
     extractive_scores,
     item_rouge,
 )
-from heron.tasks.summarization.reader import as_given, read_articles
+from heron.tasks.summarization.reader import as_given, open_articles
 from heron.tasks.task import TextScores
 
 
@@ -37,14 +36,6 @@ def _items(
     return item_rouge(predictions, golds, language)
 
 
-def _read(path: Path, config: DataConfig) -> Rows:
-    return read_articles(path, config, "required", config.columns.side)
-
-
-def _golds(example: Example) -> list[str]:
-    return [str(as_given(example)[1])]
-
-
 def _rest(
     examples: Sequence[Example], texts: Sequence[str], config: DataConfig
 ) -> Mapping[str, float]:
@@ -53,23 +44,18 @@ def _rest(
     articles, golds = [as_given(e)[0] for e in examples], [str(as_given(e)[1]) for e in examples]
     given = (articles, texts, golds)
     spelt = [[spell(text) for text in each] for each in given]
-    rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
-    _say_respelt(spelt, given)
-    return rest | extractive_scores(articles, golds, language)
-
-
-def _say_respelt(spelt: Sequence[Sequence[str]], given: Sequence[Sequence[str]]) -> None:
-    """Print the number of texts that `data.unicode` changes."""
-    articles, texts, golds = (
+    changed = [
         sum(one != other.strip() for one, other in zip(*pair, strict=True))
         for pair in zip(spelt, given, strict=True)
-    )
-    if articles or texts or golds:
+    ]
+    rest = describe_summaries(*spelt) | exchanged_scores(texts, golds, language)
+    if any(changed):
         print(
-            f"Unicode variants (data.unicode) in {articles} articles, {golds} gold summaries, "
-            f"{texts} summaries: rouge1, rouge2, rougeL and BERTScore compare them as given, "
-            "rouge1_heron and so on as one"
+            f"Unicode variants (data.unicode) in {changed[0]} articles, {changed[2]} gold "
+            f"summaries, {changed[1]} summaries: rouge1, rouge2, rougeL and BERTScore compare them "
+            "as given, rouge1_heron and so on as one"
         )
+    return rest | extractive_scores(articles, golds, language)
 
 
 def text_scores() -> TextScores:
@@ -82,8 +68,10 @@ def text_scores() -> TextScores:
         data="own_summaries",
         columns=("prediction", "summary", "text"),
         group="guid",
-        read=_read,
-        golds=_golds,
+        read=lambda path, config: open_articles(config, {})(
+            path, "required", "", dict.fromkeys(config.columns.side, SIDE)
+        ),
+        golds=lambda example: [str(as_given(example)[1])],
         rest=_rest,
         by_encoder=True,
     )

@@ -188,7 +188,10 @@ def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
     """
     if config.encoder.name == "scratch":
         return warm_start(config, tokenizer)
-    settings = _settings(config.encoder)
+    with loading(config.encoder.name):
+        settings: PretrainedConfig = AutoConfig.from_pretrained(
+            config.encoder.name, **origin(config.encoder)
+        )
     if not settings.is_encoder_decoder:
         if config.head.classifier != "warm_start":
             raise ConfigError(
@@ -285,17 +288,14 @@ def _bert_decoder(
     return decoder
 
 
-def _settings(config: EncoderConfig) -> PretrainedConfig:
-    with loading(config.name):
-        settings: PretrainedConfig = AutoConfig.from_pretrained(config.name, **origin(config))
-    return settings
-
-
 def _from_pretrained(
     config: EncoderConfig, settings: PretrainedConfig, vocabulary: int
 ) -> PreTrainedModel:
     if config.dropout is not None:
-        _set_dropout(config.dropout, settings)
+        for part in (settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))):
+            for key in _DROPOUTS:
+                if hasattr(part, key):
+                    setattr(part, key, config.dropout)
     kind = AutoModelForSeq2SeqLM._model_mapping.get(type(settings), None)
     with loading(config.name), _without_load_report():
         model: Any = AutoModelForSeq2SeqLM.from_pretrained(
@@ -319,15 +319,6 @@ def _from_pretrained(
         for part in parts:
             part.activation_checkpointing_enable()
     return model
-
-
-def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
-    """Set every dropout in a model's configuration and in those of its two parts."""
-    parts = [settings, *(getattr(settings, name, None) for name in ("encoder", "decoder"))]
-    for part in parts:
-        for key in _DROPOUTS:
-            if hasattr(part, key):
-                setattr(part, key, probability)
 
 
 @contextmanager
