@@ -11,7 +11,6 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, stored_folder
 from heron.config.schema import EncoderConfig
-from heron.data.hub import loading, origin
 
 
 def load_tokenizer(
@@ -36,6 +35,8 @@ def load_tokenizer(
 
 
 def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
+    from heron.data.hub import loading, origin  # start-up time: encoders from scratch have none
+
     source = origin(config)
     with loading(config.name):
         tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)

@@ -23,7 +23,6 @@ from transformers import (
 from heron.base.errors import ConfigError
 from heron.config.schema import Config, EncoderConfig
 from heron.data.collate import Batch
-from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
 
 
@@ -181,6 +180,8 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
 
 
 def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
+    from heron.data.hub import loading, origin  # start-up time: encoders from scratch have none
+
     source = origin(config)
     with loading(config.name):
         settings = AutoConfig.from_pretrained(config.name, **source)

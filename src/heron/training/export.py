@@ -27,14 +27,15 @@ from torch import nn
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
+from heron.base.registry import on_demand
 from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
 from heron.config.schema import Config, EncoderConfig
 from heron.config.stored import read_stored
-from heron.data.hub import identity
 from heron.models.encoder import Encoder
 from heron.tasks.task import task_of
 
 POINTER = "encoder.json"
+identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained encoders only
 
 
 def export(
