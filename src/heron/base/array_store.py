@@ -1,7 +1,4 @@
-"""Memory-mapped arrays on disk, keyed by content; damaged ones are built again.
-
-`<cache>/<kind>/<key>/` holds an `.npy` file per array, `meta.json`, and their hashes.
-"""
+"""Memory-mapped arrays on disk, keyed by content; damaged ones are built again."""
 
 from __future__ import annotations
 
@@ -19,10 +16,11 @@ Arrays = dict[str, np.ndarray]
 def load_or_build(
     cache: Path, kind: str, key: str, build: Callable[[], tuple[Arrays, Mapping[str, Any]]]
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Open the arrays stored under `key`, building and storing them first where needed.
+    """Open the arrays of `<cache>/<kind>/<key>/`, building and storing them first where needed.
 
     Args:
-        cache: the cache folder; `kind`, such as `features`, is a folder in it.
+        cache: the cache folder.
+        kind: such as `features`.
         key: hexadecimal fingerprint of everything that decides the arrays.
         build: makes the arrays, and what else to keep as JSON; one process at a time calls it.
 

@@ -55,10 +55,7 @@ def cards_page(
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
-    """Find the length (at most `most` characters) to which texts must be cut to fit `room` bytes.
-
-    None if they need no cut.
-    """
+    """Find the length, at most `most`, to cut texts to `room` bytes; None if they need no cut."""
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)
     longest = int(lengths.max(initial=0))

@@ -1,7 +1,4 @@
-"""`Table`: typed cells, written as Markdown and CSV here, and shown by terminal and pages.
-
-Text is rounded for reading (`0.482 ± 0.011 (3)`); CSV has each number in its own column, in full.
-"""
+"""`Table`: typed cells, rounded as text (`0.482 ± 0.011 (3)`), each number in full in CSV."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import csv
 import html
 import io
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,14 +96,10 @@ def sort_value(cell: Cell) -> float | str:
 
 def to_markdown(table: Table) -> str:
     """Write the table in GitHub's Markdown, its title as a heading and its note below."""
-    lines = [f"### {_markdown(table.title)}", "", _markdown_row(table.columns)]
-    lines.append(_markdown_row(["---"] * len(table.columns)))
-    lines += [_markdown_row([show(cell) for cell in row]) for row in table.rows]
+    rows = [table.columns, ["---"] * len(table.columns), *(map(show, row) for row in table.rows)]
+    lines = [f"### {_markdown(table.title)}", ""]
+    lines += ["| " + " | ".join(map(_markdown, cells)) + " |" for cells in rows]
     return "\n".join([*lines, *(["", _markdown(table.note)] if table.note else []), ""])
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_markdown(cell) for cell in cells) + " |"
 
 
 def _markdown(text: str) -> str:

@@ -65,11 +65,7 @@ class DataError(HeronError):
 
 
 def os_error_text(error: OSError, words: Iterable[str]) -> str:
-    """Describe an OSError, naming the word (`key=value`) of a command that set the path, if any.
-
-    Returns:
-        `paths.runs=old: Not a directory (old/chronicle-relation)`.
-    """
+    """Describe an OSError, by the word (`key=value`) of a command that set the path, if any."""
     if error.filename is None or error.strerror is None:
         return str(error)
     path, why = Path(str(error.filename)), error.strerror
@@ -81,13 +77,10 @@ def os_error_text(error: OSError, words: Iterable[str]) -> str:
 
 
 def nearest(word: str, choices: Iterable[str], listed: bool = False) -> str:
-    """Name the closest valid choices, ready to append to an error message.
+    """Say ` Did you mean 'x' or 'y'?`, or list the choices when none is close (`listed`: always).
 
     A dotted choice is also close if its last part is the word (`lr`: `optim.lr`) or contains it
     (`epochs`: `trainer.max_epochs`).
-
-    Returns:
-        ` Did you mean 'x' or 'y'?`, or the sorted choices when none is close (if `listed`, always).
     """
     choices = sorted(set(choices))
     close = difflib.get_close_matches(word, choices, n=3, cutoff=0.6)

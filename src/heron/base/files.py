@@ -35,8 +35,7 @@ _locks: list[IO[Any]] = []  # held by this process, to be closed in its forks
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
 
-    After an error the old content is still there. An OSError (a full disk) names `path`. Temporary
-    files of killed processes are removed.
+    An OSError (a full disk) names `path`. Temporary files of killed processes are removed.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -156,14 +155,10 @@ def read_json(path: Path | str) -> Any:
 
 
 def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
-    """Read one JSON value as `json.loads` does, with `options` for it; all errors are of one kind.
+    """Read one JSON value as `json.loads` does, with `options` for it.
 
-    Args:
-        halves: keep halves of surrogate pairs (`"\\ud800"`), which no file can hold.
-
-    Raises:
-        json.JSONDecodeError: broken JSON, nesting or a number beyond what Python reads, or half a
-            surrogate pair.
+    Every error is a JSONDecodeError, also of half a surrogate pair (`"\\ud800"`), which no file can
+    hold; `halves` keeps them.
     """
     try:
         value = json.loads(text, **options)
@@ -204,10 +199,7 @@ def remember_hashes(hashes: Mapping[Version, str]) -> None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Hash JSON-like values into 64 hexadecimal digits, dictionaries by sorted key.
-
-    An iterator is hashed as a list, without being in memory as a whole.
-    """
+    """Hash JSON-like values, iterators as lists, into 64 hexadecimal digits; sorts keys."""
     encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
     digest = hashlib.sha256()
 
@@ -234,8 +226,6 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
-        ConfigError: the file system has no locks.
-        OSError: `path` is a link, or cannot be written.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -46,10 +46,7 @@ def experiment_roots() -> list[Path]:
 
 
 def conf_dirs(more: Sequence[Path] = ()) -> list[Path]:
-    """List the folders with YAML: heron's, the forks', and those that the command line names.
-
-    Where several have a file of one name, the first one counts.
-    """
+    """List heron's folder with YAML, the forks', and `more`; of equal names the first counts."""
     forks = [fork.conf for fork in find_forks(experiment_roots()) if fork.conf.is_dir()]
     return list(dict.fromkeys((conf_dir(), *forks, *more)))
 
@@ -109,11 +106,7 @@ class Fork:
 
 
 def find_forks(roots: Sequence[Path]) -> list[Fork]:
-    """List the forks; of two `experiments/` (of `roots`) with one name the first one counts.
-
-    Raises:
-        ConfigError: a folder in `HERON_FORKS` has the name of another fork.
-    """
+    """List the forks; of two `experiments/` (of `roots`) with one name the first one counts."""
     found: dict[str, Path] = {}
     for root in roots:
         for folder in sorted(root.glob("experiments/*/")):

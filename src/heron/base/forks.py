@@ -15,11 +15,7 @@ from heron.base.folders import PACKAGE, Fork, find_forks
 
 
 def load_forks(roots: Sequence[Path]) -> None:
-    """Import the forks that are not imported yet and hold Python; `roots` as for `find_forks`.
-
-    Raises:
-        ConfigError: a fork cannot be imported; names file, line and error.
-    """
+    """Import the forks with Python that are not imported yet; an error names file and line."""
     for fork in find_forks(roots):
         has_code = not fork.module.startswith(PACKAGE) or (fork.folder / "__init__.py").is_file()
         if fork.module in sys.modules or not has_code:

@@ -23,10 +23,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def render(template: str, folder: Path | None = None, **values: Any) -> str:
-    """Fill a page template; every value is escaped, and a missing one is an error.
-
-    A fork's template is in `folder`; it may use the parts of heron's own.
-    """
+    """Fill a page template, of heron or in a fork's `folder`; a missing value is an error."""
     return _environment(folder).get_template(template).render(**values)
 
 

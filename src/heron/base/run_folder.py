@@ -111,9 +111,9 @@ class RunFolder:
         return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
 
     def discard(self) -> None:
-        """Remove the folder, and its sweep's if that is empty then, unless data was prepared.
+        """Remove a folder that is new in this run, unless data was prepared.
 
-        Only for a folder that was new when the run began: everything in it is removed.
+        The sweep's folder goes, too, if that is empty then.
         """
         known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
@@ -138,10 +138,7 @@ class RunFolder:
 
 
 def require_whole(model: Path) -> None:
-    """Raise a ConfigError where files of `RunFolder.model` are missing or have changed.
-
-    A warning is printed if an older heron wrote no checksums.
-    """
+    """Raise a ConfigError where files of `RunFolder.model` are missing or have changed."""
     damaged = damaged_files(model)
     if damaged is None:
         say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")

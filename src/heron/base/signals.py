@@ -131,7 +131,7 @@ class _Raise:
 def _set(handler: Callable[..., Any] | int | None) -> Any:
     """Set the handler of SIGTERM; returns the one before, None where nothing was changed.
 
-    Only the main thread can set it, and a process that was started to ignore SIGTERM ignores it.
+    Only the main thread can, and a process that was started to ignore SIGTERM ignores it.
     """
     before = signal.getsignal(signal.SIGTERM)
     is_main = threading.current_thread() is threading.main_thread()

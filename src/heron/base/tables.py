@@ -74,11 +74,10 @@ class Table:
         return next((name for name in names if name in self.columns), None)
 
     def require(self, *columns: str, keys: Mapping[str, str] | None = None) -> None:
-        """Check that there is a row, and all `columns` or those that configuration keys name.
+        """Check that there is a row, and all `columns` and those that configuration keys name.
 
         Raises:
-            DataError: the missing columns, each with the nearest one there is and its key; or,
-                without any row, what was wrong with the file.
+            DataError: what is missing, each column with the nearest one there is and its key.
         """
         if not self.rows:
             raise DataError(self.problems)
@@ -163,10 +162,7 @@ def cell_text(value: Any) -> str:
 
 
 def as_text(value: Any) -> Any:
-    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`.
-
-    `read_table(..., own=True)` removes it again.
-    """
+    """Put an apostrophe before a text that a spreadsheet would run, such as `=1+1` or `-x`."""
     is_live = isinstance(value, str) and _LIVE.match(value) and not _NUMBER.fullmatch(value)
     return f"'{value}" if is_live else value
 
@@ -177,19 +173,17 @@ def read_table(
     own: bool = False,
     only: Collection[str] | None = None,
 ) -> Table:
-    """Read a table; its suffix names the format.
+    """Read a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, perhaps packed (.gz).
+
+    CSV and TSV begin with a header and quote with `"`, doubled inside quotes; a byte-order mark,
+    CRLF, blank lines and quoted line breaks are fine. Texts are UTF-8.
 
     Args:
-        path: a .csv, .tsv, .jsonl, .json (a list of objects) or .parquet file, UTF-8, perhaps
-            packed (.csv.gz). CSV and TSV begin with a header and quote with `"`, doubled inside
-            quotes; a byte-order mark, CRLF, blank lines and quoted line breaks are fine.
-        bad_rows: "raise" stops when any row is bad; "report" returns the good rows, and the bad
-            ones as `Table.problems`.
+        path: its suffix names the format.
+        bad_rows: "raise" stops with a DataError of everything that was wrong; "report" returns the
+            good rows, and the bad ones as `Table.problems`.
         own: heron may have written the file: undo `as_text`.
         only: the columns to read of a Parquet file, where it has them; None: all.
-
-    Raises:
-        DataError: with "raise", everything that was wrong with the file and its rows.
     """
     path = Path(path)
     undo = own and table_format(path) in (".csv", ".tsv")
@@ -200,14 +194,10 @@ def read_table(
 
 
 def read_chunks(path: Path, size: int) -> Iterator[Table]:
-    """Read a table some rows at a time, so that memory does not grow with the file.
+    """Read a table `size` rows at a time, so that memory does not grow with the file.
 
     The file is read twice, so that its columns and errors are known before the first rows. A JSON
     list (.json) is still read as a whole, and Parquet by row group.
-
-    Args:
-        path: as for `read_table`.
-        size: rows at most, good and bad ones, of each table.
 
     Yields:
         The tables that `read_table(path, bad_rows="report")` consists of, at least one. Each has
@@ -230,10 +220,7 @@ def read_chunks(path: Path, size: int) -> Iterator[Table]:
 def _table(
     path: Path, found: Found, undo: bool = False, columns: Iterable[str] | None = None
 ) -> Table:
-    """Divide what was read from a file, or from a part with `columns`, into rows and problems.
-
-    `undo` removes the apostrophes of `as_text`.
-    """
+    """Divide what was read, perhaps a part with `columns`, into rows and problems."""
 
     def undone(cell: str) -> str:
         return cell[1:] if cell.startswith("'") and _LIVE.match(cell) else cell
@@ -276,9 +263,6 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
     """Write a table as `write_table` does, some rows at a time, all with the same columns.
 
     There is at least one chunk; after an error in them, `path` is unchanged.
-
-    Raises:
-        DataError: another suffix.
     """
     path = Path(path)
     if path.suffix not in (".csv", ".jsonl", ".parquet"):

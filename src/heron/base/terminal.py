@@ -76,8 +76,7 @@ def print_tables(tables: Sequence[Table]) -> None:
 def to_rich(table: Table, width: int) -> RichTable:
     """Build the table for a terminal of `width` characters, without its note.
 
-    Lines break between words. A table that does not fit even then is wider than `width`: rich
-    itself would drop columns.
+    Lines break between words; one that does not fit even then is wider, as rich drops columns.
     """
     from rich.box import SIMPLE_HEAD  # start-up time
     from rich.table import Table as RichTable
@@ -98,10 +97,7 @@ def to_rich(table: Table, width: int) -> RichTable:
 
 
 def split_columns(table: Table, width: int) -> list[Table]:
-    """Cut a table wider than `width` characters into several, the first column in each of them.
-
-    The note stands below the last one.
-    """
+    """Cut a table wider than `width` into several, each with the first column."""
     first, *widths = map(_narrowest, _shown_columns(table))
     parts: list[list[int]] = [[0]]
     room = width - first

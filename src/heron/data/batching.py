@@ -22,10 +22,7 @@ def budget(batching: BatchingConfig) -> int:
 
 
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
-    """Where `batching.tokens` is null, lower the budget so that an epoch has `BATCHES` batches.
-
-    `lengths_S` are the tokens of each training sequence.
-    """
+    """Where `batching.tokens` is null, lower it so that an epoch has `BATCHES` batches."""
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES

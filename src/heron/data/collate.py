@@ -64,10 +64,7 @@ class Batch:
 
 
 class Collator:
-    """Turns unit indices into a `Batch`.
-
-    Stored vectors, per row or per sequence, are used instead of tokens.
-    """
+    """Turns unit indices into a `Batch` of tokens, or of vectors (per row or per sequence)."""
 
     def __init__(self, features: Features, pad_id: int, vectors_XP: np.ndarray | None = None):
         self.features, self.units = features, features.units()
@@ -78,11 +75,15 @@ class Collator:
         features, units = self.features, self.units
         sequences_B, unit_B = _ranges(units.sequences_V, units_U)
         rows_R, unit_R = _ranges(units.rows_V, units_U)
-        tokens_BL, mask_BL = self._pad(sequences_B)
+        tokens_BL = mask_BL = np.zeros((len(sequences_B), 0), dtype=np.int64)
         vectors_XP, pooled_XP = self.vectors_XP, None
         if vectors_XP is not None:
             per_row = len(vectors_XP) == len(features)
             pooled_XP = torch.from_numpy(vectors_XP[rows_R if per_row else sequences_B])
+        else:
+            tokens_T, offsets_S = features.tokens_T, features.offsets_S
+            tokens_BL, lengths_B = _padded(tokens_T, offsets_S, sequences_B, self.pad_id)
+            mask_BL = (np.arange(tokens_BL.shape[1]) < lengths_B[:, None]).astype(np.int64)
         # The first sequence and the first row of each unit, counted within the batch.
         first_sequence_U = np.searchsorted(unit_B, np.arange(len(units_U)))
         first_row_U = np.searchsorted(unit_R, np.arange(len(units_U)))
@@ -125,16 +126,6 @@ class Collator:
             return None
         rows_R = _ranges(self.units.rows_V, units_U)[0]
         return int((offsets_R[rows_R + 1] - offsets_R[rows_R]).sum())
-
-    def _pad(self, sequences_B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pad the tokens and make the mask; both are empty where there are stored vectors."""
-        if self.vectors_XP is not None:
-            nothing = np.zeros((len(sequences_B), 0), dtype=np.int64)
-            return nothing, nothing
-        tokens_T, offsets_S = self.features.tokens_T, self.features.offsets_S
-        tokens_BL, lengths_B = _padded(tokens_T, offsets_S, sequences_B, self.pad_id)
-        mask_BL = np.arange(tokens_BL.shape[1]) < lengths_B[:, None]
-        return tokens_BL, mask_BL.astype(np.int64)
 
 
 def _padded(

@@ -257,17 +257,12 @@ def _remove_limits(tokenizer: Any) -> None:
 
 def feature_options(config: Config, training: bool = False) -> FeatureOptions:
     """Collect the options of tokenization, for a split to train on or another."""
-    encoder = config.encoder
+    encoder = ("max_length", "truncation", "overflow", "stride", "separator", "trailing_separator")
     options = FeatureOptions(
         input=config.head.input,
         markers=event_markers(config.data),
-        max_length=encoder.max_length,
         label_order=tuple(config.data.label_order),
-        truncation=encoder.truncation,
-        overflow=encoder.overflow,
-        stride=encoder.stride,
-        separator=encoder.separator,
-        trailing_separator=encoder.trailing_separator,
+        **{name: getattr(config.encoder, name) for name in encoder},
     )
     return data_task(config.data.task).feature_options(options, config, training)
 

@@ -39,8 +39,7 @@ class UnreachableError(DownloadError):
 def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     """Download the missing ones among `sources` into `folder`, with a progress bar.
 
-    Returns:
-        One problem for each file that could not be fetched: why, and what to do by hand.
+    Returns a problem for each file that could not be fetched: why, and what to do by hand.
     """
     missing = [source for source in sources.values() if source.state is State.MISSING]
     if not missing:
@@ -89,11 +88,6 @@ def download(file: FileConfig, target: Path, report: Report) -> None:
 
     Received bytes are kept in `<target>.part`; the next attempt, in this process or a later one,
     asks the server only for the rest. The target appears only complete and verified.
-
-    Raises:
-        DownloadError: no usable address, an error response, another hash or size, or a connection
-            that keeps breaking.
-        OSError: the target's folder cannot be written.
     """
     url = _require_https(file.url)
     part = target.with_name(f"{target.name}.part")

@@ -20,11 +20,8 @@ from heron.config.schema import EncoderConfig
 def origin(config: EncoderConfig) -> dict[str, Any]:
     """Make the `from_pretrained` arguments: where to load from, and whether its code may run.
 
-    Without a local copy the hub must answer: its client would retry for a minute.
-
-    Raises:
-        ConfigError: not a folder, not cached, and the hub is not reachable; or the folder is a
-            run's `model/` and damaged.
+    Without a local copy the hub must answer: its client would retry for a minute. A damaged
+    `model/` of a run is a ConfigError, too.
     """
     is_folder, cached = Path(config.name).is_dir(), False
     if not is_folder:
@@ -49,8 +46,7 @@ def origin(config: EncoderConfig) -> dict[str, Any]:
 def identity(config: EncoderConfig) -> dict[str, str]:
     """Identify a pretrained encoder by its content; empty for `scratch`.
 
-    Returns:
-        `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`.
+    `{file: SHA-256}` of a folder's weights, settings, tokenizer and code, or `{"commit": id}`.
     """
     if config.name == "scratch":
         return {}

@@ -49,8 +49,7 @@ def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
         The plain text and the character spans of event 1 and event 2 in it, all stripped.
 
     Raises:
-        MarkerError: a marker is missing, repeated or before its partner, two mentions are crossed
-            or nested, or a mention is empty.
+        MarkerError: not two separate mentions that are not empty.
     """
     plain, offsets, cursor = "", {}, 0
     for marker, span in sorted(_locate(text, markers).items(), key=lambda item: item[1]):
@@ -72,11 +71,7 @@ def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
 
 
 def mark(plain: str, spans: Sequence[Span], markers: Markers) -> MarkedText:
-    """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`.
-
-    Raises:
-        MarkerError: the spans overlap, are empty or leave the text.
-    """
+    """Put markers around event 1 and event 2 of `plain`; the inverse of `parse_marked`."""
     if len(spans) != 2:
         raise MarkerError(f"two mentions are needed, got {len(spans)}")
     for number, (start, end) in enumerate(spans, start=1):

@@ -178,10 +178,7 @@ class TableReader(ABC):
 
 
 class RowReader(TableReader):
-    """Reads rows with a label and one text or two, perhaps with columns of a second table.
-
-    `texts` reads the texts of a row; it gets this reader, for `text` and `problem`.
-    """
+    """Reads rows with a label and what `texts` reads, perhaps joined to a second table."""
 
     def __init__(
         self,
@@ -272,11 +269,7 @@ TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
 
 
 def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one labelled example in each row.
-
-    `texts` reads the texts of a row; `files` has `join` where the data set joins a second table,
-    whose errors are a DataError.
-    """
+    """Make a reader of tables with one labelled example in each row; `files` may have `join`."""
     joined = read_join(files[JOIN], config.join) if config.join and JOIN in files else None
 
     def read(

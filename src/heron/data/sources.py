@@ -36,12 +36,7 @@ class Source:
 
 
 def locate(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Path]:
-    """Find every file of a data set; download or generate what is missing.
-
-    Args:
-        config: the data set.
-        data_dir: `paths.data`, searched first.
-        cache_dir: `paths.cache`, searched next; downloads and generated corpora go there.
+    """Find every file of a data set in `paths.data` or the cache; download or generate it there.
 
     Returns:
         `{split: path}`, `join` where the data set joins a second table, and `phrases` where it
@@ -92,11 +87,7 @@ def _present(sources: Mapping[str, Source], config: DataConfig, cache_dir: Path)
 
 
 def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, Source]:
-    """Look for every file of a data set on this computer; files with pinned hashes are hashed.
-
-    Raises:
-        ConfigError: `data_dir` is a file.
-    """
+    """Look for every file of a data set on this computer; files with pinned hashes are hashed."""
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
     files = dict(config.files)

@@ -19,9 +19,6 @@ def load_tokenizer(
     """Load the encoder's tokenizer and add the markers to it as one special token each.
 
     For `name=scratch` it is trained on `texts`, which are not read otherwise, and kept in `cache`.
-
-    Raises:
-        ConfigError: the tokenizer cannot be found, or has no fast version.
     """
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)

@@ -23,7 +23,7 @@ def read_rows(
     data_dir: Path | None = None,
     cache_dir: Path | None = None,
 ) -> Rows:
-    """Read a file in the form of the data set `config`.
+    """Read a file in the form of the data set `config`; a DataError where no row can be used.
 
     Only the text columns are required; guid, label and group are read where they exist.
 
@@ -34,9 +34,6 @@ def read_rows(
             or `ignored`.
         bad_rows: `report` returns the good rows and the problems, `raise` stops at any problem.
         data_dir, cache_dir: folders of the list of linking phrases, if some are removed.
-
-    Raises:
-        DataError: nothing in the file can be used, or with `raise` anything cannot.
     """
     read = _own_reader(config, data_dir, cache_dir)
     rows = read(path, labels, config.columns.label, _own_columns(config, labels))
@@ -52,16 +49,11 @@ def read_parts(
     data_dir: Path | None = None,
     cache_dir: Path | None = None,
 ) -> Iterator[Rows]:
-    """Read texts without labels, some rows at a time, like `read_rows(..., "ignored", "report")`.
+    """Read texts without labels, `size` rows at a time, like `read_rows(..., "ignored", "report")`.
 
-    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole.
-
-    Yields:
-        At least one part, of at most `size` rows; some may have no examples.
-
-    Raises:
-        DataError: before the first part, the file cannot be read or lacks a column; after the
-            last one, no row can be used.
+    Of earlier rows only the file's own ids stay in memory; JSON is in memory as a whole. Some parts
+    may have no examples. A DataError comes before the first part where the file cannot be read or
+    lacks a column, after the last one where no row can be used.
     """
     read = _own_reader(config, data_dir, cache_dir)
     problems: list[Problem] = []

@@ -18,7 +18,7 @@ from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example, count_mended
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
-from heron.data.splits import text_key
+from heron.data.readers import text_key
 
 known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer
 

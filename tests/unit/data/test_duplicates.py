@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from heron.base.errors import DataError
 from heron.data.examples import Example, Span
-from heron.data.splits import apply_duplicates, text_key
+from heron.data.readers import apply_duplicates, text_key
 
 
 def pair(guid: str, text: str, text_pair: str = "h") -> Example:
