@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # these load torch, or import this module
 LABEL_KEYS = ("data.columns.label", "data.columns.truth", "data.label_aliases", "data.no_label")
 
 Headline = Callable[[Sequence[str], str], Callable[[Any], dict[str, Any]]]
-_CLASSIFICATION = on_demand("heron.metrics.classification:classification_headline")
+_CLASSIFICATION = on_demand("heron.metrics.classification:plain_headline")
 
 
 def no_problems(_config: object) -> Iterable[str]:

@@ -1,1 +1,1 @@
-"""Scores: pure functions first, the stateful metric around them in `heron.metrics.running`."""
+"""Scores as pure functions; tasks keep their running states."""

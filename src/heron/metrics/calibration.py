@@ -1,6 +1,4 @@
-"""Calibration: confidence beside accuracy, in bins of equal width.
-
-A row's confidence is the probability of its predicted class.
+"""Calibration: confidence (the predicted class's probability) beside accuracy, in equal bins.
 
 Legend: N rows, C classes, M bins.
 """
@@ -15,7 +13,6 @@ import numpy.typing as npt
 from heron.base.errors import ConfigError, DataError, Problem
 
 TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
-_ROUNDED = 0.005  # largest rounding error of two decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +20,10 @@ class ReliabilityBins:
     """A reliability diagram; an empty bin has count 0 and both means 0.
 
     Args:
-        edges: float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge; the last bin includes
-            both edges.
+        edges: float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge, the last one both.
         count: int64 `[M]`, rows in each bin.
-        confidence: float64 `[M]`, their mean confidence.
-        accuracy: float64 `[M]`, their share of right predictions.
+        confidence: float64 `[M]`, their mean.
+        accuracy: float64 `[M]`, the share of right predictions.
     """
 
     edges: npt.NDArray[np.float64]
@@ -43,7 +39,7 @@ class ReliabilityBins:
 
 def rounding_tolerance(classes: int) -> float:
     """Compute the tolerance for rows whose probabilities are rounded to two decimals."""
-    return max(TOLERANCE, _ROUNDED * classes) + 1e-9  # sums of floats miss the border itself
+    return max(TOLERANCE, 0.005 * classes) + 1e-9  # sums of floats miss the border itself
 
 
 def calibration_scores(
@@ -55,10 +51,10 @@ def calibration_scores(
     """Compute calibration errors.
 
     Args:
-        probabilities_NC: of all classes; each row sums to 1.
+        probabilities_NC: of all classes; each row sums to 1, up to `tolerance`.
         gold_N: class ids, from 0 to C - 1.
         bins: number of bins between 0 and 1.
-        tolerance: how far from 1 a row's sum may be.
+        tolerance: see above.
 
     Returns:
         `ece`, the mean gap between confidence and accuracy over rows, and `mce`, the largest gap of
@@ -71,15 +67,14 @@ def calibration_scores(
 
     Source: Guo et al. 2017, section 2 (ECE, MCE); Brier 1950 (the multi-class form).
     """
-    probabilities_NC, gold_N = _validated(probabilities_NC, gold_N, tolerance)
     found = reliability_bins(probabilities_NC, gold_N, bins, tolerance)
-    used = found.count > 0
-    truth_NC = np.eye(probabilities_NC.shape[1])[gold_N]
+    probabilities_NC, gold_N = np.asarray(probabilities_NC, np.float64), np.asarray(gold_N)
+    truth_NC = np.eye(probabilities_NC.shape[1])[gold_N.astype(np.int64)]
     squares_N = ((probabilities_NC - truth_NC) ** 2).sum(axis=1)
     rows = max(len(gold_N), 1)
     return {
         "ece": float(np.abs(found.gap) @ found.count / rows),
-        "mce": float(np.abs(found.gap[used]).max(initial=0)),
+        "mce": float(np.abs(found.gap).max()),
         "brier": float(squares_N.sum() / rows),
     }
 

@@ -7,29 +7,12 @@ A ratio without a denominator is 0 (scikit-learn's `zero_division=0`): a class n
 precision 0, a class nobody annotated recall 0. Averages run over all C classes, whether or not they
 occur in the split, as scikit-learn's do when it is given `labels`.
 
-Temporal relations also have scores that are relaxed about VAGUE. VAGUE means that the text does not
-say which of two events came first; a system that names an order there has not clearly contradicted
-the annotators. Papers call different things relaxed; heron computes three, named:
-
-- `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1 over all
-  classes. A forgiven row is a true positive of the predicted class, and VAGUE's recall is 1.
-- `drop`: rows whose gold is VAGUE are left out; then macro and weighted F1 over the other classes.
-  On the rows that stay, predicting VAGUE misses the gold class.
-- `matres_micro`: VAGUE counts as "no relation"; precision, recall and F1 of all other predictions,
-  pooled. It forgives nothing, and does not reward finding VAGUE.
-
 Legend: N rows, C classes, G groups of rows. Matrix rows are gold labels, columns predictions.
-Source: Yanko, Pariente and Bar, Temporal Relation Classification in Hebrew ("ignoring mistakes of
-non-VAGUE predictions on VAGUE samples"), and its released evaluation, which is `recode`;
-Ning et al. 2018 (MATRES) for `matres_micro`.
-Deviates: the paper's text can be read as `drop`; only `recode` agrees with its code and with its
-Limitations section, which calls such rows true positives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,32 +27,23 @@ Fractions = npt.NDArray[np.float64]
 Score = Callable[[npt.NDArray[Any]], Fractions]  # of sums over rows, [..., X] to [...]
 Headline = Callable[[Counts], dict[str, Fractions]]  # scores of matrices by name
 
-VAGUE = "VAGUE"
-RELATIONS = ("BEFORE", "AFTER", "EQUAL", VAGUE)
-MODES = ("recode", "drop", "matres_micro")
+MODES = ("recode", "drop", "matres_micro")  # what a task may call relaxed
 
 
 def confusion_matrix(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str]
 ) -> Counts:
-    """Count the rows of each gold label and prediction, int64 `[C, C]`.
-
-    Raises:
-        DataError: unequal lengths, or labels that are not among `classes`.
-    """
+    """Count the rows of each gold label and prediction, int64 `[C, C]`; raises as the next one."""
     return confusion_matrices(gold_N, prediction_N, classes, np.zeros(len(gold_N), np.int64))[0]
 
 
 def confusion_matrices(
     gold_N: Sequence[str], prediction_N: Sequence[str], classes: Sequence[str], group_N: Counts
 ) -> Counts:
-    """Count each group of rows separately; groups are numbered from 0.
-
-    Returns:
-        int64 `[max(G, 1), C, C]`; the sum over groups is the split's confusion matrix.
+    """Count each group of rows separately, int64 `[max(G, 1), C, C]`; groups are numbered from 0.
 
     Raises:
-        DataError: as `confusion_matrix`.
+        DataError: unequal lengths, or labels that are not among `classes`.
     """
     if len(gold_N) != len(prediction_N):
         what = f"{len(gold_N)} gold labels but {len(prediction_N)} predictions"
@@ -88,7 +62,7 @@ def confusion_matrices(
 def _class_ids(
     labels: Sequence[str], classes: Sequence[str], kind: str, problems: list[Problem]
 ) -> Counts:
-    """Number the labels; unknown ones are added to `problems`."""
+    """Number the labels; add unknown ones to `problems`."""
     ids = {name: number for number, name in enumerate(classes)}
     allowed = f"allowed: {', '.join(classes)}"
     for row, label in enumerate(labels, 1):
@@ -159,81 +133,22 @@ _OF_ANY_TASK: dict[str, Score] = {
     "macro_f1": macro_f1,
     "weighted_f1": weighted_f1,
 }
-_PER_CLASS = {
-    "precision": precision,
-    "recall": recall,
-    "f1": f1,
-    "support": support,
-    "predicted": predicted,
-}
 
 
-def _plain_scores(matrix: Counts) -> dict[str, Fractions]:
+def plain_scores(matrix: Counts) -> dict[str, Fractions]:
+    """Compute the headline scores that every task with classes has."""
     return {name: score(matrix) for name, score in _OF_ANY_TASK.items()}
 
 
-def _nli_scores(matrix: Counts) -> dict[str, Fractions]:
-    """Add accuracy under the name `micro_f1`: RoNLI prints it so, LCHAIM as accuracy."""
-    return {**_plain_scores(matrix), "micro_f1": accuracy(matrix)}
-
-
-def _relation_scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
-    """Compute the strict and all relaxed scores.
-
-    Args:
-        matrix: int64 `[..., C, C]`.
-        vague: the class id of VAGUE.
-        relaxed: the mode that `relaxed_macro_f1`, `relaxed_weighted_f1` (`relaxed_micro_f1` for
-            `matres_micro`) stand for.
-    """
-    classes = np.arange(matrix.shape[-1])
-    others = np.delete(classes, vague)
-    dropped = matrix.copy()
-    dropped[..., vague, :] = 0
-    recoded = dropped.copy()
-    recoded[..., classes, classes] += matrix[..., vague, :]
-    by_mode = {
-        "recode": {"macro": macro_f1(recoded), "weighted": weighted_f1(recoded)},
-        # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
-        "drop": {"macro": f1(dropped)[..., others].mean(-1), "weighted": weighted_f1(dropped)},
-        "matres": {"micro": micro_f1(matrix, others.tolist())},
-    }
-    chosen = by_mode[relaxed.removesuffix("_micro")]
-    return {
-        **_plain_scores(matrix),
-        **{f"relaxed_{average}_f1": score for average, score in chosen.items()},
-        **{
-            f"relaxed_{mode}_{average}_f1": score
-            for mode, averages in by_mode.items()
-            for average, score in averages.items()
-        },
-    }
-
-
-def classification_headline(classes: Sequence[str], relaxed: str) -> Headline:
+def plain_headline(_classes: Sequence[str], _relaxed: str) -> Headline:
     """Choose the headline scores of a task that names none of its own."""
-    return _plain_scores
-
-
-def nli_headline(classes: Sequence[str], relaxed: str) -> Headline:
-    """Choose the headline scores of natural language inference."""
-    return _nli_scores
-
-
-def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
-    """Choose the headline scores of relations; without VAGUE, those of any classification."""
-    if VAGUE not in classes:
-        return _plain_scores
-    return partial(_relation_scores, vague=list(classes).index(VAGUE), relaxed=relaxed)
+    return plain_scores
 
 
 def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Headline:
-    """Find a task's headline scores, as a function of confusion matrices `[..., C, C]`.
+    """Find the headline scores of a task with classes, as a function of confusion matrices.
 
-    Args:
-        task: the name of a task with classes, perhaps a fork's.
-        classes: class names, in the matrices' order.
-        relaxed: what `relaxed_*` stands for, one of `MODES`.
+    `relaxed`, one of `MODES`, is what `relaxed_*` stands for.
 
     Raises:
         ConfigError: an unknown task or mode.
@@ -247,12 +162,7 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
 def score_function(
     metric: str, classes: Sequence[str], *, task: str = "classification", relaxed: str = "recode"
 ) -> Score:
-    """Find a score as a function of confusion matrices, `[..., C, C]` to `[...]`.
-
-    Args:
-        metric: `macro_f1`, `micro_f1` (equal to `accuracy`), `weighted_f1`, or another headline
-            score of the task (`relaxed_macro_f1`).
-        classes, task, relaxed: as in `headline`.
+    """Find a headline score, or `micro_f1` (equal to `accuracy`), as a function of matrices.
 
     Raises:
         ConfigError: an unknown metric, task or mode.
@@ -282,9 +192,9 @@ def score_matrix(
         ConfigError: an unknown task or mode.
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
-    for name, score in _PER_CLASS.items():
-        values_C = score(matrix_CC)
-        scores |= {f"{name}/{label}": value for label, value in zip(classes, values_C, strict=True)}
+    for score in (precision, recall, f1, support, predicted):
+        values_C = zip(classes, score(matrix_CC), strict=True)
+        scores |= {f"{score.__name__}/{label}": value for label, value in values_C}
     return {name: value.item() for name, value in scores.items()}
 
 
@@ -296,12 +206,7 @@ def score_task(
     *,
     relaxed: str = "recode",
 ) -> dict[str, float]:
-    """Compute every score of N rows, as `score_matrix`; `labels` are all class names.
-
-    Raises:
-        ConfigError: an unknown task or mode.
-        DataError: unequal lengths, or labels that are not among `labels`.
-    """
+    """Compute every score of N rows, as `score_matrix`; raises as it and `confusion_matrix`."""
     return score_matrix(task, confusion_matrix(gold, prediction, labels), labels, relaxed=relaxed)
 
 
@@ -319,7 +224,7 @@ def bootstrap_intervals(
     """Compute 95 % bootstrap intervals of the headline scores.
 
     Args:
-        task, gold, prediction, labels, relaxed: as in `score_task`.
+        task, gold, prediction, labels, relaxed: as in `score_task`, which raises the same errors.
         groups: None draws rows; N group names (windows, documents) draw whole groups, the cluster
             bootstrap, for rows that are not independent.
         resamples: number of draws.
@@ -327,9 +232,6 @@ def bootstrap_intervals(
 
     Returns:
         `<score>_low` and `<score>_high` of each headline score.
-
-    Raises:
-        ConfigError, DataError: as `score_task`.
     """
     scores = headline(task, labels, relaxed)
     if groups is None:

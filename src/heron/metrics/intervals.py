@@ -1,11 +1,9 @@
 """Percentile bootstrap intervals, computed on sums (confusion matrices) instead of on rows.
 
 Drawing N rows with replacement and counting them is one multinomial draw over the C x C cells of
-the confusion matrix: the same distribution, a thousand times in a few milliseconds.
-
-Rows are not always independent: the event pairs of one window share their text, its events and
-its annotator. The cluster bootstrap therefore draws whole groups (windows, documents); its
-intervals are usually wider.
+the confusion matrix. Rows that are not independent, such as the event pairs of one window, need
+the cluster bootstrap, which draws whole groups (windows, documents); its intervals are usually
+wider.
 
 Legend: N rows, R resamples, C classes, G groups, S scores.
 Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 1997, section 3.8
@@ -43,8 +41,6 @@ def resample_groups(
 
     Args:
         matrix_GCC: what each group adds: its confusion matrix, or any other sums `[G, ...]`.
-        resamples: number of draws, R.
-        seed: the same seed gives the same draws.
 
     Returns:
         The sums of each draw, `[R, ...]`; draws differ in their number of rows.
@@ -79,7 +75,6 @@ def score_intervals(
     Args:
         items: values of rows by score, float64 `[N]` each; NaN does not count.
         groups: None draws rows; N group names (articles) draw whole groups.
-        resamples: number of draws.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 
     Returns:
@@ -99,19 +94,14 @@ def score_intervals(
         group_N = np.arange(len(score_NS))
     else:
         _, group_N = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
-    drawn_R2S = resample_groups(_group_sums(score_NS, group_N), resamples, seed)
+    counted_NS = ~np.isnan(score_NS)
+    sums_G2S = np.zeros((int(group_N.max(initial=0)) + 1, 2, score_NS.shape[1]))
+    np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))
+    np.add.at(sums_G2S[:, 1], group_N, counted_NS)
+    drawn_R2S = resample_groups(sums_G2S, resamples, seed)
     means = {}
     for name, total_R, count_R in zip(items, *drawn_R2S.transpose(1, 2, 0), strict=True):
         # A resample may hold no row that counts; it then says nothing of this score.
         some_R = count_R > 0
         means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
     return percentile_intervals(means)
-
-
-def _group_sums(score_NS: Floats, group_N: Ids) -> Floats:
-    """Sum and count each group's values without NaN; `[G, 2, S]`, G at least 1."""
-    counted_NS = ~np.isnan(score_NS)
-    sums_G2S = np.zeros((int(group_N.max(initial=0)) + 1, 2, score_NS.shape[1]))
-    np.add.at(sums_G2S[:, 0], group_N, np.where(counted_NS, score_NS, 0.0))
-    np.add.at(sums_G2S[:, 1], group_N, counted_NS)
-    return sums_G2S

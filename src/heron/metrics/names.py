@@ -46,9 +46,9 @@ def rouge_name(measure: str, profile: str) -> str:
 
 
 def copied_names(metric: str) -> list[str]:
-    """Name the extractive systems' values of a ROUGE score: `lead3_rouge1`, `oracle_rouge1`.
+    """Name the extractive systems' values of a ROUGE score (`lead3_rouge1`), to be shown beside it.
 
-    They are shown wherever a system's ROUGE score is. Empty for other scores.
+    Empty for other scores.
     """
     return [f"{copy}_{metric}" for copy in COPIES] if metric in rouge_names() else []
 
@@ -57,9 +57,7 @@ def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
     """List each score, followed by those of its `copied_names` that are among `present`."""
     known = set(present)
     return [
-        name
-        for metric in metrics
-        for name in (metric, *(one for one in copied_names(metric) if one in known))
+        name for one in metrics for name in (one, *filter(known.__contains__, copied_names(one)))
     ]
 
 
@@ -77,7 +75,7 @@ def further_scores(
     Args:
         names: of registered metrics.
         columns: as in `predictions/<split>.parquet`: guid, gold (None without a label), prediction.
-        task: the predictions' task.
+        task: the predictions'.
 
     Returns:
         Fractions by name; empty without a labelled row.

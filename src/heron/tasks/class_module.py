@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torchmetrics import Metric
 from transformers import AutoModelForSequenceClassification
 
 from heron.base import ranks
@@ -20,7 +21,7 @@ from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.features import UNLABELLED
-from heron.metrics.running import ConfusionScores
+from heron.metrics.classification import headline, score_matrix
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
 from heron.tasks.base import HeadWeights, Output, TaskModule, copied, named
@@ -40,6 +41,36 @@ class StepOutput:
         """Copy every tensor to a device, without gradients; Lightning calls this."""
         moved: StepOutput = copied(self, device)
         return moved
+
+
+class ConfusionScores(Metric):
+    """The scores of `score_matrix` over all rows since the last reset; processes add their rows.
+
+    Raises:
+        ConfigError: an unknown task or mode.
+    """
+
+    full_state_update = False
+    higher_is_better = True
+    matrix: Tensor
+
+    def __init__(self, task: str, classes: Sequence[str], relaxed: str = "recode"):
+        super().__init__()
+        headline(task, classes, relaxed)  # reports a wrong name now, not after the first epoch
+        self.task, self.classes, self.relaxed = task, list(classes), relaxed
+        zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
+        self.add_state("matrix", zeros, dist_reduce_fx="sum")
+
+    def update(self, prediction_B: Tensor, gold_B: Tensor) -> None:
+        """Count one batch of class ids."""
+        size = len(self.classes)
+        cells_B = gold_B * size + prediction_B
+        self.matrix += torch.bincount(cells_B, minlength=size * size).view(size, size)
+
+    def compute(self) -> dict[str, float]:
+        """Compute the scores so far."""
+        matrix = self.matrix.cpu().numpy()
+        return score_matrix(self.task, matrix, self.classes, relaxed=self.relaxed)
 
 
 class ClassificationModule(TaskModule):

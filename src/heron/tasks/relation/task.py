@@ -12,7 +12,6 @@ from heron.config.data import DataConfig
 from heron.config.schema import Config
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
-from heron.metrics.classification import RELATIONS
 from heron.tasks.classes import CLASS_FORMATS, ClassTask
 from heron.tasks.task import ClassScores
 
@@ -43,6 +42,7 @@ def added_tokens(config: Config) -> tuple[str, ...]:
     return event_markers(config.data) if config.head.input == "marked" else ()
 
 
+RELATIONS = ("BEFORE", "AFTER", "EQUAL", "VAGUE")
 MARKED_TABLE = Format(open_marked)
 
 TASK = ClassTask(
@@ -52,6 +52,6 @@ TASK = ClassTask(
     keys=("head.distance",),
     features=on_demand("heron.tasks.relation.features:relation_features"),
     added_tokens=added_tokens,
-    headline=on_demand("heron.metrics.classification:relation_headline"),
-    scores=partial(ClassScores, usual_labels=tuple(RELATIONS)),
+    headline=on_demand("heron.tasks.relation.scores:relation_headline"),
+    scores=partial(ClassScores, usual_labels=RELATIONS),
 )

@@ -5,7 +5,7 @@ import torch
 
 from heron.base.errors import ConfigError
 from heron.metrics.classification import score_task
-from heron.metrics.running import ConfusionScores
+from heron.tasks.class_module import ConfusionScores
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 

@@ -1,0 +1,72 @@
+"""Headline scores of temporal relations, strict and relaxed about VAGUE.
+
+VAGUE means that the text does not say which of two events came first; a system that names an order
+there has not clearly contradicted the annotators. Papers call different things relaxed; heron
+computes three, named:
+
+- `recode`: where gold is VAGUE, gold becomes the prediction; then macro and weighted F1 over all
+  classes. A forgiven row is a true positive of the predicted class, and VAGUE's recall is 1.
+- `drop`: rows whose gold is VAGUE are left out; then macro and weighted F1 over the other classes.
+  On the rows that stay, predicting VAGUE misses the gold class.
+- `matres_micro`: VAGUE counts as "no relation"; precision, recall and F1 of all other predictions,
+  pooled. It forgives nothing, and does not reward finding VAGUE.
+
+Source: Yanko, Pariente and Bar, Temporal Relation Classification in Hebrew ("ignoring mistakes of
+non-VAGUE predictions on VAGUE samples"), and its released evaluation, which is `recode`;
+Ning et al. 2018 (MATRES) for `matres_micro`.
+Deviates: the paper's text can be read as `drop`; only `recode` agrees with its code and with its
+Limitations section, which calls such rows true positives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from heron.metrics.classification import (
+    Counts,
+    Fractions,
+    Headline,
+    f1,
+    macro_f1,
+    micro_f1,
+    plain_scores,
+    weighted_f1,
+)
+
+VAGUE = "VAGUE"
+
+
+def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
+    """Choose the headline scores of relations; without VAGUE, those of any classification."""
+    if VAGUE not in classes:
+        return plain_scores
+    return partial(_scores, vague=list(classes).index(VAGUE), relaxed=relaxed)
+
+
+def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
+    """Score matrices int64 `[..., C, C]`; `relaxed_<average>_f1` are those of mode `relaxed`."""
+    classes = np.arange(matrix.shape[-1])
+    others = np.delete(classes, vague)
+    dropped = matrix.copy()
+    dropped[..., vague, :] = 0
+    recoded = dropped.copy()
+    recoded[..., classes, classes] += matrix[..., vague, :]
+    by_mode = {
+        "recode": {"macro": macro_f1(recoded), "weighted": weighted_f1(recoded)},
+        # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
+        "drop": {"macro": f1(dropped)[..., others].mean(-1), "weighted": weighted_f1(dropped)},
+        "matres": {"micro": micro_f1(matrix, others.tolist())},
+    }
+    chosen = by_mode[relaxed.removesuffix("_micro")]
+    return {
+        **plain_scores(matrix),
+        **{f"relaxed_{average}_f1": score for average, score in chosen.items()},
+        **{
+            f"relaxed_{mode}_{average}_f1": score
+            for mode, averages in by_mode.items()
+            for average, score in averages.items()
+        },
+    }
