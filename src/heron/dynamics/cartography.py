@@ -30,7 +30,7 @@ class Statistics:
     """Statistics of N examples; arrays are float64 but for `gold_N` and `visits_N`.
 
     Args:
-        guids: length N.
+        guids: N.
         gold_N: int16 class ids; -1 where the task has no classes.
         visits_N: int64 number of records that visited the example.
         confidence_N: mean probability of the gold label, 0 to 1.
@@ -62,7 +62,7 @@ class Statistics:
         return len(self.guids)
 
     def as_columns(self) -> dict[str, Sequence[Any]]:
-        """Return a table's columns, named as here without suffixes; the first one is `guid`."""
+        """Return a table's columns, named as here without suffixes after `guid`."""
         arrays = [field.name for field in fields(self) if field.name.endswith("_N")]
         columns: dict[str, Sequence[Any]] = {"guid": self.guids}
         return columns | {name.removesuffix("_N"): getattr(self, name) for name in arrays}
@@ -86,7 +86,9 @@ def statistics(
     Raises:
         ConfigError: `burn_out` below 1.
     """
-    kept = slice(check_burn_out(burn_out))
+    if burn_out is not None and burn_out < 1:
+        raise ConfigError(f"burn_out={burn_out}: it is the number of records kept, at least 1")
+    kept = slice(burn_out)
     p_gold_EN, correct_EN = dynamics.p_gold_EN[kept], dynamics.correct_EN[kept]
     visits_N = visits(p_gold_EN)
     confidence_N = mean(p_gold_EN)
@@ -106,27 +108,13 @@ def statistics(
     )
 
 
-def check_burn_out(burn_out: int | None) -> int | None:
-    """Return `burn_out`.
-
-    Raises:
-        ConfigError: it is below 1, which would leave no record.
-    """
-    if burn_out is not None and burn_out < 1:
-        raise ConfigError(f"burn_out={burn_out}: it is the number of records kept, at least 1")
-    return burn_out
-
-
 def visits(values_EN: np.ndarray) -> np.ndarray:
     """Count the records that visited each example; int64."""
     return np.count_nonzero(~np.isnan(values_EN), axis=0)
 
 
 def mean(values_EN: np.ndarray) -> np.ndarray:
-    """Average over the records that visited each example, in float64; NaN where none did.
-
-    Of `p_gold_EN` this is the confidence, of `margin_EN` the area under the margin.
-    """
+    """Average over the records that visited each example, in float64; NaN where none did."""
     return _divide(_total(values_EN), visits(values_EN))
 
 
@@ -158,17 +146,12 @@ def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray
             more than any number of events (at most E / 2) and on their scale; the published tool
             has `NEVER_LEARNT`.
     """
-    examples = correct_EN.shape[1]
-    learnt_N, ever_N, events_N = (
-        np.zeros(examples, bool),
-        np.zeros(examples, bool),
-        np.zeros(examples),
-    )
+    learnt_N, events_N = np.zeros(correct_EN.shape[1], bool), np.zeros(correct_EN.shape[1])
     for correct_N in correct_EN:
         right_N, wrong_N = correct_N >= 0.5, correct_N < 0.5  # both false for NaN
         events_N += learnt_N & wrong_N
         learnt_N = (learnt_N | right_N) & ~wrong_N
-        ever_N |= right_N
+    ever_N = (correct_EN >= 0.5).any(axis=0)
     events_N[~ever_N] = len(correct_EN) if never is None else never
     events_N[visits(correct_EN) == 0] = np.nan
     return events_N
@@ -193,10 +176,6 @@ def difficulty(name: str, statistics: Statistics) -> np.ndarray:
     - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
     - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: the area's negative.
     - `loss`, `variability`, `forgetting`: as they are.
-
-    Args:
-        name: one of `SCORES`.
-        statistics: of N examples.
 
     Returns:
         float64_N; NaN for examples that no record visited.
@@ -224,15 +203,13 @@ def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> n
     return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
 
 
-def _repo(of: Statistics) -> np.ndarray:
-    v_N = of.variability_N
-    return (1 - of.correctness_N) + np.where(v_N < 0.5, 1 - v_N, v_N)
-
-
 _SCORES: dict[str, Callable[[Statistics], np.ndarray]] = {
     "eq1_swapped": lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
     "eq1_printed": lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
-    "repo": _repo,
+    "repo": lambda of: (
+        (1 - of.correctness_N)
+        + np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
+    ),
     "confidence": lambda of: 1 - of.confidence_N,
     "loss": lambda of: of.loss_N,
     "variability": lambda of: of.variability_N,

@@ -1,13 +1,14 @@
 """Training dynamics on disk, one Parquet file per record; and a run's records, aligned by guid.
 
 A record is one look at the training data: an epoch, or a part of one. Files are uncompressed and
-without dictionaries, so that reading is a memory map and a copy. See `Dynamics` for the columns.
+without dictionaries, so that reading is a memory map and a copy.
 
 Shape suffixes: E records ("epochs"), N examples, C classes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,8 +26,8 @@ from heron.base.files import atomic_open
 from heron.base.registry import on_demand
 
 # Only dynamics of other tools need them.
-jsonl_paths = on_demand("heron.dynamics.jsonl:record_paths")
-read_jsonl = on_demand("heron.dynamics.jsonl:read_record")
+foreign_paths = on_demand("heron.dynamics.jsonl:record_paths")
+read_foreign = on_demand("heron.dynamics.jsonl:read_record")
 
 VERSION = 1
 METADATA = b"heron.dynamics"
@@ -42,7 +43,7 @@ class Meta:
     Args:
         epoch: end of the record, in epochs; 1.0 is the end of the first one.
         mode: `train` (the training passes, dropout on) or `evaluation` (a pass of its own).
-        task: as in `conf/task`.
+        task: its name.
         labels: class names in the order of the ids; empty where the task has no classes.
     """
 
@@ -65,9 +66,7 @@ class Dynamics:
         margin_EN: float32 gold logit minus the largest other one; all NaN where the task has none.
         count_EN: int16 visits; oversampled repeats are averaged and counted. 0: not visited.
         epochs_E: float64 end of each record, in epochs.
-        labels: class names in the order of the ids.
-        mode: `train` or `evaluation`.
-        task: as in `conf/task`.
+        labels, mode, task: as in `Meta`.
     """
 
     guids: list[str]
@@ -92,42 +91,25 @@ def dynamics_table(
     logits_NC: np.ndarray | None,
     meta: Meta,
 ) -> pa.Table:
-    """Lay out one record as the contract's columns.
+    """Lay out one record as the columns of its file; values are as in `Dynamics`.
 
     Args:
         guids: of the visited examples; an Arrow array saves building one per record.
-        gold_N: class ids, -1 where the task has none.
-        p_gold_N: probability of the gold label, 0 to 1.
-        correct_N: share of the visits that were right, 0 to 1.
-        margin_N: logits; NaN where the task has none.
-        count_N: visits.
-        logits_NC: float, or None where the task has no classes.
+        gold_N, p_gold_N, correct_N, margin_N, count_N: of these examples, of any dtype.
+        logits_NC: stored as float32; None where the task has no classes.
         meta: of the record.
     """
-    columns: dict[str, Any] = {
-        "guid": pa.array(guids, pa.string()),
-        "gold": _typed(gold_N, np.int16),
-        "p_gold": _typed(p_gold_N, np.float32),
-        "correct": _typed(correct_N, np.float32),
-        "margin": _typed(margin_N, np.float32),
-        "count": _typed(count_N, np.int16),
-    }
+    columns: dict[str, Any] = {"guid": pa.array(guids, pa.string())}
+    values = (gold_N, p_gold_N, correct_N, margin_N, count_N)
+    for name, value_N in zip(COLUMNS[1:], values, strict=True):
+        dtype = np.int16 if name in ("gold", "count") else np.float32
+        columns[name] = np.ascontiguousarray(value_N, dtype)
     if logits_NC is not None:
-        flat = _typed(logits_NC, np.float32).reshape(-1)
+        flat = np.ascontiguousarray(logits_NC, np.float32).reshape(-1)
         columns["logits"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), logits_NC.shape[1])
-    stored = {
-        "version": VERSION,
-        "epoch": float(meta.epoch),
-        "mode": meta.mode,
-        "task": meta.task,
-        "labels": list(meta.labels),
-    }
+    stored = {"version": VERSION, **dataclasses.asdict(meta), "epoch": float(meta.epoch)}
     text = json.dumps(stored, ensure_ascii=False).encode()
     return pa.table(columns).replace_schema_metadata({METADATA: text})
-
-
-def _typed(values: np.ndarray, dtype: type) -> np.ndarray:
-    return np.ascontiguousarray(values, dtype=dtype)
 
 
 def write_dynamics(path: Path | str, table: pa.Table) -> None:
@@ -163,7 +145,7 @@ def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]
         The guids that the record visited, and their float32 logits_NC.
 
     Raises:
-        DataError: as for `read_dynamics`; no such record; a task without classes.
+        DataError: as `read_dynamics`; no such record; a task without classes.
     """
     paths = record_paths(folder)
     if not -len(paths) <= record < len(paths):
@@ -189,10 +171,7 @@ def record_paths(folder: Path | str) -> list[Path]:
             if inside.name == "dynamics":  # a run's own
                 _require_all({key for key, _ in keyed}, inside)
             return [path for _, path in sorted(keyed)]
-    paths = jsonl_paths(folder)
-    if not paths:
-        raise DataError(Problem(str(folder), "no dynamics here", _advice(folder)))
-    return paths
+    return foreign_paths(folder)
 
 
 def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
@@ -205,20 +184,10 @@ def _require_all(keys: set[tuple[int, int]], folder: Path) -> None:
         raise DataError(Problem(str(folder), what, _AGAIN))
 
 
-def _advice(folder: Path) -> str:
-    if not folder.is_dir():
-        return "there is no such folder; name a run folder or its dynamics/"
-    nested = [*folder.glob("*/dynamics"), *folder.glob("stages/*/dynamics")]
-    if nested:
-        runs = sorted(str(path.parent.relative_to(folder)) for path in nested)
-        return f"name one of the runs inside: {', '.join(runs[:10])}"
-    return "a run with dynamics.enabled=false leaves none: train it again with true"
-
-
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Read columns of one record of either format, its metadata checked."""
     if path.suffix == ".jsonl":
-        table: pa.Table = read_jsonl(path)
+        table: pa.Table = read_foreign(path)
         return table.select(columns)
     try:
         with pyarrow.parquet.ParquetFile(path, memory_map=True) as file:
@@ -254,11 +223,7 @@ def read_meta(table: pa.Table) -> Meta:
 
 
 def records(folder: Path | str, columns: Sequence[str] = COLUMNS) -> Iterator[pa.Table]:
-    """Read a run's records one by one, in order, as tables.
-
-    Raises:
-        DataError: as for `read_dynamics`.
-    """
+    """Read a run's records one by one, in order, as tables; raises as `read_dynamics`."""
     for path in record_paths(folder):
         yield _read(path, columns)
 
@@ -273,8 +238,7 @@ def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     that; only other records are aligned by a hash table, which takes far longer.
 
     Args:
-        tables: at least one; the name for messages, and the table (see `dynamics_table`). Only one
-            is in memory at a time.
+        tables: at least one; the name for messages, and the table. Only one is in memory at a time.
 
     Raises:
         DataError: records that do not belong together, or a guid that occurs twice in one or has
@@ -292,7 +256,7 @@ class _Grid:
 
     guids: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     gold_N: np.ndarray = field(default_factory=lambda: np.empty(0, np.int16))
-    first: Meta | None = None
+    first: Meta | None = None  # of the first record
     columns: list[tuple[np.ndarray | slice, dict[str, np.ndarray]]] = field(default_factory=list)
     epochs: list[float] = field(default_factory=list)
 
@@ -300,7 +264,11 @@ class _Grid:
         """Add one record."""
         meta = read_meta(table)
         self.first = self.first or meta
-        _require_same(name, self.first, meta)
+        for key in ("labels", "mode", "task"):
+            before, here = getattr(self.first, key), getattr(meta, key)
+            if before != here:
+                what = f"has {key} {_shown(here)}, but earlier records of this run {_shown(before)}"
+                raise DataError(Problem(name, what, "remove the files that another run left here"))
         gold_K = table["gold"].to_numpy()
         place = self._place(name, table["guid"].combine_chunks(), gold_K)
         wrong_K = self.gold_N[place] != gold_K
@@ -323,7 +291,9 @@ class _Grid:
         place_K = found.fill_null(0).to_numpy().astype(np.int64)
         place_K[new_K] = known + np.arange(len(new))
         if len(new.unique()) < len(new) or (np.bincount(place_K) > 1).any():
-            raise DataError(Problem(name, f"guid '{_twice(guids)}' occurs twice", "write it once"))
+            counted = guids.value_counts()
+            twice = counted.field("values")[int(counted.field("counts").to_numpy().argmax())]
+            raise DataError(Problem(name, f"guid '{twice}' occurs twice", "write it once"))
         if len(new):
             self.guids = pa.concat_arrays([self.guids, new])
             self.gold_N = np.concatenate([self.gold_N, gold_K[new_K]])
@@ -350,19 +320,6 @@ class _Grid:
             mode=self.first.mode,
             task=self.first.task,
         )
-
-
-def _twice(guids: pa.Array) -> str:
-    counted = guids.value_counts()
-    return str(counted.field("values")[int(counted.field("counts").to_numpy().argmax())])
-
-
-def _require_same(name: str, first: Meta, meta: Meta) -> None:
-    for key in ("labels", "mode", "task"):
-        before, here = getattr(first, key), getattr(meta, key)
-        if before != here:
-            what = f"has {key} {_shown(here)}, but earlier records of this run {_shown(before)}"
-            raise DataError(Problem(name, what, "remove the files that another run left here"))
 
 
 def _shown(value: str | tuple[str, ...]) -> str:

@@ -31,20 +31,33 @@ _NAME = re.compile(r"dynamics_epoch_(\d+)\.jsonl")
 
 
 def record_paths(folder: Path | str) -> list[Path]:
-    """Find the epochs' files in `folder` or in its `training_dynamics/`, in order; may be none."""
+    """Find the epochs' files in `folder` or in its `training_dynamics/`, in order.
+
+    Raises:
+        DataError: there are none.
+    """
     for inside in (Path(folder) / FOLDER, Path(folder)):
         found = [(_NAME.fullmatch(path.name), path) for path in inside.glob("dynamics_epoch_*")]
         keyed = [(int(match[1]), path) for match, path in found if match]
         if keyed:
             return [path for _, path in sorted(keyed)]
-    return []
+    raise DataError(Problem(str(folder), "no dynamics here", _advice(Path(folder))))
+
+
+def _advice(folder: Path) -> str:
+    if not folder.is_dir():
+        return "there is no such folder; name a run folder or its dynamics/"
+    nested = [*folder.glob("*/dynamics"), *folder.glob("stages/*/dynamics")]
+    if nested:
+        runs = sorted(str(path.parent.relative_to(folder)) for path in nested)
+        return f"name one of the runs inside: {', '.join(runs[:10])}"
+    return "a run with dynamics.enabled=false leaves none: train it again with true"
 
 
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     """Write a run's dynamics for other tools, as `<out>/training_dynamics/`.
 
-    Records are numbered from 0 in order, so that several a run and epoch stay apart. Guids are
-    written as strings.
+    Records are numbered from 0 in order, so that several of an epoch stay apart; guids are strings.
 
     Args:
         folder: a run folder or its `dynamics/`.
@@ -59,7 +72,10 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     written = []
     for number, table in enumerate(records(folder, ("guid", "gold", "logits"))):
         path = Path(out) / FOLDER / f"dynamics_epoch_{number}.jsonl"
-        rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), _plain(table), strict=True)
+        column = table["logits"].combine_chunks()
+        wide = column.flatten().to_numpy().astype(np.float64).reshape(-1, column.type.list_size)
+        plain = np.round(wide, 10).tolist()  # the tools' decimals, which float32 has not
+        rows = zip(table["guid"].to_pylist(), table["gold"].to_pylist(), plain, strict=True)
         with atomic_open(path) as file:
             for guid, gold, logits in rows:
                 line = {"guid": guid, f"logits_epoch_{number}": logits, "gold": gold}
@@ -68,28 +84,17 @@ def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
     return written
 
 
-def _plain(table: pa.Table) -> list[list[float]]:
-    """Return the logits as the tools write them: ten decimals, which float32 has not."""
-    logits = table["logits"].combine_chunks()
-    wide = logits.flatten().to_numpy().astype(np.float64).reshape(-1, logits.type.list_size)
-    rows: list[list[float]] = np.round(wide, 10).tolist()
-    return rows
-
-
 def read_record(path: Path) -> pa.Table:
-    """Read one epoch's file as a dynamics table (see `dynamics_table`).
+    """Read one epoch's file as a dynamics table; guids may be numbers or strings.
 
     A guid that the file repeats, as oversampling makes it, is one row: the mean over its visits,
     and their count.
 
-    Deviates: the released tool appends repeats as if they were further epochs, which shifts the
-    examples' epochs against each other.
-
-    Args:
-        path: `dynamics_epoch_<n>.jsonl`; guids may be numbers or strings.
-
     Raises:
         DataError: every line that cannot be used, with its number.
+
+    Deviates: the released tool appends repeats as if they were further epochs, which shifts the
+    examples' epochs against each other.
     """
     match = _NAME.fullmatch(path.name)
     number = int(match[1]) if match else 0
@@ -116,11 +121,7 @@ def read_record(path: Path) -> pa.Table:
 
 
 def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compare logits with the gold labels.
-
-    Args:
-        logits_KC: float; at least two classes.
-        gold_K: class ids.
+    """Compare logits of at least two classes with the gold labels' ids.
 
     Returns:
         Three float64 arrays of length K: the gold label's probability; 1 where it has the largest
@@ -137,25 +138,23 @@ def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _read_lines(path: Path, key: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    guids, golds, problems = [], [], []
-    logits: list[list[float]] = []
+    """Read guids, gold_K and logits_KC."""
+    rows: list[tuple[str, int, list[float]]] = []
+    problems = []
     with open(path, "rb") as file:  # bytes: one that is no UTF-8 costs its own line only
         for line, text in enumerate(file, 1):
             if not text.strip():
                 continue
             try:
-                guid, gold, values = _parse(text, key, len(logits[0]) if logits else None)
+                rows.append(_parse(text, key, len(rows[0][2]) if rows else None))
             except ValueError as error:
                 problems.append(Problem(f"{path}:{line}", str(error)))
-                continue
-            guids.append(guid)
-            golds.append(gold)
-            logits.append(values)
-    if not guids and not problems:
+    if not rows and not problems:
         problems.append(Problem(str(path), "has no lines", "one per example is needed"))
     if problems:
         raise DataError(problems)
-    return guids, np.array(golds), np.array(logits, dtype=float)
+    guids, golds, logits = zip(*rows, strict=True)
+    return list(guids), np.array(golds), np.array(logits, dtype=float)
 
 
 def _parse(text: bytes, key: str, classes: int | None) -> tuple[str, int, list[float]]:
