@@ -98,11 +98,9 @@ class RunFolder:
         """Raise a ConfigError unless the run has exported a model; `file` is written last."""
         if (self.model / file).is_file():
             return
-        state = self.state()
-        if state == "done":
-            why = f"run.export was false, or {file} was removed; train it again with "
-            why += "run.export=true run.resume=false"
-        else:
+        why = f"run.export was false, or {file} was removed; train it again with "
+        why += "run.export=true run.resume=false"
+        if (state := self.state()) != "done":
             why = f"the run is not finished (it is {state}); the same heron train command goes on"
         raise ConfigError(f"{self.model} holds no exported model: {why}")
 
@@ -111,10 +109,7 @@ class RunFolder:
         return {path.name for path in self.path.iterdir()} <= {self.lock.name, self.log.name}
 
     def discard(self) -> None:
-        """Remove a folder that is new in this run, unless data was prepared.
-
-        The sweep's folder goes, too, if that is empty then.
-        """
+        """Remove a new run's folder unless data was prepared, and its sweep's if empty then."""
         known = [RunFolder(file.parent).read_status() for file in self.path.rglob("status.json")]
         if not any("data" in status for status in known):
             shutil.rmtree(self.path, ignore_errors=True)
@@ -143,10 +138,8 @@ def require_whole(model: Path) -> None:
     if damaged is None:
         say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
     elif damaged:
-        raise ConfigError(
-            f"{model}: {', '.join(damaged)}: {DAMAGED}. If you have changed it "
-            f"yourself, remove {SEAL}"
-        )
+        fix = f"If you have changed it yourself, remove {SEAL}"
+        raise ConfigError(f"{model}: {', '.join(damaged)}: {DAMAGED}. {fix}")
 
 
 def open_run(path: Path) -> RunFolder:

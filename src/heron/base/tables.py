@@ -323,22 +323,21 @@ Found = Iterator[tuple[int, dict[str, Any] | Bad]]
 
 
 def _read(path: Path, only: Collection[str] | None = None) -> Found:
+    suffix = table_format(path)
     if path.is_dir():
         yield 0, Bad("is a folder, not a file", "name a file in it")
-        return
-    if table_format(path) not in SUFFIXES:
+    elif suffix not in SUFFIXES:
         fix = f"use one of {', '.join(SUFFIXES)}, or .gz"
         yield 0, Bad(f"unknown file type '{path.suffix}'", fix)
-        return
-    try:
-        with _opened(path) as file:
-            yield from _read_open(path, file, only)
-    except OSError as error:
-        yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
+    else:
+        try:
+            with _opened(path) as file:
+                yield from _read_open(path, suffix, file, only)
+        except OSError as error:
+            yield 0, Bad(f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _read_open(path: Path, file: IO[bytes], only: Collection[str] | None) -> Found:
-    suffix = table_format(path)
+def _read_open(path: Path, suffix: str, file: IO[bytes], only: Collection[str] | None) -> Found:
     blocks = iter(lambda: file.read(1 << 16), b"")
     first = next(blocks, b"")
     empty = all(not each.strip(b"\xef\xbb\xbf \t\r\n") for each in chain([first], blocks))
@@ -382,8 +381,7 @@ def _read_parquet(path: Path, file: IO[bytes], only: Collection[str] | None) -> 
 
 def json_object(content: str) -> dict[str, Any] | Bad:
     """Parse one JSON object, or say what is wrong with it."""
-    bad = undecodable(content)
-    if bad:
+    if bad := undecodable(content):
         return bad
     try:
         value = parse_json(content)
@@ -396,8 +394,7 @@ def json_object(content: str) -> dict[str, Any] | Bad:
 
 def undecodable(text: str) -> Bad | None:
     """Say which byte of a text is not UTF-8, or NUL; None where all are fine."""
-    found = _UNDECODABLE.search(text)
-    if not found:
+    if not (found := _UNDECODABLE.search(text)):
         return None
     before = repr(text[: found.start()][-20:])
     if found.group() == "\0":

@@ -35,6 +35,8 @@ from heron.data.rows import data_task
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 
+Splits = dict[str, list[Example]]
+
 
 class DataModule(pl.LightningDataModule):
     """Reads a data set, tokenizes it once, and plans its batches.
@@ -44,12 +46,7 @@ class DataModule(pl.LightningDataModule):
     replace those of the configuration.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        examples: dict[str, list[Example]] | None = None,
-        tokenizer: Any = None,
-    ):
+    def __init__(self, config: Config, examples: Splits | None = None, tokenizer: Any = None):
         super().__init__()
         self.config = config
         given = examples is not None or tokenizer is not None
@@ -176,7 +173,7 @@ class DataModule(pl.LightningDataModule):
 class Prepared:
     """The splits of a data set, read and tokenized; runs of a sweep share it."""
 
-    examples: dict[str, list[Example]]
+    examples: Splits
     dropped: dict[str, dict[str, int]]  # rows that were left out, by split and reason
     tokenizer: Any  # the encoder's, with the event markers where the input has them
     known_tokens: int  # number of tokens that the encoder was trained with
@@ -215,9 +212,7 @@ def prepare_once(config: Config) -> Prepared:
     return _last[key]
 
 
-def prepare(
-    config: Config, examples: dict[str, list[Example]] | None = None, tokenizer: Any = None
-) -> Prepared:
+def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = None) -> Prepared:
     """Read and tokenize every split; arguments as for `DataModule`."""
     cache, dropped = Path(config.paths.cache), {}
     if examples is None:
@@ -281,8 +276,7 @@ class RestOfPlan(Sampler[int]):
     """
 
     def __init__(self, length: int, done: int = 0):
-        self.length = length
-        self.done = done
+        self.length, self.done = length, done
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self.done, self.length))

@@ -44,8 +44,9 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
     missing = [source for source in sources.values() if source.state is State.MISSING]
     if not missing:
         return []
-    if offline := _offline():
-        return [_missing(source, offline) for source in missing]
+    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
+        if os.environ.get(name, "").lower() not in ("", "0", "false", "no"):
+            return [_missing(source, f"offline: {name} is set") for source in missing]
     problems: list[Problem] = []
     unreachable: UnreachableError | None = None
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
@@ -65,14 +66,6 @@ def fetch(sources: Mapping[str, Source], folder: Path) -> list[Problem]:
             except OSError as error:
                 problems.append(_missing(source, f"cannot write into {folder}: {error.strerror}"))
     return problems
-
-
-def _offline() -> str:
-    """Say which variable forbids the network; empty when none does."""
-    for name in ("HERON_OFFLINE", "HF_HUB_OFFLINE"):
-        if os.environ.get(name, "").lower() not in ("", "0", "false", "no"):
-            return f"offline: {name} is set"
-    return ""
 
 
 def _missing(source: Source, reason: str) -> Problem:

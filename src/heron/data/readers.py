@@ -102,16 +102,11 @@ def _read_splits(config: DataConfig, paths: Mapping[str, Path]) -> dict[str, Row
 def _shipped_columns(config: DataConfig, label: str) -> dict[str, str]:
     """Name the required columns of a data set's files, and the key that names each."""
     columns = config.columns
-    own_guid = columns.guid != Columns().guid and not config.join  # the default name may be absent
-    needed = {
-        "text": columns.text,
-        "text_pair": columns.text_pair,
-        "label": label,
-        "guid": columns.guid if own_guid else None,
-        "group": columns.group,
-        "truth": columns.truth,
-    }
-    keys = {column: f"data.columns.{field}" for field, column in needed.items() if column}
+    fields = ["text", "text_pair", "label", "guid", "group", "truth"]
+    if columns.guid == Columns().guid or config.join:  # the default name may be absent
+        fields.remove("guid")
+    named = {field: getattr(columns, field) for field in fields} | {"label": label}
+    keys = {column: f"data.columns.{field}" for field, column in named.items() if column}
     keys |= {column: SIDE for column in columns.side if column not in keys}
     return keys | ({config.join.key: "data.join.key"} if config.join else {})
 
@@ -251,10 +246,7 @@ def apply_duplicates(
         if split in splits
     }
     if policy == "mark":
-        return {
-            split: [_marked(example, split, guids) for example in examples]
-            for split, examples in splits.items()
-        }
+        return {s: [_marked(example, s, guids) for example in splits[s]] for s in splits}
     kept = {}
     for split, examples in splits.items():
         later = [keys for other, keys in guids.items() if SPLITS.index(other) > SPLITS.index(split)]

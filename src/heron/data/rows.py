@@ -80,11 +80,7 @@ def find_format(config: DataConfig) -> Format:
 
 
 class LabelError(Exception):
-    """A value that is not a class: what is wrong, and how to fix it."""
-
-    def __init__(self, what: str, fix: tuple[str, ...]):
-        super().__init__(what)
-        self.what, self.fix = what, fix
+    """A value that is not a class; its arguments say what is wrong, and how to fix it."""
 
 
 class LabelReader:
@@ -126,8 +122,8 @@ class LabelReader:
 
 def read_labels(table: Table, config: DataConfig, joined: Joined | None = None) -> Rows:
     """Read ids, labels and groups of a table that may hold no texts; texts are empty."""
-    label_column = config.columns.label
-    return RowReader(table, config, "required", label_column, _no_texts, joined).read_all()
+    label, no_texts = config.columns.label, ("", None, ())
+    return RowReader(table, config, "required", label, lambda *_: no_texts, joined).read_all()
 
 
 class TableReader(ABC):
@@ -239,7 +235,7 @@ class RowReader(TableReader):
         try:
             return reader.read(value)
         except LabelError as error:
-            self.problem(line, error.what, error.fix)
+            self.problem(line, *error.args)
             return None
 
     def _label(self, value: Any, line: int) -> str | None:
@@ -292,7 +288,3 @@ def read_join(path: Path, join: JoinConfig) -> Joined:
         row[join.key]: {name: row[column] for name, column in join.take.items()}
         for row in table.rows
     }
-
-
-def _no_texts(reader: RowReader, row: Mapping[str, Any], line: int) -> Texts:
-    return "", None, ()

@@ -90,14 +90,13 @@ def inspect(config: DataConfig, data_dir: Path, cache_dir: Path) -> dict[str, So
     """Look for every file of a data set on this computer; files with pinned hashes are hashed."""
     if data_dir.is_file():
         raise ConfigError(f"paths.data={data_dir}: a file; name the folder that holds data sets")
-    files = dict(config.files)
+    files = {split: config.files[split] for split in SPLITS if split in config.files}
     if config.join:
         files[JOIN] = config.join.file
     if config.phrases.file and config.phrases.remove != "none":
         files[PHRASES] = config.phrases.file
     found = {}
-    for name in (name for name in (*SPLITS, JOIN, PHRASES) if name in files):
-        file = files[name]
+    for name, file in files.items():
         places = [data_dir / file.path, cache_dir / "downloads" / file.path]
         path = next((place for place in places if place.is_file()), None)
         if path is None:
@@ -116,8 +115,7 @@ def _advice(config: DataConfig) -> list[Problem]:
     advice = []
     if config.homepage and any(file.url is None for file in config.files.values()):
         advice.append(f"files without an address: see {config.homepage}")
-    if config.substitute:
-        name = config.substitute
+    if name := config.substitute:
         advice.append(f"heron train data={name} needs fewer files, heron data {name} lists them")
     what = "cannot be read without all of its files"
     return [Problem(f"data={config.name}", what, "; ".join(advice))] if advice else []

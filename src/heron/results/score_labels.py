@@ -299,10 +299,9 @@ def _read_column(table: Table, column: str, config: DataConfig) -> list[str | Pr
         try:
             name = reader.read(value)
         except LabelError as error:
-            fix = tuple(
-                each.replace("data.columns.label", "prediction_column") for each in error.fix
-            )
-            found.append(Problem(table.where(row), error.what, fix))
+            what, fixes = error.args
+            fix = tuple(each.replace("data.columns.label", "prediction_column") for each in fixes)
+            found.append(Problem(table.where(row), what, fix))
             continue
         what = "is empty" if is_missing(value) else f"is '{cell_text(value)}', which is no label"
         found.append(name or Problem(table.where(row), f"'{column}' {what}", "one label a row"))

@@ -45,8 +45,8 @@ def test_an_empty_cell_and_a_configured_value_mean_no_gold_label(reader, value):
 def test_an_unknown_label_names_the_nearest_and_every_allowed_spelling(reader):
     with pytest.raises(LabelError, match=r"unknown label 'entailement'\. Did you mean") as error:
         reader.read("entailement")
-    assert "allowed: contrastive, entailment, reasoning, neutral" in "; ".join(error.value.fix)
-    assert "also 0, 1, 2, 3, n, causal" in "; ".join(error.value.fix)
+    assert "allowed: contrastive, entailment, reasoning, neutral" in "; ".join(error.value.args[1])
+    assert "also 0, 1, 2, 3, n, causal" in "; ".join(error.value.args[1])
 
 
 @given(st.sampled_from([*CLASSES, *ALIASES]), st.data())
