@@ -34,20 +34,13 @@ _PER_CLASS = 8
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One value of each example.
+    """One value of each example."""
 
-    Args:
-        family: the check: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word`,
-            `distance`.
-        field: the text it is of; empty for several.
-        name: in words.
-        values_N: float (rules have a threshold), or text (rules have a class for each value).
-    """
-
+    # The check: `casing`, `length`, `overlap`, `negation`, `punctuation`, `word`, `distance`.
     family: str
-    field: str
-    name: str
-    values_N: Values
+    field: str  # the text it is of; empty for several
+    name: str  # in words
+    values_N: Values  # float (rules have a threshold), or text (rules have a class for each value)
 
 
 def later_capital(text: str) -> bool:

@@ -30,42 +30,27 @@ _VERSION = 1
 
 
 class Row(NamedTuple):
-    """A row that a finding is about.
+    """A row that a finding is about."""
 
-    Args:
-        split: where it is.
-        guid: its id there.
-        label: its gold label; None where unlabelled.
-        group: rows of one number belong together (copies of one another); counts from 1.
-    """
-
-    split: str
-    guid: str
-    label: str | None
-    group: int
+    split: str  # where it is
+    guid: str  # its id there
+    label: str | None  # its gold label; None where unlabelled
+    group: int  # rows of one number belong together (copies of one another); counts from 1
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One result of a check.
+    """One result of a check."""
 
-    Args:
-        id: the check and the place, `duplicates.validation.test`.
-        severity: `serious` changes the meaning of scores, `warning` may, `info` is good to know.
-        title: one sentence.
-        measures: lines of a table, all with the same keys; shares are fractions from 0 to 1.
-        rows: the rows it is about, the worst first.
-        advice: what to do, with the config key that helps.
-        meaning: how to read the numbers and which rows are listed; may be empty.
-    """
-
-    id: str
+    id: str  # the check and the place, `duplicates.validation.test`
+    # `serious` changes the meaning of scores, `warning` may, `info` is good to know.
     severity: Severity
-    title: str
+    title: str  # one sentence
+    # Lines of a table, all with the same keys; shares are fractions from 0 to 1.
     measures: Sequence[Measure] = ()
-    rows: Sequence[Row] = ()
-    advice: str = ""
-    meaning: str = ""
+    rows: Sequence[Row] = ()  # the rows it is about, the worst first
+    advice: str = ""  # what to do, with the config key that helps
+    meaning: str = ""  # how to read the numbers and which rows are listed; may be empty
 
     @property
     def check(self) -> str:

@@ -35,23 +35,18 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Scores of predictions on a split, beside those of its most frequent class.
+    """Scores of predictions on a split, beside those of its most frequent class."""
 
-    Args:
-        split: its name.
-        rows: N.
-        accuracy, macro_f1: fractions; averages run over the classes of the data set.
-        majority, majority_macro_f1: the same for the most frequent class of the first split.
-        z: standard deviations above the majority: of the rows that only one of both gets right,
-            (predictions' - majority's) / sqrt(their number).
-    """
-
-    split: str
-    rows: int
+    split: str  # its name
+    rows: int  # N
+    # accuracy, macro_f1: fractions; averages run over the classes of the data set.
     accuracy: float
     macro_f1: float
+    # majority, majority_macro_f1: the same for the most frequent class of the first split.
     majority: float
     majority_macro_f1: float
+    # Standard deviations above the majority: of the rows that only one of both gets right,
+    # (predictions' - majority's) / sqrt(their number).
     z: float
 
     @property
@@ -147,17 +142,12 @@ def predict_splits(
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Predicts classes from the values of a feature.
+    """Predicts classes from the values of a feature."""
 
-    Args:
-        threshold: separates small from large numbers; None where each value has its own class.
-        classes: class index by value; with a threshold by its two sides, `<=` and `>`.
-        other: class index of unseen values.
-    """
-
+    # Separates small from large numbers; None where each value has its own class.
     threshold: float | None
-    classes: dict[str, int]
-    other: int
+    classes: dict[str, int]  # class index by value; with a threshold by its two sides, `<=` and `>`
+    other: int  # class index of unseen values
 
     def predict(self, values_N: Values) -> Ids:
         """Predict class indices, N."""

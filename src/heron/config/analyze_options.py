@@ -13,50 +13,40 @@ from heron.config.options import DataFolders, parse_with_data
 
 @dataclass
 class AnalyzeOptions(DataFolders, BertScoreOptions):
-    """Options of `heron analyze`; BERTScore compares a data set's summaries with their articles.
+    """Options of `heron analyze`; BERTScore compares a data set's summaries with their articles."""
 
-    Args:
-        run: a run folder, to slice its predictions.
-        data: name of a data set, to describe it.
-        sheet: a CSV file for people to judge gold answers: drawn with `data`, scored without.
-        split: split of the run's predictions: `test` (default), or `hebnli.test` of a further data
-            set; of a sheet the data set's split (default `validation`).
-        by: what to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
-            answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or
-            `answers` for the page; of summaries `article_length`, `summary_length`, `compression`,
-            `novelty`, `statistics`, or `summaries` for the page. Default: all that the run's data
-            have. With a data set of summaries: side columns to group them by.
-        beside: run folders or tables of other systems, to show their summaries on the page as well,
-            in the run's own `data.unicode`.
-        types: a table of reasoning types (`guid`, `types`), for `by=reasoning`.
-        bins: number of bins for numbers.
-        words: tokenization: `words`, or `whitespace`.
-        morphology: lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`,
-            `conllu:FILE` (analyses of another tool) or `simplemma-prefixes` (Hebrew).
-        published: a paper's numbers to show beside the statistics of summaries; default: the paper
-            of the data set.
-        texts: where to write a data set's articles and summaries for another tool to analyse.
-        sample: number of questions of a new sheet.
-        seed: of that sample, and of the draws behind intervals of sheets, of statistics of
-            summaries, and of slices of questions and summaries (slices of other tasks take 0).
-        out: where files go; default `<run>/analysis`, or `runs/analysis/<data>`.
-    """
-
-    run: Path | None = None
-    data: str | None = None
+    run: Path | None = None  # a run folder, to slice its predictions
+    data: str | None = None  # name of a data set, to describe it
+    # A CSV file for people to judge gold answers: drawn with `data`, scored without.
     sheet: Path | None = None
+    # Split of the run's predictions: `test` (default), or `hebnli.test` of a further data set; of a
+    # sheet the data set's split (default `validation`).
     split: str | None = None
+    # What to slice by: `reasoning`, `ttr`, `length`, `overlap`, or side columns; of question
+    # answering `question_word`, `answer_length`, `question_length`, `overlap_class`, or `answers`
+    # for the page; of summaries `article_length`, `summary_length`, `compression`, `novelty`,
+    # `statistics`, or `summaries` for the page. Default: all that the run's data have. With a data
+    # set of summaries: side columns to group them by.
     by: list[str] | None = None
+    # Run folders or tables of other systems, to show their summaries on the page as well, in the
+    # run's own `data.unicode`.
     beside: list[str] | None = None
-    types: Path | None = None
-    bins: int = 5
-    words: str = "words"
+    types: Path | None = None  # a table of reasoning types (`guid`, `types`), for `by=reasoning`
+    bins: int = 5  # number of bins for numbers
+    words: str = "words"  # tokenization: `words`, or `whitespace`
+    # Lemmas by `simplemma`, `surface` (none) or `stanza`; and morphemes by `stanza`, `conllu:FILE`
+    # (analyses of another tool) or `simplemma-prefixes` (Hebrew).
     morphology: str = "simplemma"
+    # A paper's numbers to show beside the statistics of summaries; default: the paper of the data
+    # set.
     published: Path | None = None
+    # Where to write a data set's articles and summaries for another tool to analyse.
     texts: Path | None = None
-    sample: int = 50
+    sample: int = 50  # number of questions of a new sheet
+    # Of that sample, and of the draws behind intervals of sheets, of statistics of summaries, and
+    # of slices of questions and summaries (slices of other tasks take 0).
     seed: int = 0
-    out: Path | None = None
+    out: Path | None = None  # where files go; default `<run>/analysis`, or `runs/analysis/<data>`
 
 
 def parse(arguments: Sequence[str]) -> tuple[AnalyzeOptions, list[str]]:

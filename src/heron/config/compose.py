@@ -64,24 +64,17 @@ _REFUSED_FLAGS = {
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """One composed job.
+    """One composed job."""
 
-    Args:
-        config: the configuration without Hydra's own keys.
-        overrides: the job's overrides, with a sweep's values filled in.
-        choices: the option chosen in each group.
-        folders: where the command line adds YAML (`--config-dir`, `hydra.searchpath`).
-        search: composes the other points of a space that is searched as results come in; None
-            where every job is known from the start.
-        typed: the overrides of the whole command, with its sweeps.
-    """
-
-    config: DictConfig
-    overrides: list[str]
-    choices: dict[str, Any]
+    config: DictConfig  # the configuration without Hydra's own keys
+    overrides: list[str]  # the job's overrides, with a sweep's values filled in
+    choices: dict[str, Any]  # the option chosen in each group
+    # Where the command line adds YAML (`--config-dir`, `hydra.searchpath`).
     folders: Sequence[Path] = ()
+    # Composes the other points of a space that is searched as results come in; None where every job
+    # is known from the start.
     search: Composer | None = None
-    typed: Sequence[str] = ()
+    typed: Sequence[str] = ()  # the overrides of the whole command, with its sweeps
 
     def resolved(self) -> Config:
         """Check the configuration and give it its types.

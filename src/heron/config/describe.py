@@ -29,19 +29,12 @@ _NO_GROUPS = ("deviations",)  # chosen by `protocol`
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of the configuration.
+    """One key of the configuration."""
 
-    Args:
-        name: dotted.
-        meaning: from its class's docstring.
-        kind: type and range; empty for a part with keys of its own.
-        default: of the schema, as on the command line; empty without one.
-    """
-
-    name: str
-    meaning: str
-    kind: str
-    default: str
+    name: str  # dotted
+    meaning: str  # from its class's docstring
+    kind: str  # type and range; empty for a part with keys of its own
+    default: str  # of the schema, as on the command line; empty without one
 
 
 def groups() -> dict[str, dict[str, str]]:

@@ -29,14 +29,10 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 
 @dataclass(kw_only=True)
 class DataFolders:
-    """Options `paths.data=` and `paths.cache=`.
+    """Options `paths.data=` and `paths.cache=`."""
 
-    Args:
-        paths_data: data sets; none: as in the run, or the default.
-        paths_cache: downloads and generated corpora; none: as in the run, or the default.
-    """
-
-    paths_data: Path | None = None
+    paths_data: Path | None = None  # data sets; none: as in the run, or the default
+    # Downloads and generated corpora; none: as in the run, or the default.
     paths_cache: Path | None = None
 
 

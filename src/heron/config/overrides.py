@@ -75,19 +75,12 @@ _OPEN = (
 
 
 class Words(NamedTuple):
-    """A command's words by kind.
+    """A command's words by kind."""
 
-    Args:
-        options: the command's own; `paths.data=DIR` is one of them as `data=DIR`.
-        settings: overrides of keys in `SETTINGS`.
-        data: overrides of the data set.
-        run_code: whether `encoder.trust_remote_code=true` is given.
-    """
-
-    options: list[str]
-    settings: list[str]
-    data: list[str]
-    run_code: bool = False
+    options: list[str]  # the command's own; `paths.data=DIR` is one of them as `data=DIR`
+    settings: list[str]  # overrides of keys in `SETTINGS`
+    data: list[str]  # overrides of the data set
+    run_code: bool = False  # whether `encoder.trust_remote_code=true` is given
 
 
 def read_value(word: str) -> Any:

@@ -42,64 +42,47 @@ def no_problems(_config: object) -> Iterable[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRules:
-    """What a task allows in a configuration. Its folder says so; a fork's task is registered here.
+    """What a task allows in a configuration. Its folder says so; forks register theirs here."""
 
-    Args:
-        forms: input forms, of `head.input`.
-        formats: file formats, of `data.format`; forks may register more.
-        head: option of `conf/head` where the command line names none.
-        has_classes: whether an example has one of several classes; otherwise `data.label_order`
-            only lists kinds of examples.
-        classifiers: values of `head.classifier` that no other task has.
-        keys: keys of a run's configuration that no other task has.
-        data_keys: keys, each with all keys below it, that only some tasks' data sets have; every
-            such task lists them.
-        problems: lists which of a run's settings cannot work for the task.
-        data_problems: lists which of a data set's settings cannot work for the task.
-        headline: of tasks with classes: gets class names and the mode of `relaxed_*` scores, and
-            returns the function from confusion matrices to headline scores.
-    """
-
-    forms: tuple[str, ...]
-    formats: Registry[Any]
-    head: str
+    forms: tuple[str, ...]  # input forms, of `head.input`
+    formats: Registry[Any]  # file formats, of `data.format`; forks may register more
+    head: str  # option of `conf/head` where the command line names none
+    # Whether an example has one of several classes; otherwise `data.label_order` only lists kinds
+    # of examples.
     has_classes: bool = True
-    classifiers: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
+    classifiers: tuple[str, ...] = ()  # values of `head.classifier` that no other task has
+    keys: tuple[str, ...] = ()  # keys of a run's configuration that no other task has
+    # Keys, each with all keys below it, that only some tasks' data sets have; every such task lists
+    # them.
     data_keys: tuple[str, ...] = ()
+    # Lists which of a run's settings cannot work for the task.
     problems: Callable[[Config], Iterable[str]] = no_problems
+    # Lists which of a data set's settings cannot work for the task.
     data_problems: Callable[[DataConfig], Iterable[str]] = no_problems
+    # Of tasks with classes: gets class names and the mode of `relaxed_*` scores, and returns the
+    # function from confusion matrices to headline scores.
     headline: Headline = _CLASSIFICATION
 
 
 @dataclass(frozen=True, slots=True)
 class Pooling:
-    """Encoder states to vectors, without weights (`head.pooling`).
+    """Encoder states to vectors, without weights (`head.pooling`)."""
 
-    Args:
-        pool: maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
-        width: of the result, in multiples of D.
-        of_rows: whether it reads the two events of each row.
-        inputs: values of `head.input` that it reads; empty: any with one row per sequence.
-    """
-
+    # Maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
     pool: Callable[[Tensor, Batch], Tensor]
-    width: int = 1
-    of_rows: bool = False
+    width: int = 1  # of the result, in multiples of D
+    of_rows: bool = False  # whether it reads the two events of each row
+    # Values of `head.input` that it reads; empty: any with one row per sequence.
     inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """What makes an example hard (`curriculum.difficulty`).
+    """What makes an example hard (`curriculum.difficulty`)."""
 
-    Args:
-        score: float64 for each unit of the train split; higher is harder, NaN where it is unknown.
-        needs_dynamics: whether it needs `Material.statistics_U`, from an earlier run.
-    """
-
+    # Float64 for each unit of the train split; higher is harder, NaN where it is unknown.
     score: Callable[[Material], np.ndarray]
-    needs_dynamics: bool = False
+    needs_dynamics: bool = False  # whether it needs `Material.statistics_U`, from an earlier run
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,52 +91,40 @@ class Metric:
 
     Both functions get the columns of `predictions/<split>.parquet`, labelled rows only: `guid`,
     `gold`, `prediction`, and what else the task writes.
-
-    Args:
-        of_rows: a value for each row; their mean is the score, under the metric's name.
-            `heron compare` tests such scores, too.
-        of_split: scores by name, for scores that are not a mean over rows.
-        tasks: tasks whose predictions it can score; empty: all.
     """
 
+    # A value for each row; their mean is the score, under the metric's name. `heron compare` tests
+    # such scores, too.
     of_rows: Callable[[Mapping[str, Sequence[Any]]], Sequence[float] | np.ndarray] | None = None
+    # Scores by name, for scores that are not a mean over rows.
     of_split: Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]] | None = None
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  # tasks whose predictions it can score; empty: all
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A system without a trained encoder, in place of encoder and head (`baseline.name`).
+    """A system without a trained encoder, in place of encoder and head (`baseline.name`)."""
 
-    Args:
-        fit: fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
-        load: opens a fitted system from a run's `model/`.
-        tasks: the tasks that it is for; None: every task with classes.
-        problems: lists which of a run's settings cannot work.
-        sources: the files besides the data that its result depends on, by name.
-        caveat: what tables must say beside its scores, such as word vectors that are not the
-            paper's; from a function that looks up the run's settings. Empty for nothing.
-    """
-
+    # Fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
     fit: Callable[[Config, Sequence[Example]], Any]
-    load: Callable[[Config, Path], Any]
-    tasks: tuple[str, ...] | None = None
+    load: Callable[[Config, Path], Any]  # opens a fitted system from a run's `model/`
+    tasks: tuple[str, ...] | None = None  # the tasks that it is for; None: every task with classes
+    # Lists which of a run's settings cannot work.
     problems: Callable[[Config], Iterable[str]] = no_problems
+    # The files besides the data that its result depends on, by name.
     sources: Callable[[Config], dict[str, Path]] = lambda config: {}
+    # What tables must say beside its scores, such as word vectors that are not the paper's; from a
+    # function that looks up the run's settings. Empty for nothing.
     caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that a fork adds to `heron`.
+    """A command that a fork adds to `heron`."""
 
-    Args:
-        run: gets the words after the command's name; returns the exit code.
-        help: a text file; its first line is the command's summary.
-    """
-
+    # Gets the words after the command's name; returns the exit code.
     run: Callable[[Sequence[str]], int | None]
-    help: Path
+    help: Path  # a text file; its first line is the command's summary
 
 
 TASKS: Registry[TaskRules] = Registry(

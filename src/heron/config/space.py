@@ -40,24 +40,16 @@ _MOST_DRAWS = 1000  # in a row of points that are known already
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One swept key.
+    """One swept key."""
 
-    Args:
-        key: as typed before the `=`, with its `+` if there is one.
-        values: as typed; empty for an interval.
-        ordered: whether the values are numbers in order (`range`).
-        low, high: ends of an interval, both included.
-        log: draw the logarithm uniformly.
-        integer: whole numbers only.
-    """
-
-    key: str
-    values: Point = ()
-    ordered: bool = False
+    key: str  # as typed before the `=`, with its `+` if there is one
+    values: Point = ()  # as typed; empty for an interval
+    ordered: bool = False  # whether the values are numbers in order (`range`)
+    # low, high: ends of an interval, both included.
     low: float = 0.0
     high: float = 0.0
-    log: bool = False
-    integer: bool = False
+    log: bool = False  # draw the logarithm uniformly
+    integer: bool = False  # whole numbers only
 
     @property
     def first(self) -> str:

@@ -32,27 +32,17 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The analysis of one text, without punctuation; None where a backend does not know.
+    """The analysis of one text, without punctuation; None where a backend does not know."""
 
-    Args:
-        lemmas: case-folded dictionary forms, one per word or per morpheme.
-        pos: the lemmas' universal part-of-speech tags.
-        words: number of words.
-        morphemes: the words' case-folded parts, in order.
-        constructs: number of nouns, numerals and adjectives in construct state (smixut).
-        anaphors: number of pronouns written as suffixes.
-        readings: in how many ways each word can be segmented.
-        marks: punctuation, each with the number of lemmas before it.
-    """
-
-    lemmas: tuple[str, ...]
-    pos: tuple[str, ...] | None = None
-    words: int = 0
-    morphemes: tuple[str, ...] | None = None
+    lemmas: tuple[str, ...]  # case-folded dictionary forms, one per word or per morpheme
+    pos: tuple[str, ...] | None = None  # the lemmas' universal part-of-speech tags
+    words: int = 0  # number of words
+    morphemes: tuple[str, ...] | None = None  # the words' case-folded parts, in order
+    # Number of nouns, numerals and adjectives in construct state (smixut).
     constructs: int | None = None
-    anaphors: int | None = None
-    readings: tuple[int, ...] | None = None
-    marks: Marks = ()
+    anaphors: int | None = None  # number of pronouns written as suffixes
+    readings: tuple[int, ...] | None = None  # in how many ways each word can be segmented
+    marks: Marks = ()  # punctuation, each with the number of lemmas before it
 
 
 def analysis_of(tokens: Sequence[Token]) -> Analysis:

@@ -30,19 +30,12 @@ _FIX = "CoNLL-U: ten columns between tabs, words numbered from 1, an empty line 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence.
+    """One sentence."""
 
-    Args:
-        where: file and line of its first token.
-        text: its `# text`; without one, the tokens joined by spaces.
-        tokens: in order.
-        comments: the other `# key = value` lines; the value may be empty.
-    """
-
-    where: str
-    text: str
-    tokens: tuple[Token, ...]
-    comments: dict[str, str]
+    where: str  # file and line of its first token
+    text: str  # its `# text`; without one, the tokens joined by spaces
+    tokens: tuple[Token, ...]  # in order
+    comments: dict[str, str]  # the other `# key = value` lines; the value may be empty
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:

@@ -9,17 +9,12 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """How a language asks; words are normalised (`heron.metrics.span.language_profile`).
+    """How a language asks; words are normalised (`heron.metrics.span.language_profile`)."""
 
-    Args:
-        phrases: cluster (`heron.metrics.span_classes.CLUSTERS`) by question word or phrase.
-        prefixes: letters that may be written together with the word that follows.
-        yes_or_no: first words of questions that ask for yes or no.
-    """
-
+    # Cluster (`heron.metrics.span_classes.CLUSTERS`) by question word or phrase.
     phrases: dict[tuple[str, ...], str]
-    prefixes: str = ""
-    yes_or_no: frozenset[str] = frozenset()
+    prefixes: str = ""  # letters that may be written together with the word that follows
+    yes_or_no: frozenset[str] = frozenset()  # first words of questions that ask for yes or no
 
     def longest(self) -> int:
         """Count the words of the longest phrase."""
@@ -53,44 +48,31 @@ def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """Short words that are written together with the next word.
+    """Short words that are written together with the next word."""
 
-    Args:
-        slots: a word has at most one prefix of each slot, in this order.
-        article: the definite article, one of the prefixes.
-        swallow_article: prefixes after which the article is not written.
-    """
-
-    slots: tuple[tuple[str, ...], ...]
-    article: str = ""
-    swallow_article: tuple[str, ...] = ()
+    slots: tuple[tuple[str, ...], ...]  # a word has at most one prefix of each slot, in this order
+    article: str = ""  # the definite article, one of the prefixes
+    swallow_article: tuple[str, ...] = ()  # prefixes after which the article is not written
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language. The first four fields are required; a feature that needs another says so.
+    """One language. The first four fields are required; a feature that needs another says so."""
 
-    Args:
-        code: ISO 639-1 code, the value of `data.language`.
-        name: its English name, for tables and figures.
-        direction: `rtl` or `ltr`, the direction in which it is written.
-        alphabet: all letters of its own words, lower case first where there is case; NFC.
-        event_markers: default opening and closing marker of event 1, then of event 2.
-        variants: letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
-            `data.unicode.cedilla=comma`.
-        negation: words that negate, as `heron.languages.words` splits them: for the audit.
-        questions: question words, for the analysis of question answering.
-        prefixes: for `morphology=simplemma-prefixes`.
-        wording: YAML file with the words of the forms of `heron judge`.
-    """
-
-    code: str
-    name: str
-    direction: str
-    alphabet: str
+    code: str  # ISO 639-1 code, the value of `data.language`
+    name: str  # its English name, for tables and figures
+    direction: str  # `rtl` or `ltr`, the direction in which it is written
+    alphabet: str  # all letters of its own words, lower case first where there is case; NFC
+    # Default opening and closing marker of event 1, then of event 2.
     event_markers: tuple[str, str, str, str] = ("[E1]", "[/E1]", "[E2]", "[/E2]")
+    # Letters of old fonts and what each stands for, in pairs (`şșŢȚ`); replaced under
+    # `data.unicode.cedilla=comma`.
     variants: str = ""
+    # Words that negate, as `heron.languages.words` splits them: for the audit.
     negation: frozenset[str] = field(default=frozenset(), compare=False)
+    # Question words, for the analysis of question answering.
     questions: QuestionWords | None = field(default=None, compare=False)
+    # For `morphology=simplemma-prefixes`.
     prefixes: Prefixes | None = field(default=None, compare=False)
+    # YAML file with the words of the forms of `heron judge`.
     wording: Path | None = field(default=None, compare=False)

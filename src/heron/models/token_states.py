@@ -57,19 +57,12 @@ class _Sequence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenEncoder:
-    """An encoder up to one of its layers, and its tokenizer.
+    """An encoder up to one of its layers, and its tokenizer."""
 
-    Args:
-        model: in evaluation mode, on its device.
-        tokenizer: a fast one.
-        positions: its longest input, in tokens; None without a limit.
-        precision: `32-true` or `bf16-mixed`.
-    """
-
-    model: PreTrainedModel
-    tokenizer: Any
-    positions: int | None
-    precision: str = "32-true"
+    model: PreTrainedModel  # in evaluation mode, on its device
+    tokenizer: Any  # a fast one
+    positions: int | None  # its longest input, in tokens; None without a limit
+    precision: str = "32-true"  # `32-true` or `bf16-mixed`
 
     @classmethod
     def load(

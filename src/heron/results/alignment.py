@@ -34,44 +34,28 @@ ROWS = ("all", "shared")
 
 @dataclass(frozen=True, slots=True)
 class SystemOutcomes:
-    """The predictions of one system.
+    """The predictions of one system."""
 
-    Args:
-        label: the system's name.
-        names: its runs' names, K.
-        seeds: the runs' seeds, K; see `heron.results.finding.Source`.
-        outcome_KN: predicted class ids, int64, or the rows' values, float64.
-        right_KN: whether the row is right; None where rows are not right or wrong.
-        validation: each run's score on validation; None where none is stored.
-        best: number of the run that is best by it; the first run where no score is stored.
-    """
-
-    label: str
-    names: tuple[str, ...]
-    seeds: tuple[str, ...]
-    outcome_KN: npt.NDArray
-    right_KN: Booleans | None
+    label: str  # the system's name
+    names: tuple[str, ...]  # its runs' names, K
+    seeds: tuple[str, ...]  # the runs' seeds, K; see `heron.results.finding.Source`
+    outcome_KN: npt.NDArray  # predicted class ids, int64, or the rows' values, float64
+    right_KN: Booleans | None  # whether the row is right; None where rows are not right or wrong
+    # Each run's score on validation; None where none is stored.
     validation: tuple[float | None, ...]
-    best: int
+    best: int  # number of the run that is best by it; the first run where no score is stored
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Several systems on the same rows.
+    """Several systems on the same rows."""
 
-    Args:
-        guids: N.
-        scoring: how outcomes become a score.
-        systems: their predictions.
-        groups: names of the groups that stay whole in a draw, N; None draws rows.
-        notes: for readers of the comparison.
-    """
-
-    guids: tuple[str, ...]
-    scoring: Scoring
-    systems: tuple[SystemOutcomes, ...]
+    guids: tuple[str, ...]  # N
+    scoring: Scoring  # how outcomes become a score
+    systems: tuple[SystemOutcomes, ...]  # their predictions
+    # Names of the groups that stay whole in a draw, N; None draws rows.
     groups: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # for readers of the comparison
 
 
 def align(

@@ -39,45 +39,28 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class DataMap:
-    """Training dynamics of each training example, float64 [N], in order of first appearance.
-
-    Args:
-        confidence: mean probability of the gold class over the epochs.
-        variability: population standard deviation of that probability.
-        correctness: fraction of epochs in which the prediction was right.
-        epochs: how many records there are.
-    """
+    """Training dynamics of each training example, float64 [N], in order of first appearance."""
 
     guids: tuple[str, ...]
-    confidence: NDArray[np.float64]
-    variability: NDArray[np.float64]
-    correctness: NDArray[np.float64]
-    epochs: int
+    confidence: NDArray[np.float64]  # mean probability of the gold class over the epochs
+    variability: NDArray[np.float64]  # population standard deviation of that probability
+    correctness: NDArray[np.float64]  # fraction of epochs in which the prediction was right
+    epochs: int  # how many records there are
 
 
 @dataclass(frozen=True, slots=True)
 class Artefacts:
-    """Everything a run's page shows beside its scores.
+    """Everything a run's page shows beside its scores."""
 
-    Args:
-        split: which split's predictions are shown.
-        classes: class names; empty where predictions are texts.
-        predictions: N rows.
-        right: N: whether the prediction is the gold label; of answers, SQuAD's exact match.
-        curves: logged quantities, by name.
-        data_map: None where no dynamics were recorded.
-        missing: what is not there, and why.
-        reliability: the labelled rows in bins by confidence.
-    """
-
-    split: str
-    classes: tuple[str, ...]
-    predictions: tuple[Prediction, ...]
+    split: str  # which split's predictions are shown
+    classes: tuple[str, ...]  # class names; empty where predictions are texts
+    predictions: tuple[Prediction, ...]  # N rows
+    # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
-    curves: dict[str, Curve]
-    data_map: DataMap | None
-    missing: tuple[str, ...]
-    reliability: ReliabilityBins | None = None
+    curves: dict[str, Curve]  # logged quantities, by name
+    data_map: DataMap | None  # None where no dynamics were recorded
+    missing: tuple[str, ...]  # what is not there, and why
+    reliability: ReliabilityBins | None = None  # the labelled rows in bins by confidence
 
 
 def read_artefacts(run: RunRecord) -> Artefacts:

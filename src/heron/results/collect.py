@@ -23,21 +23,16 @@ _SUMMARY_SCORES = ("rouge1", "rouge2", "rougeL", "bertscore_f1")
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The small files of one run folder, read once; unreadable files are empty.
+    """The small files of one run folder, read once; unreadable files are empty."""
 
-    Args:
-        path: the run folder.
-        config: the resolved configuration, nested.
-        status: `status.json`; its `state` is `running`, `done`, `failed`, `absent` (nothing
-            written) or `broken` (a file cannot be read; `error` says which and why).
-        scores: `{"<split>": {"<metric>": number}}`, fractions from 0 to 1.
-        ledger: `ledger.json`, the training budget spent; empty for baselines and older runs.
-    """
-
-    path: Path
-    config: Mapping[str, Any]
+    path: Path  # the run folder
+    config: Mapping[str, Any]  # the resolved configuration, nested
+    # `status.json`; its `state` is `running`, `done`, `failed`, `absent` (nothing written) or
+    # `broken` (a file cannot be read; `error` says which and why).
     status: Mapping[str, Any]
+    # `{"<split>": {"<metric>": number}}`, fractions from 0 to 1.
     scores: Mapping[str, Mapping[str, float]]
+    # `ledger.json`, the training budget spent; empty for baselines and older runs.
     ledger: Mapping[str, Any] = field(default_factory=dict)
 
     @property

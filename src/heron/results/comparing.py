@@ -43,44 +43,34 @@ _READ_APART = (
 
 @dataclass
 class CompareOptions:
-    """Options of `heron compare`.
+    """Options of `heron compare`."""
 
-    Args:
-        split: which of the runs' predictions.
-        metric: the score to compare: `macro_f1` (the default of classes), `micro_f1`,
-            `weighted_f1`, `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers
-            `f1` (the default), `exact_match`, `he_f1`, `tlnls`, `answerable_f1`; of summaries
-            `rouge1` (the default), `rouge2`, `rougeL`, `rouge1_heron`.
-        against: the baseline: a system's name, settings (`head=ess`), or path; default the first.
-        draws: of the bootstrap and of the randomisation.
-        seed: of both.
-        alpha: how large a corrected p may be; also sets the intervals' width.
-        resample: `row`, or `group`: whole documents; default: the runs' `task.resample`.
-        groups: a table with the columns `guid` and `group`, for `resample=group`.
-        rows: `all` refuses systems on different rows; `shared` compares on the rows of all.
-        task: default: the runs' task; of files alone `classification`. `qa` compares answers,
-            `summarization` summaries.
-        labels: all labels, in order; default: those of the runs' data. Of answers: `answer`, or
-            `answer,no_answer` where a question may have none.
-        language: of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
-        relaxed: what `relaxed_*` stands for; default: the runs' setting.
-        out: where compare.md, compare.csv and compare.json go.
-    """
-
-    split: str = "test"
+    split: str = "test"  # which of the runs' predictions
+    # The score to compare: `macro_f1` (the default of classes), `micro_f1`, `weighted_f1`,
+    # `accuracy`, or another of the task's (`relaxed_macro_f1`); of answers `f1` (the default),
+    # `exact_match`, `he_f1`, `tlnls`, `answerable_f1`; of summaries `rouge1` (the default),
+    # `rouge2`, `rougeL`, `rouge1_heron`.
     metric: str | None = None
+    # The baseline: a system's name, settings (`head=ess`), or path; default the first.
     against: str | None = None
-    draws: int = 10_000
-    seed: int = 0
-    alpha: float = 0.05
+    draws: int = 10_000  # of the bootstrap and of the randomisation
+    seed: int = 0  # of both
+    alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
+    # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: str | None = None
-    groups: Path | None = None
+    groups: Path | None = None  # a table with the columns `guid` and `group`, for `resample=group`
+    # `all` refuses systems on different rows; `shared` compares on the rows of all.
     rows: str = "all"
+    # Default: the runs' task; of files alone `classification`. `qa` compares answers,
+    # `summarization` summaries.
     task: str | None = None
+    # All labels, in order; default: those of the runs' data. Of answers: `answer`, or
+    # `answer,no_answer` where a question may have none.
     labels: list[str] | None = None
+    # Of answers, for scores such as `he_f1`, and of summaries; default: the runs'.
     language: str | None = None
-    relaxed: str | None = None
-    out: Path | None = None
+    relaxed: str | None = None  # what `relaxed_*` stands for; default: the runs' setting
+    out: Path | None = None  # where compare.md, compare.csv and compare.json go
 
 
 def compare_runs(

@@ -49,95 +49,62 @@ _FEW_DOCUMENTS = 20
 
 @dataclass(frozen=True, slots=True)
 class SeedPair:
-    """A system's run beside the baseline's of the same seed.
+    """A system's run beside the baseline's of the same seed."""
 
-    Args:
-        seed: name of the pair; `0 / 3` where the seeds differ.
-        score, baseline: of the system's run, and of the baseline's.
-        bootstrap, randomization: tests that draw and swap rows.
-        mcnemar: rows right or wrong, exact; None where they are neither.
-    """
-
-    seed: str
+    seed: str  # name of the pair; `0 / 3` where the seeds differ
+    # score, baseline: of the system's run, and of the baseline's.
     score: float
     baseline: float
+    # bootstrap, randomization: tests that draw and swap rows.
     bootstrap: Bootstrap
     randomization: Randomization
-    mcnemar: McNemar | None
+    mcnemar: McNemar | None  # rows right or wrong, exact; None where they are neither
 
 
 @dataclass(frozen=True, slots=True)
 class AgainstBaseline:
-    """A system's difference to the baseline.
+    """A system's difference to the baseline."""
 
-    Args:
-        bootstrap: interval and p of the difference of mean scores; rows with all their seeds.
-        randomization: p of the same difference; rows are swapped with all their seeds.
-        p_holm: the randomisation's p, corrected for the number of systems.
-        significant: whether `p_holm` is at most alpha.
-        mcnemar: of the best runs; None where rows are not right or wrong.
-        mann_whitney: over the scores of the seeds; None where a system has one run.
-        per_seed: each pair of runs.
-    """
-
+    # Interval and p of the difference of mean scores; rows with all their seeds.
     bootstrap: Bootstrap
-    randomization: Randomization
-    p_holm: float
-    significant: bool
-    mcnemar: McNemar | None
+    randomization: Randomization  # p of the same difference; rows are swapped with all their seeds
+    p_holm: float  # the randomisation's p, corrected for the number of systems
+    significant: bool  # whether `p_holm` is at most alpha
+    mcnemar: McNemar | None  # of the best runs; None where rows are not right or wrong
+    # Over the scores of the seeds; None where a system has one run.
     mann_whitney: MannWhitney | None
-    per_seed: tuple[SeedPair, ...]
+    per_seed: tuple[SeedPair, ...]  # each pair of runs
 
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
-    """One system's scores.
+    """One system's scores."""
 
-    Args:
-        label: its name.
-        names: its runs, K.
-        seeds: of the runs, K.
-        scores: of each run, K fractions.
-        best: number of the run that is best on validation; the first without validation scores.
-        validation: that run's score on validation, or None.
-        against: None for the baseline itself.
-    """
-
-    label: str
-    names: tuple[str, ...]
-    seeds: tuple[str, ...]
-    scores: tuple[float, ...]
-    best: int
-    validation: float | None
-    against: AgainstBaseline | None = None
+    label: str  # its name
+    names: tuple[str, ...]  # its runs, K
+    seeds: tuple[str, ...]  # of the runs, K
+    scores: tuple[float, ...]  # of each run, K fractions
+    best: int  # number of the run that is best on validation; the first without validation scores
+    validation: float | None  # that run's score on validation, or None
+    against: AgainstBaseline | None = None  # None for the baseline itself
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Several systems compared with a baseline.
+    """Several systems compared with a baseline."""
 
-    Args:
-        settings: the metric and the parameters of the tests.
-        baseline: its label.
-        systems: all, in the order given, the baseline among them.
-        right: the score that is 1 for a right row, `accuracy` or `exact_match`; None: there is
-            none.
-        cochran_q: over the best run of every system; None where rows are not right or wrong.
-        rows: number of rows.
-        groups: number of groups; None where rows are drawn.
-        notes: for readers.
-        copied: of summaries, what copying sentences reaches on the runs' split, such as
-            `lead3_rouge1`; empty where no run stores it.
-    """
-
-    settings: Settings
-    baseline: str
-    systems: tuple[SystemResult, ...]
+    settings: Settings  # the metric and the parameters of the tests
+    baseline: str  # its label
+    systems: tuple[SystemResult, ...]  # all, in the order given, the baseline among them
+    # The score that is 1 for a right row, `accuracy` or `exact_match`; None: there is none.
     right: str | None
+    # Over the best run of every system; None where rows are not right or wrong.
     cochran_q: CochranQ | None
-    rows: int
-    groups: int | None
-    notes: tuple[str, ...]
+    rows: int  # number of rows
+    groups: int | None  # number of groups; None where rows are drawn
+    notes: tuple[str, ...]  # for readers
+    # Of summaries, what copying sentences reaches on the runs' split, such as `lead3_rouge1`; empty
+    # where no run stores it.
     copied: Mapping[str, float] = field(default_factory=dict)
 
 

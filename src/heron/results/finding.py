@@ -20,33 +20,21 @@ _HASH = re.compile("-[0-9a-f]{8}$")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of predictions.
+    """One file of predictions."""
 
-    Args:
-        name: the run's, or the file's without its suffix.
-        path: the predictions.
-        seed: seeds of the run, or the file's name; empty for the only file of a system.
-        record: the run that wrote the file, if any.
-    """
-
-    name: str
-    path: Path
-    seed: str = ""
-    record: RunRecord | None = None
+    name: str  # the run's, or the file's without its suffix
+    path: Path  # the predictions
+    seed: str = ""  # seeds of the run, or the file's name; empty for the only file of a system
+    record: RunRecord | None = None  # the run that wrote the file, if any
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Runs that differ in nothing but their seeds, ordered by seed.
+    """Runs that differ in nothing but their seeds, ordered by seed."""
 
-    Args:
-        label: its name in tables.
-        sources: its predictions.
-        names: its other names: jobs, paths, the word on the command line.
-    """
-
-    label: str
-    sources: tuple[Source, ...]
+    label: str  # its name in tables
+    sources: tuple[Source, ...]  # its predictions
+    # Its other names: jobs, paths, the word on the command line.
     names: frozenset[str] = frozenset()
 
 

@@ -15,15 +15,11 @@ from heron.results.collect import RunRecord, headline_metrics
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that differ in nothing but their seeds.
+    """Runs that differ in nothing but their seeds."""
 
-    Args:
-        settings: the values of the keys that vary between groups, `{"head": "ess"}`.
-        runs: all runs of the group, finished or not.
-    """
-
+    # The values of the keys that vary between groups, `{"head": "ess"}`.
     settings: Mapping[str, str]
-    runs: tuple[RunRecord, ...]
+    runs: tuple[RunRecord, ...]  # all runs of the group, finished or not
 
     @property
     def label(self) -> str:

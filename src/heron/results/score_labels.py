@@ -55,25 +55,19 @@ class Options(ScoreOptions):
     With a column `p/<label>` for every label, such as heron's own predictions have, calibration is
     scored as well. `data` also says what files call its labels (`e`, `1`), and keys
     `data.columns.*`, `data.label_aliases`, `data.no_label` and `data.unlabelled` change it.
-
-    Args:
-        labels: all labels, in order; averages run over all of them. With it, and only with it,
-            labels may also be written as their positions in this order, from 0, unless one of them
-            is a whole number itself. Default: those of `data`, else the gold labels that occur.
-        relaxed: mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or
-            `matres_micro`.
-        guid_column: the column, in both files, that rows are joined on.
-        gold_column: the gold labels' column.
-        prediction_column: the predicted labels' column.
-        group_column: a column of the gold table (window, document); intervals then come from the
-            cluster bootstrap, which draws whole groups.
     """
 
+    # All labels, in order; averages run over all of them. With it, and only with it, labels may
+    # also be written as their positions in this order, from 0, unless one of them is a whole number
+    # itself. Default: those of `data`, else the gold labels that occur.
     labels: list[str] | None = None
+    # Mode of `relaxed_macro_f1` and `relaxed_weighted_f1`: `recode`, `drop` or `matres_micro`.
     relaxed: str = "recode"
-    guid_column: str | None = None
-    gold_column: str | None = None
-    prediction_column: str | None = None
+    guid_column: str | None = None  # the column, in both files, that rows are joined on
+    gold_column: str | None = None  # the gold labels' column
+    prediction_column: str | None = None  # the predicted labels' column
+    # A column of the gold table (window, document); intervals then come from the cluster bootstrap,
+    # which draws whole groups.
     group_column: str | None = None
 
 

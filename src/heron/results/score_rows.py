@@ -21,33 +21,24 @@ GUIDS = ("guid", "id")
 
 @dataclass(kw_only=True)
 class ScoreOptions:
-    """Options of `heron score` for every task.
+    """Options of `heron score` for every task."""
 
-    Args:
-        task: `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's.
-        gold: table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also
-            SQuAD's JSON.
-        predictions: table of predictions, or a JSON object `{guid: prediction}`.
-        data: name of a data set whose columns, labels and Unicode options the gold file has.
-        join: `position` joins rows by their order; default: on the guid where both files have one,
-            by position where neither has.
-        out: JSON file for the scores, `{"<name>": {"<score>": number}}`.
-        name: the name in that file; default: the predictions file's, without its suffix.
-        resamples: bootstrap resamples; 0 computes no intervals.
-        seed: of the resamples.
-        metrics: further scores that forks have registered.
-    """
-
-    task: str
+    task: str  # `relation`, `nli`, `classification`, `qa`, `summarization`, or a fork's
+    # Table of gold rows (.csv, .tsv, .jsonl, .json or .parquet, perhaps .gz); of `qa` also SQuAD's
+    # JSON.
     gold: Path
-    predictions: Path
+    predictions: Path  # table of predictions, or a JSON object `{guid: prediction}`
+    # Name of a data set whose columns, labels and Unicode options the gold file has.
     data: str | None = None
+    # `position` joins rows by their order; default: on the guid where both files have one, by
+    # position where neither has.
     join: str | None = None
-    out: Path | None = None
+    out: Path | None = None  # JSON file for the scores, `{"<name>": {"<score>": number}}`
+    # The name in that file; default: the predictions file's, without its suffix.
     name: str | None = None
-    resamples: int = 1000
-    seed: int = 0
-    metrics: list[str] = field(default_factory=list)
+    resamples: int = 1000  # bootstrap resamples; 0 computes no intervals
+    seed: int = 0  # of the resamples
+    metrics: list[str] = field(default_factory=list)  # further scores that forks have registered
 
     def check_resamples(self) -> None:
         """Refuse a negative number; raises ConfigError."""

@@ -42,12 +42,9 @@ class TextOptions(ScoreOptions, BertScoreOptions):
     language unify Unicode variants, and descriptions of summaries count texts spelt as
     `data.unicode` reads them. Intervals draw whole articles. The default of `data` is `own_qa` or
     `own_summaries`. Of summaries also `bertscore=` and its options: `heron.config.bertscore`.
-
-    Args:
-        language: default the data set's.
     """
 
-    language: str | None = None
+    language: str | None = None  # default the data set's
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,26 +35,17 @@ Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to compare.
+    """How to compare."""
 
-    Args:
-        metric: the score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
-        task: `classification`, or a task's name.
-        relaxed: what `relaxed_*` stands for; see `heron.metrics.classification`.
-        draws: of the bootstrap and of the randomisation.
-        seed: of both.
-        alpha: how large a corrected p may be; the intervals hold 1 - alpha of the draws.
-        language: ISO 639-1 code of the texts, for scores such as `he_f1`.
-        unicode: which Unicode variants count as one; see `heron.languages.spelling`.
-    """
-
+    # The score: `macro_f1`, `micro_f1`, `weighted_f1`, or another of the task's.
     metric: str = ClassScores().metric
-    task: str = CLASSES
-    relaxed: str = "recode"
-    draws: int = 10_000
-    seed: int = 0
-    alpha: float = 0.05
-    language: str | None = None
+    task: str = CLASSES  # `classification`, or a task's name
+    relaxed: str = "recode"  # what `relaxed_*` stands for; see `heron.metrics.classification`
+    draws: int = 10_000  # of the bootstrap and of the randomisation
+    seed: int = 0  # of both
+    alpha: float = 0.05  # how large a corrected p may be; the intervals hold 1 - alpha of the draws
+    language: str | None = None  # ISO 639-1 code of the texts, for scores such as `he_f1`
+    # Which Unicode variants count as one; see `heron.languages.spelling`.
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
 
     def __post_init__(self) -> None:
@@ -74,19 +65,14 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """How the outcomes of rows become a score.
+    """How the outcomes of rows become a score."""
 
-    Args:
-        score: computes the score from summed rows.
-        right: the score that is 1 for a right row, such as `accuracy`; None if there is none.
-        gold_N: class ids, where outcomes are predicted class ids; None where they are values.
-        classes: number of classes.
-    """
-
-    score: Score
+    score: Score  # computes the score from summed rows
+    # The score that is 1 for a right row, such as `accuracy`; None if there is none.
     right: str | None
+    # Class ids, where outcomes are predicted class ids; None where they are values.
     gold_N: Counts | None = None
-    classes: int = 0
+    classes: int = 0  # number of classes
 
     def pair(
         self,
@@ -107,19 +93,12 @@ class Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The outcome of every row in every file.
+    """The outcome of every row in every file."""
 
-    Args:
-        scoring: how outcomes become a score.
-        outcome_FN: predicted class ids, int64, or the rows' values, float64.
-        right_FN: whether the row is right; None where rows are not right or wrong.
-        notes: for readers of the comparison.
-    """
-
-    scoring: Scoring
-    outcome_FN: npt.NDArray
-    right_FN: Booleans | None
-    notes: tuple[str, ...] = ()
+    scoring: Scoring  # how outcomes become a score
+    outcome_FN: npt.NDArray  # predicted class ids, int64, or the rows' values, float64
+    right_FN: Booleans | None  # whether the row is right; None where rows are not right or wrong
+    notes: tuple[str, ...] = ()  # for readers of the comparison
 
 
 def score_classes(

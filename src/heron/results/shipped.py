@@ -20,21 +20,13 @@ from heron.data.sources import Source, State, inspect, locate
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """The split files of a data set that are there.
+    """The split files of a data set that are there."""
 
-    Args:
-        config: the data set, without the files that are missing.
-        splits: examples of each split, in file order.
-        missing: paths of the files that are not there, by name.
-        sha256: hash of each split file that was read.
-        dropped: number of rows left out for want of a gold label, by split.
-    """
-
-    config: DataConfig
-    splits: dict[str, list[Example]]
-    missing: dict[str, Path]
-    sha256: dict[str, str]
-    dropped: Mapping[str, int]
+    config: DataConfig  # the data set, without the files that are missing
+    splits: dict[str, list[Example]]  # examples of each split, in file order
+    missing: dict[str, Path]  # paths of the files that are not there, by name
+    sha256: dict[str, str]  # hash of each split file that was read
+    dropped: Mapping[str, int]  # number of rows left out for want of a gold label, by split
 
 
 def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped:

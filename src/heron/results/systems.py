@@ -32,21 +32,13 @@ _NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "a
 
 @dataclass(frozen=True)
 class System:
-    """The summaries of one system.
+    """The summaries of one system."""
 
-    Args:
-        name: in tables.
-        predictions: the file's rows; empty summaries are judged as well.
-        language: ISO 639-1 code, known of runs.
-        synthetic: whether the run's texts are generated.
-        unicode: how the run has read its articles and references.
-    """
-
-    name: str
-    predictions: Predictions
-    language: str | None = None
-    synthetic: bool = False
-    unicode: UnicodeOptions | None = None
+    name: str  # in tables
+    predictions: Predictions  # the file's rows; empty summaries are judged as well
+    language: str | None = None  # ISO 639-1 code, known of runs
+    synthetic: bool = False  # whether the run's texts are generated
+    unicode: UnicodeOptions | None = None  # how the run has read its articles and references
 
     @property
     def path(self) -> Path:

@@ -25,22 +25,15 @@ LAUNCHER = ".launcher"  # in a sweep's folder: workers' logs, and files of the l
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended, or that it was not run.
+    """How a job ended, or that it was not run."""
 
-    Args:
-        job: the job.
-        state: `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody
-            else than the command).
-        error: first line of what went wrong; empty when nothing did.
-        seconds: spent on it in this command.
-        kept: nothing was run: the state was left by an earlier command or another one.
-    """
-
-    job: Job
+    job: Job  # the job
+    # `done`, `pruned` (ended early by its search), `failed`, or `interrupted` (by somebody else
+    # than the command).
     state: str
-    error: str = ""
-    seconds: float = 0.0
-    kept: bool = False
+    error: str = ""  # first line of what went wrong; empty when nothing did
+    seconds: float = 0.0  # spent on it in this command
+    kept: bool = False  # nothing was run: the state was left by an earlier command or another one
 
 
 class Queue(Protocol):

@@ -37,63 +37,41 @@ SLICES_A_RUN = "slices a run (run=DIR); statistics of data={data} are of all its
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of an analysis.
+    """The result of an analysis."""
 
-    Args:
-        tables: to print and store.
-        facts: definitions that the numbers depend on.
-        slicings: to draw.
-        files: further files, by name or path.
-        title: heading of the tables in a Markdown file; empty: no such file.
-    """
-
-    tables: tuple[Table, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    slicings: tuple[Slicing, ...] = ()
+    tables: tuple[Table, ...] = ()  # to print and store
+    facts: Mapping[str, Any] = field(default_factory=dict)  # definitions that the numbers depend on
+    slicings: tuple[Slicing, ...] = ()  # to draw
+    # Further files, by name or path.
     files: Mapping[str | Path, Content] = field(default_factory=dict)
-    title: str = ""
+    title: str = ""  # heading of the tables in a Markdown file; empty: no such file
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How a figure shows a score.
+    """How a figure shows a score."""
 
-    Args:
-        score: its column.
-        label: its name in the legend.
-        marker, colour: of its points.
-        shift: vertical distance from the middle of a slice's line.
-    """
-
-    score: str
-    label: str
+    score: str  # its column
+    label: str  # its name in the legend
+    # marker, colour: of its points.
     marker: str
     colour: str
-    shift: float = 0.0
+    shift: float = 0.0  # vertical distance from the middle of a slice's line
 
 
 @dataclass(frozen=True)
 class Split:
-    """A run's predictions of one split, read on first use.
+    """A run's predictions of one split, read on first use."""
 
-    Args:
-        run: name of the run.
-        name: of the split.
-        data: the data set.
-        path: the file of predictions.
-        read: reads the labelled rows and counts the others. Takes the columns that the file must
-            have, and whether golds are texts (`texts`) and may be empty (`empty`).
-        join: finds the examples of rows.
-        read_systems: reads the predictions of other systems.
-    """
-
-    run: str
-    name: str
-    data: DataConfig
-    path: Path
+    run: str  # name of the run
+    name: str  # of the split
+    data: DataConfig  # the data set
+    path: Path  # the file of predictions
+    # Reads the labelled rows and counts the others. Takes the columns that the file must have, and
+    # whether golds are texts (`texts`) and may be empty (`empty`).
     read: Callable[..., tuple[Sequence[Prediction], int]]
-    join: Callable[[Sequence[Prediction]], list[Example]]
-    read_systems: Callable[[], list[Any]]
+    join: Callable[[Sequence[Prediction]], list[Example]]  # finds the examples of rows
+    read_systems: Callable[[], list[Any]]  # reads the predictions of other systems
 
 
 class RunAnalysis(ABC):

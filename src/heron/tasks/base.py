@@ -321,17 +321,11 @@ class TaskModule(pl.LightningModule):
 
 @dataclass(frozen=True, slots=True)
 class HeadWeights:
-    """A head's weights under the names of a class of transformers.
+    """A head's weights under the names of a class of transformers."""
 
-    Args:
-        auto: the class that loads encoder and head, such as `AutoModelForQuestionAnswering`.
-        labels: names of its outputs.
-        layers: the head's weights.
-    """
-
-    auto: Any
-    labels: list[str]
-    layers: dict[str, Tensor]
+    auto: Any  # the class that loads encoder and head, such as `AutoModelForQuestionAnswering`
+    labels: list[str]  # names of its outputs
+    layers: dict[str, Tensor]  # the head's weights
 
 
 def named(name: str, layer: nn.Module) -> dict[str, Tensor]:

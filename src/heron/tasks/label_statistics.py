@@ -21,17 +21,11 @@ OVERALL, NO_LABEL = "overall", "(no label)"
 
 
 class Shape(NamedTuple):
-    """Lengths and overlap of one example; None where it has one text.
+    """Lengths and overlap of one example; None where it has one text."""
 
-    Args:
-        first: words of the premise, or of the only text.
-        second: words of the hypothesis.
-        overlap: Jaccard overlap of the two sets of words, a fraction.
-    """
-
-    first: int
-    second: int | None
-    overlap: float | None
+    first: int  # words of the premise, or of the only text
+    second: int | None  # words of the hypothesis
+    overlap: float | None  # Jaccard overlap of the two sets of words, a fraction
 
 
 def shape(example: Example, words: Words) -> Shape:
@@ -61,23 +55,16 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
 
 @dataclass(frozen=True, slots=True)
 class ClassStatistics:
-    """One class of one split; means over rows, None without rows.
+    """One class of one split; means over rows, None without rows."""
 
-    Args:
-        rows: number of rows.
-        share: of the split's rows, a fraction.
-        first, second, overlap: see `Shape`.
-        ttr: type-token ratio of both texts together, a fraction.
-        mattr: its moving average, a fraction.
-    """
-
-    rows: int
-    share: float
+    rows: int  # number of rows
+    share: float  # of the split's rows, a fraction
+    # first, second, overlap: see `Shape`.
     first: float | None
     second: float | None
     overlap: float | None
-    ttr: float | None
-    mattr: float | None
+    ttr: float | None  # type-token ratio of both texts together, a fraction
+    mattr: float | None  # its moving average, a fraction
 
 
 class LabelStatistics(DataStatistics):

@@ -24,19 +24,12 @@ from heron.tasks.base import group_column, in_file_order
 
 @dataclass(frozen=True, slots=True)
 class LabelPredictions:
-    """See `Predictions`.
+    """See `Predictions`."""
 
-    Args:
-        guids: one per row.
-        probabilities_RC: float32.
-        gold_R: class ids, or `UNLABELLED`.
-        groups: the document of each row, or its text.
-    """
-
-    guids: list[str]
-    probabilities_RC: np.ndarray
-    gold_R: np.ndarray
-    groups: list[str]
+    guids: list[str]  # one per row
+    probabilities_RC: np.ndarray  # float32
+    gold_R: np.ndarray  # class ids, or `UNLABELLED`
+    groups: list[str]  # the document of each row, or its text
 
     @property
     def predicted_R(self) -> np.ndarray:

@@ -22,17 +22,11 @@ Words = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One slice of a split.
+    """One slice of a split."""
 
-    Args:
-        name: what its rows share.
-        rows_M: row numbers, from 0.
-        cells: number of rows and scores, by column.
-    """
-
-    name: str
-    rows_M: Rows
-    cells: Mapping[str, Cell]
+    name: str  # what its rows share
+    rows_M: Rows  # row numbers, from 0
+    cells: Mapping[str, Cell]  # number of rows and scores, by column
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,118 +44,93 @@ CLASSES = "classification"  # also scores rows of any other task with classes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassScores:
-    """How a task is scored whose predictions are classes: by its confusion matrix.
+    """How a task is scored whose predictions are classes: by its confusion matrix."""
 
-    Args:
-        metric: the metric that `heron compare` compares by default.
-        right: the score that is 1 where a row is right.
-        usual_labels: classes that have these names in every data set, in their order.
-    """
-
-    metric: str = "macro_f1"
-    right: str = "accuracy"
+    metric: str = "macro_f1"  # the metric that `heron compare` compares by default
+    right: str = "accuracy"  # the score that is 1 where a row is right
+    # Classes that have these names in every data set, in their order.
     usual_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextScores:
-    """How a task is scored whose predictions are texts: by the mean of a score for each text.
+    """How a task is scored whose predictions are texts: by the mean of a score for each text."""
 
-    Args:
-        items: scores each prediction against its gold texts: predictions, golds, language (None:
-            only scores that need none), and whether "no answer" can be right (None: if a gold says
-            so). Float64 arrays by name; NaN where a row does not count.
-        metric: the metric that `heron compare` compares by default.
-        right: the score that is 1 where a row is right; None where rows are not right or wrong.
-        can_be_empty: whether "no answer" can be right, from the labels of a data set; None where
-            there are no labels.
-        gives: what a system predicts, such as `answer`.
-        to: what it predicts it for, such as `question`.
-        data: the data set whose file format gold files have by default.
-        columns: names that the column of predictions may have.
-        group: the column whose rows a bootstrap keeps together where a row has no group.
-        read: reads a gold file.
-        golds: the gold texts of an example.
-        notes: what to tell the user about the gold examples.
-        rest: further scores, of a whole file.
-        by_encoder: whether BERTScore can compare the texts.
-    """
-
+    # Scores each prediction against its gold texts: predictions, golds, language (None: only scores
+    # that need none), and whether "no answer" can be right (None: if a gold says so). Float64
+    # arrays by name; NaN where a row does not count.
     items: ItemScores
-    metric: str
+    metric: str  # the metric that `heron compare` compares by default
+    # The score that is 1 where a row is right; None where rows are not right or wrong.
     right: str | None = None
+    # Whether "no answer" can be right, from the labels of a data set; None where there are no
+    # labels.
     can_be_empty: Callable[[Sequence[str]], bool | None] = lambda labels: False
-    gives: str
-    to: str
-    data: str
-    columns: tuple[str, ...]
-    group: str
-    read: Callable[[Path, DataConfig], Rows]
-    golds: Callable[[Example], list[str]]
+    gives: str  # what a system predicts, such as `answer`
+    to: str  # what it predicts it for, such as `question`
+    data: str  # the data set whose file format gold files have by default
+    columns: tuple[str, ...]  # names that the column of predictions may have
+    group: str  # the column whose rows a bootstrap keeps together where a row has no group
+    read: Callable[[Path, DataConfig], Rows]  # reads a gold file
+    golds: Callable[[Example], list[str]]  # the gold texts of an example
+    # What to tell the user about the gold examples.
     notes: Callable[[Sequence[Example]], list[str]] = lambda examples: []
+    # Further scores, of a whole file.
     rest: Callable[[Sequence[Example], Sequence[str], DataConfig], Mapping[str, float]] = (
         lambda examples, texts, config: {}
     )
-    by_encoder: bool = False
+    by_encoder: bool = False  # whether BERTScore can compare the texts
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task(TaskRules):
-    """One task; `TaskRules` has what it asks of a configuration.
+    """One task; `TaskRules` has what it asks of a configuration."""
 
-    Args:
-        formats: file formats of its data sets, see `heron.data.rows`.
-        averages: whether the logits of several runs can be averaged.
-        features: tokenizes a split.
-        feature_options: adapts the options of `features` to a configuration, and to whether the
-            split is trained on.
-        added_tokens: strings that the tokenizer reads as one token each.
-        encoder: loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
-        head_module: builds a new head for an encoder's width and a number of classes.
-        head_in_transformers: the head's weights under the names of a class of transformers, from
-            head, encoder, tokenizer and configuration; None where transformers has no such class.
-        module: builds the task's module from the configuration, encoder, head, the number of
-            optimizer steps, and the class weights of the loss or None.
-        score_names: the scores of a run, without their intervals.
-        scores: how predictions are scored outside a run.
-        analysis: the analyses of a run's split, for `heron analyze run=`.
-        statistics: the statistics of a data set, for `heron analyze data=`.
-        writes: what a system writes for an example, such as a summary; empty where it chooses a
-            class or a span.
-        reading: how a data set's files are read, beyond what shared keys say; by key.
-        texts: options of `heron predict` for the first and the second text.
-        require_metrics: checks that what the scores need is installed; raises ConfigError.
-        sign_metrics: signatures of the scores that a model computes, by score, from the
-            configuration and the gold texts. None where no model computes any.
-    """
-
-    formats: Registry[Format]
-    averages: bool = True
-    features: Callable[[Sequence[Example], Any, FeatureOptions], Features]
+    formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
+    averages: bool = True  # whether the logits of several runs can be averaged
+    features: Callable[[Sequence[Example], Any, FeatureOptions], Features]  # tokenizes a split
+    # Adapts the options of `features` to a configuration, and to whether the split is trained on.
     feature_options: Callable[[FeatureOptions, Config, bool], FeatureOptions] = (
         lambda options, config, training: options
     )
+    # Strings that the tokenizer reads as one token each.
     added_tokens: Callable[[Config], tuple[str, ...]] = lambda config: ()
+    # Loads the encoder for a tokenizer; without a tokenizer, as a run exported it.
     encoder: Callable[[Config, Any], Encoder] = on_demand("heron.models.encoder:build_encoder")
+    # Builds a new head for an encoder's width and a number of classes.
     head_module: Callable[[HeadConfig, int, int], nn.Module] = on_demand(
         "heron.models.heads:new_head"
     )
+    # The head's weights under the names of a class of transformers, from head, encoder, tokenizer
+    # and configuration; None where transformers has no such class.
     head_in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
         lambda head, encoder, tokenizer, config: None
     )
+    # Builds the task's module from the configuration, encoder, head, the number of optimizer steps,
+    # and the class weights of the loss or None.
     module: Callable[[Config, Encoder, nn.Module, int, Tensor | None], TaskModule]
-    score_names: Callable[[Config], list[str]]
+    score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
+    # How predictions are scored outside a run.
     scores: Callable[[], ClassScores | TextScores] = ClassScores
+    # The analyses of a run's split, for `heron analyze run=`.
     analysis: Callable[[Split, AnalyzeOptions], RunAnalysis] = on_demand(
         "heron.tasks.label_analysis:LabelAnalysis"
     )
+    # The statistics of a data set, for `heron analyze data=`.
     statistics: Callable[[DataConfig, AnalyzeOptions], DataStatistics] = on_demand(
         "heron.tasks.label_statistics:LabelStatistics"
     )
+    # What a system writes for an example, such as a summary; empty where it chooses a class or a
+    # span.
     writes: str = ""
+    # How a data set's files are read, beyond what shared keys say; by key.
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
+    # Options of `heron predict` for the first and the second text.
     texts: tuple[str, str] = ("text", "text_pair")
+    # Checks that what the scores need is installed; raises ConfigError.
     require_metrics: Callable[[Config], None] = lambda config: None
+    # Signatures of the scores that a model computes, by score, from the configuration and the gold
+    # texts. None where no model computes any.
     sign_metrics: Callable[[Config, Sequence[str]], dict[str, str]] | None = None
 
     def monitored_names(self, config: Config) -> list[str]:

@@ -41,14 +41,10 @@ class OutOfMemoryError(HeronError):
 
 @dataclass(slots=True)
 class Attempt:
-    """The result of an attempt.
+    """The result of an attempt."""
 
-    Args:
-        is_over: an earlier attempt has ended the run: there is nothing to do.
-        scores: as in `scores.json`, set in the block; None where its search ended the run early.
-    """
-
-    is_over: bool = False
+    is_over: bool = False  # an earlier attempt has ended the run: there is nothing to do
+    # As in `scores.json`, set in the block; None where its search ended the run early.
     scores: Scores | None = None
 
 

@@ -29,17 +29,11 @@ run_job = on_demand("heron.training.job:run_job")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run that a command asks for.
+    """One run that a command asks for."""
 
-    Args:
-        config: resolved.
-        folder: its run folder.
-        overrides: what the user typed; in a sweep, with this job's values.
-    """
-
-    config: Config
-    folder: RunFolder
-    overrides: list[str]
+    config: Config  # resolved
+    folder: RunFolder  # its run folder
+    overrides: list[str]  # what the user typed; in a sweep, with this job's values
 
     def train(self) -> Scores:
         """Run the job in this process; returns its scores."""

@@ -51,17 +51,11 @@ restart = on_demand("heron.training.curriculum:Restart")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The result of a training.
+    """The result of a training."""
 
-    Args:
-        trainer: Lightning's.
-        losses: on validation, of every epoch.
-        ended_early: whether the run's search has ended it.
-    """
-
-    trainer: pl.Trainer
-    losses: list[float]
-    ended_early: bool
+    trainer: pl.Trainer  # Lightning's
+    losses: list[float]  # on validation, of every epoch
+    ended_early: bool  # whether the run's search has ended it
 
 
 def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule) -> Fitted:

@@ -23,27 +23,19 @@ OVER = ".over"  # suffix of the empty file that a worker writes when it ends
 
 @dataclass(frozen=True)
 class Worker:
-    """Called with its number, in a process that some library has started.
+    """Called with its number, in a process that some library has started."""
 
-    Args:
-        queue: the jobs; planned by the command, which has their folders' states written.
-        isolate, n_jobs: as in `run`.
-        of: how many workers there are.
-        folder: the command's working folder, to which paths are relative.
-        place: holds `worker-<number>.log`, which it prints to; once there is a file `stop`, its
-            jobs are interrupted and it ends.
-        alone: no command waits for the workers.
-        forks: the command's `HERON_FORKS`.
-    """
-
-    queue: Queue
+    queue: Queue  # the jobs; planned by the command, which has their folders' states written
+    # isolate, n_jobs: as in `run`.
     isolate: bool
     n_jobs: int
-    of: int
-    folder: str
+    of: int  # how many workers there are
+    folder: str  # the command's working folder, to which paths are relative
+    # Holds `worker-<number>.log`, which it prints to; once there is a file `stop`, its jobs are
+    # interrupted and it ends.
     place: Path
-    alone: bool = False
-    forks: str = field(default_factory=named_forks)
+    alone: bool = False  # no command waits for the workers
+    forks: str = field(default_factory=named_forks)  # the command's `HERON_FORKS`
 
     @property
     def stop(self) -> Path:
