@@ -16,11 +16,9 @@ def stands_at(context: str, answer: str, start: int) -> bool:
 
 
 def nearest_place(context: str, answer: str, start: int) -> int | None:
-    """Find the place of `answer` in `context` that is nearest to `start`.
+    """Find the place of `answer` in `context` that is nearest to `start`; None if there is none.
 
-    Returns:
-        Its first character; of two places at the same distance the earlier one. None if there is
-        no place.
+    Of two places at the same distance, the earlier one.
     """
     start = min(max(start, 0), len(context))
     before = context.rfind(answer, 0, start + len(answer))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,16 +46,18 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
         examples: with `text` (the context), `text_pair` (the question), `spans` (gold answers).
         tokenizer: a fast Hugging Face tokenizer.
         options: `overflow` is `windows` (overlapping by `stride` tokens) or `truncate` (only the
-            first window).
-
-    Returns:
-        The features, with `answers_S2`, `chars_T2` and `fits_R`. Questions that leave no room for
-        their context are refused and, with `options.training`, those whose answer is in no window.
+            first window). Questions that leave no room for their context are refused and, with
+            `training`, those whose answer is in no window.
 
     Deviates: Hugging Face's `run_qa` only uses the first gold answer, even in windows that contain
     another one.
     """
-    split = _Split()
+    kept: list[Example] = []
+    refused: list[Problem] = []
+    windows: list[_Window] = []
+    first: list[int] = []
+    truncated: list[bool] = []
+    fits: list[int] = []
     for start in range(0, len(examples), _CHUNK):
         chunk = examples[start : start + _CHUNK]
         encoded = tokenizer(
@@ -64,16 +66,38 @@ def qa_features(examples: Sequence[Example], tokenizer: Any, options: FeatureOpt
             verbose=False,  # contexts may be longer than the model reads: windows are cut below
         )
         for example, encoding in zip(chunk, encoded.encodings, strict=True):
-            split.add(example, encoding, options)
-    return split.features(options)
+            found = _windows(example, encoding, options)
+            if isinstance(found, Problem):
+                refused.append(found)
+                continue
+            kept.append(example)
+            first.append(len(windows))
+            windows += found[0]
+            truncated.append(found[1])
+            fits.append(found[2])
+    tokens_T, offsets_S = flatten([window.ids_L for window in windows])
+    answers = [window.answer for window in windows]
+    return Features(
+        tokens_T=tokens_T,
+        offsets_S=offsets_S,
+        second_S=np.asarray([window.second for window in windows], dtype=np.int32),
+        sequences_R=np.asarray(first, dtype=np.int32),
+        spans_R4=np.full((len(kept), 4), -1, dtype=np.int32),
+        markers_R2=np.full((len(kept), 2), -1, dtype=np.int32),
+        labels_R=options.label_ids(kept),
+        truncated_R=np.asarray(truncated, dtype=bool),
+        guids=[example.guid for example in kept],
+        refused=refused,
+        answers_S2=np.asarray(answers, dtype=np.int32).reshape(-1, 2),
+        chars_T2=np.concatenate([np.empty((0, 2), np.int32), *(one.chars_L2 for one in windows)]),
+        fits_R=np.asarray(fits, dtype=np.int8),
+    )
 
 
 def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
     """Find the first and the last token (inclusive) that overlap a span; None if none does.
 
-    Args:
-        chars_L2: characters of each token, end exclusive; -1 outside the text.
-        span: in characters.
+    chars_L2 has the characters of each token, end exclusive; -1 outside the text.
     """
     start_L, end_L = chars_L2[:, 0], chars_L2[:, 1]
     tokens = np.flatnonzero((start_L < span.end) & (end_L > span.start) & (end_L > start_L))
@@ -81,11 +105,7 @@ def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
 
 
 def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
-    """Find the characters of the tokens `first` to `last` (inclusive).
-
-    Args:
-        chars_T2: as `Features.chars_T2`, of a sequence or of the whole split.
-        first, last: indices into it.
+    """Find the characters of the tokens `first` to `last` (inclusive), indices into chars_T2.
 
     Raises:
         ValueError: a token outside the text, or `last` before `first`.
@@ -102,12 +122,8 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     Tokenizers count the blank before a word to it, and drop points, accents and joiners that the
     model does not know.
 
-    Args:
-        text: the text.
-        offsets_N2: the tokenizer's offsets, in characters, end exclusive.
-
-    Returns:
-        The corrected offsets, int64; -1 for tokens of blanks only.
+    Corrects the tokenizer's offsets (in characters, end exclusive), int64; -1 for tokens of blanks
+    only.
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     space = np.append(np.isin(codes, _SPACES), False)
@@ -129,75 +145,47 @@ def _is_mark(character: str) -> bool:
     return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
-class _Split:
-    """Collects the sequences and rows of a split."""
+class _Window(NamedTuple):
+    """One sequence: the question and a part of its context; see `Features`."""
 
-    def __init__(self) -> None:
-        self.kept: list[Example] = []
-        self.refused: list[Problem] = []
-        self.sequences: list[np.ndarray] = []
-        self.second: list[int] = []
-        self.chars: list[np.ndarray] = []
-        self.answers: list[tuple[int, int]] = []
-        self.first: list[int] = []
-        self.truncated: list[bool] = []
-        self.fits: list[int] = []
+    ids_L: np.ndarray
+    second: int
+    chars_L2: np.ndarray
+    answer: TokenSpan
 
-    def add(self, example: Example, encoding: Any, options: FeatureOptions) -> None:
-        """Add the windows of one question, or the problem with it."""
-        sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
-        length = sources.count(1)  # a text without a known character has no tokens
-        begin = sources.index(1) if length else len(sources)
-        offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-        chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
-        room = options.max_length - len(sources) + length
-        step = room - (options.stride if options.overflow == "windows" else 0)
-        if length > room and step <= 0:
-            self.refused.append(_no_room(example, sources.count(0), options))
-            return
-        # As the tokenizer would cut the context: first token, end exclusive.
-        more = options.overflow == "windows" and length > room
-        starts = range(0, length - room + step, step) if more else [0]
-        windows = [(start, min(start + room, length)) for start in starts]
-        golds = [token_span(chars_N2, span) for span in example.spans]
-        chosen = [_gold_inside(golds, *window) for window in windows]
-        fit = _fit(example, golds, {place for place in chosen if place is not None}, chars_N2)
-        if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
-            self.refused.append(_no_answer_left(example, FITS[fit], options))
-            return
-        self.kept.append(example)
-        self.fits.append(fit)
-        self.first.append(len(self.sequences))
-        self.truncated.append(windows[-1][1] < length)
-        for (start, end), place in zip(windows, chosen, strict=True):
-            sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
-            chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
-            chars_L2[begin : begin + end - start] = chars_N2[start:end]
-            self.sequences.append(token_ids(sequence))
-            self.second.append(second)
-            self.chars.append(chars_L2)
-            gold = None if place is None else golds[place]
-            answer = (0, 0) if gold is None else (begin + gold[0] - start, begin + gold[1] - start)
-            self.answers.append((-1, -1) if example.label is None else answer)
 
-    def features(self, options: FeatureOptions) -> Features:
-        tokens_T, offsets_S = flatten(self.sequences)
-        rows = len(self.kept)
-        return Features(
-            tokens_T=tokens_T,
-            offsets_S=offsets_S,
-            second_S=np.asarray(self.second, dtype=np.int32),
-            sequences_R=np.asarray(self.first, dtype=np.int32),
-            spans_R4=np.full((rows, 4), -1, dtype=np.int32),
-            markers_R2=np.full((rows, 2), -1, dtype=np.int32),
-            labels_R=options.label_ids(self.kept),
-            truncated_R=np.asarray(self.truncated, dtype=bool),
-            guids=[example.guid for example in self.kept],
-            refused=self.refused,
-            answers_S2=np.asarray(self.answers, dtype=np.int32).reshape(-1, 2),
-            chars_T2=np.concatenate([np.empty((0, 2), dtype=np.int32), *self.chars]),
-            fits_R=np.asarray(self.fits, dtype=np.int8),
-        )
+def _windows(
+    example: Example, encoding: Any, options: FeatureOptions
+) -> tuple[list[_Window], bool, int] | Problem:
+    """Cut the context of one question; also whether its end is left out, and `Features.fits_R`."""
+    sources, ids, second = encoding.sequence_ids, encoding.ids, second_start(encoding)
+    length = sources.count(1)  # a text without a known character has no tokens
+    begin = sources.index(1) if length else len(sources)
+    offsets_N2 = np.asarray(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    chars_N2 = token_chars(example.text, offsets_N2[begin : begin + length])
+    room = options.max_length - len(sources) + length
+    step = room - (options.stride if options.overflow == "windows" else 0)
+    if length > room and step <= 0:
+        return _no_room(example, sources.count(0), options)
+    # As the tokenizer would cut the context: first token, end exclusive.
+    more = options.overflow == "windows" and length > room
+    starts = range(0, length - room + step, step) if more else [0]
+    places = [(start, min(start + room, length)) for start in starts]
+    golds = [token_span(chars_N2, span) for span in example.spans]
+    chosen = [_gold_inside(golds, *place) for place in places]
+    fit = _fit(example, golds, {number for number in chosen if number is not None}, chars_N2)
+    if options.training and fit in (FITS.index(CUT), FITS.index(TOKENLESS)):
+        return _no_answer_left(example, FITS[fit], options)
+    windows = []
+    for (start, end), number in zip(places, chosen, strict=True):
+        sequence = ids[:begin] + ids[begin + start : begin + end] + ids[begin + length :]
+        chars_L2 = np.full((len(sequence), 2), -1, dtype=np.int32)
+        chars_L2[begin : begin + end - start] = chars_N2[start:end]
+        gold = None if number is None else golds[number]
+        answer = (0, 0) if gold is None else (begin + gold[0] - start, begin + gold[1] - start)
+        answer = (-1, -1) if example.label is None else answer
+        windows.append(_Window(token_ids(sequence), second, chars_L2, answer))
+    return windows, places[-1][1] < length, fit
 
 
 def _gold_inside(golds: Sequence[TokenSpan | None], start: int, end: int) -> int | None:

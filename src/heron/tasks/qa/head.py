@@ -28,16 +28,11 @@ _SPAN_FINDERS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 
 @dataclass(frozen=True, slots=True)
 class SpanLogits:
-    """The scores of each window; those of tokens outside the text are `NEVER`.
+    """The scores of each window, float32; those of tokens outside the text are `NEVER`."""
 
-    Args:
-        start_BL, end_BL: float32. Token 0 means "no answer in this window".
-        pair_start_BLH, pair_end_BLH: of a biaffine head, which adds their inner product to the
-            score of a span; otherwise None.
-    """
-
-    start_BL: Tensor
+    start_BL: Tensor  # token 0 means "no answer in this window"
     end_BL: Tensor
+    # Of a biaffine head, which adds their inner product to the score of a span.
     pair_start_BLH: Tensor | None = None
     pair_end_BLH: Tensor | None = None
 
@@ -69,10 +64,8 @@ class SpanLogits:
         if self.pair_start_BLH is not None and self.pair_end_BLH is not None:
             # One product for each width, because a single one would copy the factors W times.
             ends_BLH = F.pad(self.pair_end_BLH, (0, 0, 0, longest - 1))
-            parts = [
-                (self.pair_start_BLH * ends_BLH[:, w : w + length]).sum(dim=2)
-                for w in range(longest)
-            ]
+            ends = (ends_BLH[:, w : w + length] for w in range(longest))
+            parts = [(self.pair_start_BLH * end_BLH).sum(dim=2) for end_BLH in ends]
             band_BLW = band_BLW + torch.stack(parts, dim=2)
         outside_BL1 = (self.start_BL <= NEVER)[:, :, None]
         band_BLW = band_BLW.masked_fill(outside_BL1, 2 * NEVER)
@@ -106,10 +99,8 @@ class SpanHead(nn.Module):
     "No answer" is predicted where it scores better than the best span by more than `threshold`,
     which is tuned on validation (`heron.tasks.qa.predictions`) and stored with the weights.
 
-    Args:
-        config: `classifier` is `span` (a linear layer, as in BERT) or `biaffine` (adds the inner
-            product of `hidden[0]` units for the first and for the last token).
-        width: D of the encoder.
+    `classifier` is `span` (a linear layer, as in BERT) or `biaffine` (adds the inner product of
+    `hidden[0]` units for the first and for the last token).
 
     Source: Devlin et al. 2019, section 4.2; biaffine: after Dozat and Manning 2017.
     Deviates: in run_qa, tokens of the question can be answers; here only those of the text. The
@@ -146,7 +137,7 @@ class SpanHead(nn.Module):
 
 
 def new_head(config: HeadConfig, width: int, classes: int) -> SpanHead:
-    """Build the head for an encoder's width; see `Task.head_module`."""
+    """See `Task.head_module`."""
     return SpanHead(config, width)
 
 
@@ -163,19 +154,12 @@ def span_head_in_transformers(
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The best spans of some windows.
+    """The best spans of some windows."""
 
-    Args:
-        scores_BN: best first, float32; `NEVER` or less where a window has fewer spans.
-        spans_BN2: first and last token in the sequence, int64.
-        none_B: score of "no answer in this window", float32.
-        total_B: log of the sum of all spans' exponentiated scores, float32.
-    """
-
-    scores_BN: Tensor
-    spans_BN2: Tensor
-    none_B: Tensor
-    total_B: Tensor
+    scores_BN: Tensor  # best first, float32; `NEVER` or less where a window has fewer spans
+    spans_BN2: Tensor  # first and last token in the sequence, int64
+    none_B: Tensor  # score of "no answer in this window", float32
+    total_B: Tensor  # log of the sum of all spans' exponentiated scores, float32
 
     to = copied
 

@@ -31,23 +31,14 @@ from heron.tasks.qa.predictions import SpanPredictions, collect_spans
 
 @dataclass(frozen=True, slots=True)
 class SpanOutput:
-    """The result of one forward pass over some questions; see `Output`.
+    """The result of one forward pass over some questions; see `Output`."""
 
-    Args:
-        loss: mean over the batch's windows, or None where an answer is not known.
-        labels_R: class ids (answer, no_answer), or `UNLABELLED`, int64.
-        rows_R: index of each row in its `Features`, int64.
-        owners_B: the row of each window, int64 from 0 to R - 1.
-        observed_R3: see `ExtractionModule.observe`; None without a loss.
-        candidates: the best spans of each window; None in training, and without rows.
-    """
-
-    loss: Tensor | None
-    labels_R: Tensor
+    loss: Tensor | None  # mean over the batch's windows; None where an answer is not known
+    labels_R: Tensor  # class ids (answer, no_answer), or `UNLABELLED`, int64
     rows_R: Tensor
-    owners_B: Tensor
-    observed_R3: Tensor | None = None
-    candidates: Candidates | None = None
+    owners_B: Tensor  # the row of each window, int64 from 0 to R - 1
+    observed_R3: Tensor | None = None  # see `ExtractionModule.observe`; None without a loss
+    candidates: Candidates | None = None  # of each window; None in training, and without rows
 
     to = copied
 
@@ -181,8 +172,8 @@ class ExtractionModule(TaskModule):
         """Log every score of the split under `validation/`."""
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         outputs = [output for part in ranks.gather(self.validated) for output in part]
-        predictions = self.collect(outputs, data, VALIDATION).tuned()
         self.validated = []
+        predictions = self.collect(outputs, data, VALIDATION).tuned()
         scores = predictions.scores(self.config, intervals=False)
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 

@@ -42,25 +42,15 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SpanPredictions:
-    """See `Predictions`.
-
-    Args:
-        guids: one per row.
-        best: candidates of each row, best first; empty where the text has no word.
-        none_R: the score of "no answer" minus that of the best span, in logits.
-        golds: gold answers of each row, as the data set spells them.
-        labelled_R: whether the answer is known, bool.
-        groups: the article of each row, or its text.
-        threshold: "no answer" is predicted where `none_R` is larger; None: never.
-    """
+    """See `Predictions`."""
 
     guids: list[str]
-    best: list[list[Answer]]
-    none_R: np.ndarray
-    golds: list[list[str]]
-    labelled_R: np.ndarray
-    groups: list[str]
-    threshold: float | None = None
+    best: list[list[Answer]]  # candidates of each row, best first; empty where it has no word
+    none_R: np.ndarray  # the score of "no answer" minus that of the best span, in logits
+    golds: list[list[str]]  # gold answers of each row, as the data set spells them
+    labelled_R: np.ndarray  # whether the answer is known, bool
+    groups: list[str]  # the article of each row, or its text
+    threshold: float | None = None  # "no answer" is predicted where `none_R` is larger; None: never
 
     @property
     def given(self) -> list[Answer | None]:
@@ -99,14 +89,13 @@ class SpanPredictions:
         known = zip(self.golds, self.labelled_R, strict=True)
         golds = [(golds[0] if golds else "") if labelled else None for golds, labelled in known]
         places = self._places()
-        best = places.pop("n_best")
         columns = {
             "guid": self.guids,
             "gold": golds,
             "prediction": self.texts,
-            **places,
+            **{name: places[name] for name in ("start", "end", "probability", "no_answer")},
             "golds": [json.dumps(golds, ensure_ascii=False) for golds in self.golds],
-            "n_best": best,
+            "n_best": places["n_best"],
             "text_pair": [example.text_pair for example in asked],
             "text": [example.text for example in asked],
         }

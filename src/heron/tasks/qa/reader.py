@@ -38,63 +38,45 @@ _IN_UTF8 = "half a character: write the file anew as UTF-8"
 Report = Callable[[str, Fix], None]  # records what is wrong with one question, and how to fix it
 
 
-def open_questions(config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of files of questions; each may be SQuAD's JSON or a table."""
+def open_questions(config: DataConfig, files: Mapping[str, Path], placed: bool = True) -> Reader:
+    """Make a reader of files of questions; each may be SQuAD's JSON or a table.
+
+    Args:
+        config: the data set. Answers of a table may also be in a column `answers` in SQuAD's
+            shapes. With labels `optional`, a question without answers is unlabelled.
+        files: not used.
+        placed: True needs every answer in its context. False takes answers as texts, as SQuAD's
+            evaluation does: neither contexts nor questions are needed, and an answer that is not at
+            its `answer_start` is marked as `REPAIRED`.
+    """
+    columns = config.columns
 
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
-        side = [column for column in keys if keys[column] == SIDE]
-        return read_questions(source, config, labels, side)
+        path = source.path if isinstance(source, Table) else source
+        needed = {column: SIDE for column, key in keys.items() if key == SIDE}
+        if is_squad(path):
+            table, fix = read_squad(path), f"{SIDE}=NAME says which it is"
+            for name in needed:
+                if table.rows and name not in table.columns:
+                    what = f"no question has a '{name}'.{nearest(name, table.columns)}"
+                    table.problems.append(Problem(str(path), what, fix))
+        else:
+            table = as_table(source)
+            if placed:
+                needed[columns.text] = "data.columns.text"
+                needed[str(columns.text_pair)] = "data.columns.text_pair"
+            if labels == "required" and "answers" not in table.columns:
+                needed[columns.answer] = "data.columns.answer"
+            table.require(keys=needed)
+        return QuestionReader(table, config, labels, placed).read_all()
 
     return read
 
 
-def read_questions(
-    source: Path | Table,
-    config: DataConfig,
-    labels: Labels,
-    side: Sequence[str] = (),
-    placed: bool = True,
-) -> Rows:
-    """Read one file of questions.
-
-    Args:
-        source: SQuAD's JSON (nested or flat), or a table with one question in each row, whose
-            answers may also be in a column `answers` in SQuAD's shapes.
-        config: the data set.
-        labels: `optional`: a question without answers is unlabelled.
-        side: names of `data.columns.side`, which are needed.
-        placed: True needs every answer in its context. False takes answers as texts, as SQuAD's
-            evaluation does: neither contexts nor questions are needed, and an answer that is not at
-            its `answer_start` is marked as `REPAIRED`.
-
-    Raises:
-        DataError: a table without rows, or without needed columns.
-    """
-    path, columns = source.path if isinstance(source, Table) else source, config.columns
-    if is_squad(path):
-        table = read_squad(path)
-        fix = f"{SIDE}=NAME says which it is"
-        table.problems.extend(
-            Problem(str(path), f"no question has a '{name}'.{nearest(name, table.columns)}", fix)
-            for name in side
-            if table.rows and name not in table.columns
-        )
-    else:
-        table = as_table(source)
-        keys = dict.fromkeys(side, SIDE)
-        if placed:
-            keys[columns.text] = "data.columns.text"
-            keys[str(columns.text_pair)] = "data.columns.text_pair"
-        if labels == "required" and "answers" not in table.columns:
-            keys[columns.answer] = "data.columns.answer"
-        table.require(keys=keys)
-    return QuestionReader(table, config, labels, placed).read_all()
-
-
 class QuestionReader(TableReader):
-    """Turns the questions of one file into examples, and collects problems; see `read_questions`.
+    """Turns the questions of one file into examples, and collects problems; see `open_questions`.
 
     Of SQuAD's JSON, `table` is as `read_squad` makes it.
     """
@@ -114,7 +96,7 @@ class QuestionReader(TableReader):
         return any(row.get(self.names[0]) is not None for row in self.table.rows)
 
     def read(self, index: int) -> Example | None:
-        """Read one question; None where it cannot be used, with one more problem or count."""
+        """See `TableReader.read`."""
         row, line = self.table.rows[index], self.table.lines[index]
         own_id, group, given, asked = map(row.get, self.names)
         found = len(self.problems)
@@ -218,7 +200,11 @@ class QuestionReader(TableReader):
             return None, []
         if answers is None and impossible is not True:
             if self.labels == "required" and self.config.unlabelled == "refuse":
-                self._report_unlabelled(report)
+                fix: tuple[str, ...] = ("data.unlabelled=drop leaves such questions out",)
+                if not self.in_json and NO_ANSWER not in self.config.label_order:
+                    order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
+                    fix = (*fix, f"{order} takes them for unanswerable")
+                report("has no 'answers'" if self.in_json else "its answer is empty", fix)
             return None, []
         answers = answers or []
         if impossible is not None and impossible == bool(answers):
@@ -230,14 +216,6 @@ class QuestionReader(TableReader):
             fix = (allow, "data.qa.no_answer=drop drops it")
             report("has no answer, and every question needs one", fix)
         return (ANSWER if answers else NO_ANSWER), answers
-
-    def _report_unlabelled(self, report: Report) -> None:
-        """Report a missing answer by the file's own names."""
-        fix: tuple[str, ...] = ("data.unlabelled=drop leaves such questions out",)
-        if not self.in_json and NO_ANSWER not in self.config.label_order:
-            order = f"data.label_order=[{ANSWER},{NO_ANSWER}]"
-            fix = (*fix, f"{order} takes them for unanswerable")
-        report("has no 'answers'" if self.in_json else "its answer is empty", fix)
 
     def _place(
         self, given: Any, context: str, text: Any, start: Any, report: Report

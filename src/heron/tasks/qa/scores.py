@@ -8,11 +8,11 @@ from pathlib import Path
 
 from heron.config.data import DataConfig
 from heron.data.examples import Example, count_mended
-from heron.data.rows import Rows
+from heron.data.rows import SIDE, Rows
 from heron.languages.language import Language
 from heron.metrics.paired import Floats
 from heron.metrics.span import item_scores, language_profile
-from heron.tasks.qa.reader import REPAIRED, read_questions
+from heron.tasks.qa.reader import REPAIRED, open_questions
 from heron.tasks.qa.task import ANSWER, NO_ANSWER
 from heron.tasks.task import TextScores
 
@@ -32,7 +32,8 @@ def _read(path: Path, config: DataConfig) -> Rows:
     labels = [ANSWER, *([] if config.qa.no_answer == "drop" else [NO_ANSWER])]
     placed = config.qa.misaligned == "drop"
     config = replace(config, label_order=labels, counts={})  # of whole splits, not of this file
-    return read_questions(path, config, "required", config.columns.side, placed)
+    side = dict.fromkeys(config.columns.side, SIDE)
+    return open_questions(config, {}, placed)(path, "required", "", side)
 
 
 def _notes(examples: Sequence[Example]) -> list[str]:

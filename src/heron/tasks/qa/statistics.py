@@ -32,23 +32,16 @@ _TAIL = 0.995  # share of rows with a bar of their own length; the rest shares t
 
 @dataclass(frozen=True, slots=True)
 class SplitStatistics:
-    """One split: distinct articles (a context without one counts as one) and contexts, questions.
+    """One split."""
 
-    Args:
-        unanswered: number of questions without a gold answer.
-        question_lengths, answer_lengths: words of each question and each gold answer.
-        first_words: number of questions by the cluster of their first word.
-        near_words: the same, by the first question word among the first three words.
-    """
-
-    articles: int
-    paragraphs: int
+    articles: int  # distinct ones; a context without an article counts as one
+    paragraphs: int  # distinct contexts
     questions: int
-    unanswered: int
-    question_lengths: list[int]
-    answer_lengths: list[int]
-    first_words: dict[str, int]
-    near_words: dict[str, int]
+    unanswered: int  # questions without a gold answer
+    question_lengths: list[int]  # words of each question
+    answer_lengths: list[int]  # words of each gold answer
+    first_words: dict[str, int]  # number of questions by the cluster of their first word
+    near_words: dict[str, int]  # the same, by the first question word among three words
 
     @property
     def complex(self) -> float | None:

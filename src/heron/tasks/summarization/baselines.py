@@ -28,18 +28,11 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveBaseline:
-    """Copies sentences of an article; nothing is fitted.
+    """Copies at most `sentences` sentences of an article; nothing is fitted."""
 
-    Args:
-        name: `lead`, `textrank` or `oracle`.
-        sentences: the largest number of sentences.
-        language: code of the articles' language.
-        notes: see `Baseline`; always empty.
-    """
-
-    name: str
+    name: str  # `lead`, `textrank` or `oracle`
     sentences: int
-    language: str
+    language: str  # code of the articles' language
     notes: dict[str, Any] = field(default_factory=dict)
 
     def predict(self, examples: Sequence[Example], config: Config) -> SummaryPredictions:
@@ -72,10 +65,9 @@ def extractive_baseline(config: Config, source: Any) -> ExtractiveBaseline:
 
 
 def textrank(sentences: Sequence[str], count: int = 3) -> list[int]:
-    """Choose the `count` sentences of an article that are most similar to all others.
+    """Find the positions of the `count` sentences that are most similar to all others; ascending.
 
-    Returns:
-        Their positions, ascending; of equal ranks the first ones.
+    Of equal ranks the first ones.
     """
     rank_S = rank_sentences(sentences)
     best = sorted(range(len(sentences)), key=lambda place: (-round(float(rank_S[place]), 9), place))

@@ -32,20 +32,12 @@ from heron.tasks.summarization.token_loss import token_loss
 
 @dataclass(frozen=True, slots=True)
 class SummaryOutput:
-    """The result of one forward pass over some articles; see `Output`.
+    """The result of one forward pass over some articles; see `Output`."""
 
-    Args:
-        loss: mean over the batch's target tokens, or None where no summary is known.
-        labels_R: 0 where a summary is known, or `UNLABELLED`, int64.
-        rows_R: index of each row in its `Features`, int64.
-        observed_R3: see `SummarizationModule.observe`; None without a loss, and in training if
-            nothing is recorded.
-    """
-
-    loss: Tensor | None
-    labels_R: Tensor
+    loss: Tensor | None  # mean over the batch's target tokens; None where no summary is known
+    labels_R: Tensor  # 0 where a summary is known, or `UNLABELLED`, int64
     rows_R: Tensor
-    observed_R3: Tensor | None = None
+    observed_R3: Tensor | None = None  # see `observe`; None without a loss or a recorder
 
     to = copied
 
@@ -123,17 +115,17 @@ class SummarizationModule(TaskModule):
         """Choose the rows to summarize, and start collecting summaries."""
         data: Any = self.trainer.datamodule  # type: ignore[attr-defined]
         guids = data.features[VALIDATION].guids
-        chosen_N = choose_rows(guids, self.config.task.validation_samples)
-        self.chosen_N = torch.from_numpy(chosen_N)
+        self.chosen_N = torch.from_numpy(choose_rows(guids, self.config.task.validation_samples))
         self.validated: list[Written] = []
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Compute the loss of the gold summaries, and summarize the chosen rows."""
         output = self.step(batch)
         if output.loss is not None:
-            assert batch.target_RM is not None
-            own = int((batch.target_RM != IGNORED).sum())
-            size = own if batch.whole_targets is None else batch.whole_targets
+            size = batch.whole_targets
+            if size is None:
+                assert batch.target_RM is not None
+                size = int((batch.target_RM != IGNORED).sum())
             self.log("validation/loss", output.loss, prog_bar=True, batch_size=size, sync_dist=True)
         chosen_R = self.chosen_N[batch.rows_R.cpu()].to(batch.rows_R.device)
         self.validated.append(self.write(part_of(batch, chosen_R)))

@@ -40,21 +40,13 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryPredictions:
-    """See `Predictions`; rows that were not summarized are absent.
-
-    Args:
-        guids: one per row.
-        texts: the generated summaries.
-        golds: the references as the file has them, or None.
-        articles: as the file has them.
-        groups: groups of the bootstrap; the guid of a row without one.
-    """
+    """See `Predictions`; rows that were not summarized are absent."""
 
     guids: list[str]
-    texts: list[str]
-    golds: list[str | None]
-    articles: list[str]
-    groups: list[str]
+    texts: list[str]  # the generated summaries
+    golds: list[str | None]  # references as the file has them
+    articles: list[str]  # as the file has them
+    groups: list[str]  # of the bootstrap; the guid of a row without one
 
     @classmethod
     def of(cls, examples: Sequence[Example], texts: Sequence[str]) -> SummaryPredictions:

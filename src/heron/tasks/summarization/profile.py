@@ -50,20 +50,16 @@ class Pair(NamedTuple):
 
 @dataclass(slots=True)
 class Side:
-    """Sums over all articles, or over all summaries, by a morphological backend.
-
-    The last five are None where the backend does not tell: morphemes, words in construct state,
-    pronominal suffixes, ways to split each word, and words with several of these ways.
-    """
+    """Sums over all articles, or over all summaries; None where a backend does not tell."""
 
     texts: int = 0
     words: int = 0
     lemmas: set[str] = field(default_factory=set)
     morphemes: int | None = 0
-    constructs: int | None = 0
-    anaphors: int | None = 0
-    readings: int | None = 0
-    ambiguous: int | None = 0
+    constructs: int | None = 0  # words in construct state
+    anaphors: int | None = 0  # pronominal suffixes
+    readings: int | None = 0  # ways to split each word, summed over words
+    ambiguous: int | None = 0  # words with several of these ways
 
     def update(self, other: Side) -> None:
         """Add the counts of other texts."""
@@ -77,18 +73,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Counts of some pairs of articles and summaries.
+    """Counts of some pairs of articles and summaries."""
 
-    Args:
-        tallies: counts of n-grams by unit, for those of `UNITS` that the backend has.
-        articles, summaries: counts of the backend.
-        group_N: the number of each pair's group.
-    """
-
-    tallies: dict[str, Tally]
+    tallies: dict[str, Tally]  # counts of n-grams by unit, for those of `UNITS` that there are
     articles: Side
     summaries: Side
-    group_N: Ids
+    group_N: Ids  # the number of each pair's group
 
     def __len__(self) -> int:
         return len(self.group_N)
@@ -150,26 +140,16 @@ def merge(profiles: Sequence[Profile]) -> Profile:
 
 
 class Definition(NamedTuple):
-    """One way to compute the shares, and its distance from a paper's numbers.
+    """One way to compute the shares, and its distance from a paper's numbers."""
 
-    Args:
-        unit: of tokens.
-        counted: `type` or `token`.
-        average: `document` or `corpus`.
-        shares: fractions by name; nan where nothing can be counted.
-        row: the paper's row, if the unit is compared with one.
-        mean_distance, largest: mean and largest absolute difference, as fractions.
-        compared: number of shares that both have.
-    """
-
-    unit: str
-    counted: str
-    average: str
-    shares: Mapping[str, float]
-    row: str | None = None
-    mean_distance: float | None = None
-    largest: float | None = None
-    compared: int = 0
+    unit: str  # of tokens
+    counted: str  # `type` or `token`
+    average: str  # `document` or `corpus`
+    shares: Mapping[str, float]  # fractions by name; nan where nothing can be counted
+    row: str | None = None  # the paper's row, if the unit is compared with one
+    mean_distance: float | None = None  # mean absolute difference, a fraction
+    largest: float | None = None  # largest absolute difference, a fraction
+    compared: int = 0  # number of shares that both have
 
 
 def definitions(found: Profile) -> list[Definition]:
@@ -198,17 +178,12 @@ class Comparison(NamedTuple):
     """Shares of a system's summaries and of the gold ones, by unit.
 
     Each share is over the articles where both have something to count.
-
-    Args:
-        gold, system: the shares.
-        differences: system - gold, with the interval of the same resamples.
-        empty: number of empty summaries of the system.
     """
 
     gold: dict[str, Shares]
     system: dict[str, Shares]
-    differences: dict[str, Shares]
-    empty: int
+    differences: dict[str, Shares]  # system - gold, with the interval of the same resamples
+    empty: int  # number of empty summaries of the system
 
 
 def compare_profiles(system: Profile, gold: Profile, seed: int = 0) -> Comparison:

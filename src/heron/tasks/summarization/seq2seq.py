@@ -50,10 +50,8 @@ _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_
 class Seq2Seq(Encoder):
     """Computes logits of gold summaries, and generates summaries.
 
-    Args:
-        model: a Hugging Face encoder-decoder, already resized to its tokenizer.
-        freeze: see `EncoderConfig.freeze`; the decoder always trains, except for word embeddings
-            that it shares with a frozen encoder.
+    The model is already resized to its tokenizer. Under `freeze` (see `EncoderConfig.freeze`), the
+    decoder trains, except for word embeddings that it shares with a frozen encoder.
     """
 
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
@@ -98,10 +96,9 @@ class Seq2Seq(Encoder):
 
     @torch.no_grad()
     def write(self, batch: Batch, generation: Generation) -> Tensor:
-        """Summarize the batch's articles.
+        """Summarize the articles: token ids [B, M], int64, without the decoder's first one.
 
-        Returns:
-            Token ids [B, M], int64, without the first one of the decoder, with padding at the end.
+        Padding is at the end.
         """
         model: Any = self.model
         written_BM: Tensor = model.generate(
@@ -125,9 +122,7 @@ class Seq2Seq(Encoder):
 def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
     """Apply the output layer, which needs most memory, to the states of known tokens only.
 
-    Args:
-        known_BM: bool.
-        vocabulary: the output layer, which is called once, with states_BMD.
+    The output layer, `vocabulary`, is called once, with states_BMD.
     """
 
     def choose(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -178,10 +173,6 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
 def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
     """Load the model of `head=seq2seq`, or build that of `head=warm_start`.
 
-    Args:
-        config: names the encoder and the head.
-        tokenizer: of the encoder; None for a run's own exported model.
-
     Raises:
         ConfigError: the model cannot be found, has too few positions, lacks the decoder that
             `seq2seq` needs, or has one that `warm_start` would replace.
@@ -224,10 +215,7 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
             f"task.max_target_tokens and task.generation.max_new_tokens: the decoder has "
             f"{positions} positions, a summary with its first token needs {longest}"
         )
-    if config.encoder.fast_dropout and not torch.cuda.is_available():
-        use_fast_dropout(decoder)
-    if config.encoder.gradient_checkpointing:
-        decoder.activation_checkpointing_enable()
+    _adapt(decoder, config.encoder)
     model = EncoderDecoderModel(encoder=encoder, decoder=decoder)
     start = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
@@ -312,13 +300,16 @@ def _from_pretrained(
             model.encoder.pooler = None  # drawn at random on loading; nothing reads it
     elif model.get_input_embeddings().num_embeddings < vocabulary:
         model.resize_token_embeddings(vocabulary)
-    if config.fast_dropout and not torch.cuda.is_available():
-        for part in parts:
-            use_fast_dropout(part)
-    if config.gradient_checkpointing:
-        for part in parts:
-            part.activation_checkpointing_enable()
+    for part in parts:
+        _adapt(part, config)
     return model
+
+
+def _adapt(part: Any, config: EncoderConfig) -> None:
+    if config.fast_dropout and not torch.cuda.is_available():
+        use_fast_dropout(part)
+    if config.gradient_checkpointing:
+        part.activation_checkpointing_enable()
 
 
 @contextmanager

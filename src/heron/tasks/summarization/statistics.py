@@ -156,13 +156,7 @@ def describe_system(
 ) -> Outcome:
     """Compare a system's summaries with the gold ones: novelty, compression, repetition.
 
-    Args:
-        gold: articles with their gold summaries.
-        system: the same articles with the system's summaries.
-        tools: see `open_tools`.
-        title: heading of the tables.
-        stem: name of the files.
-        seed: of the draws behind intervals.
+    Both are pairs of the same articles. `stem` names the files; `seed` draws intervals.
     """
     morphology, published = tools
     found = {"gold": profile(gold, morphology), "system": profile(system, morphology)}
@@ -274,13 +268,7 @@ def _outcome(
 
 
 def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], note: str) -> Table:
-    """Lay out HeSum's Table 1.
-
-    Args:
-        found: profiles by name.
-        similarity: mean BERTScore of articles and summaries by name, fractions; may be empty.
-        note: about BERTScore.
-    """
+    """Lay out HeSum's Table 1, with mean BERTScore (fractions) by name and a note about it."""
     rows: list[_Row] = []
     for name, one in found.items():
         articles, summaries = one.articles, one.summaries
