@@ -14,19 +14,12 @@ from heron.config.overrides import configure
 
 @dataclass
 class AuditOptions(DataFolders):
-    """Options of `heron audit`.
+    """Options of `heron audit`."""
 
-    Args:
-        data: name of the data set.
-        out: where the report goes; default `runs/audit/<name>`.
-        near: least overlap of near duplicates, a fraction.
-        strict: exit with 1 if a finding is serious.
-    """
-
-    data: str
-    out: Path | None = None
-    near: float = 0.8
-    strict: bool = False
+    data: str  # name of the data set
+    out: Path | None = None  # default `runs/audit/<name>`
+    near: float = 0.8  # least overlap of near duplicates, a fraction
+    strict: bool = False  # exit with 1 if a finding is serious
 
 
 def run(arguments: Sequence[str]) -> int:

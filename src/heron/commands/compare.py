@@ -12,7 +12,6 @@ from heron.base.files import write_file, write_json
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
 from heron.results.comparing import CompareOptions, compare
-from heron.results.comparison import Comparison
 from heron.results.comparison_tables import tables, to_json
 from heron.results.finding import find_systems
 
@@ -32,29 +31,21 @@ def run(arguments: Sequence[str]) -> int:
     comparison = compare(systems, notes, options)
     shown = tables(comparison, options.split)
     print_tables(shown)
-    if options.out:
-        print(*write_comparison(comparison, options.split, options.out), sep="\n")
-    else:
+    if not options.out:
         print("out=DIR writes compare.md, compare.csv and compare.json")
+        return 0
+    markdown = "\n".join(to_markdown(table) for table in shown if table.rows)
+    print(write_file(options.out / "compare.md", markdown))
+    print(write_file(options.out / "compare.csv", to_csv(shown[0])))
+    print(path := options.out / "compare.json")
+    write_json(path, to_json(comparison, options.split))
     return 0
-
-
-def write_comparison(comparison: Comparison, split: str, folder: Path) -> list[Path]:
-    """Write compare.md (all tables), compare.csv (the systems) and compare.json (everything)."""
-    shown = tables(comparison, split)
-    paths = [Path(folder) / f"compare.{suffix}" for suffix in ("md", "csv", "json")]
-    texts = "\n".join(to_markdown(table) for table in shown if table.rows), to_csv(shown[0])
-    for path, text in zip(paths, texts, strict=False):
-        write_file(path, text)
-    write_json(paths[2], to_json(comparison, split))
-    return paths
 
 
 def _split_words(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """Separate systems from options: names of runs contain "=" as well (seed=0-1a2b3c4d)."""
     known = {field.name for field in dataclasses.fields(CompareOptions)}
-    words: list[str] = []
-    options: list[str] = []
+    words, options = list[str](), list[str]()
     for word in arguments:
         key, equals, _ = word.partition("=")
         is_path = not equals or "/" in key or Path(word).expanduser().exists()

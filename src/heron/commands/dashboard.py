@@ -15,19 +15,12 @@ from heron.results.collect import collect, is_run
 
 @dataclass
 class DashboardOptions:
-    """Options of `heron dashboard`.
+    """Options of `heron dashboard`."""
 
-    Args:
-        folder: a sweep folder.
-        out: where the page goes; default: into `folder`.
-        wandb: save a W&B workspace of the sweep too; needs an account and `wandb-workspaces`.
-        entity: the W&B user or team; default: the account's own.
-    """
-
-    folder: Path
-    out: Path | None = None
-    wandb: bool = False
-    entity: str | None = None
+    folder: Path  # of a sweep
+    out: Path | None = None  # default: into `folder`
+    wandb: bool = False  # save a W&B workspace of the sweep too; needs an account
+    entity: str | None = None  # the W&B user or team; default: the account's own
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -39,21 +32,13 @@ def run(arguments: Sequence[str]) -> int:
     if options.wandb:
         from heron.reports.workspace import save_workspace  # start-up time
 
-        print(
-            save_workspace(options.folder.resolve().name, collect(options.folder), options.entity)
-        )
+        name, runs = options.folder.resolve().name, collect(options.folder)
+        print(save_workspace(name, runs, options.entity))
     return 0
 
 
 def write_dashboard(folder: Path, out: Path | None = None) -> Path:
-    """Write `dashboard.html` for a sweep.
-
-    Args:
-        folder: a sweep folder.
-        out: where the page goes; default: into `folder`.
-
-    Returns:
-        The page's path.
+    """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path.
 
     Raises:
         ConfigError: `folder` holds no runs, or is a single run.

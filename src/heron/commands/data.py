@@ -94,11 +94,12 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         loaded = load_with_report(config, data_dir, cache_dir)
         lines += ["", "splits as a run sees them"]
         lines += [_split_table(loaded.examples, config.label_order)]
-        lines += [_dropped(split, reasons) for split, reasons in loaded.dropped.items()]
+        counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
         mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
-        lines += [
-            f"answers in {split}: {_counted(deeds)}" for split, deeds in mended.items() if deeds
-        ]
+        counted += [(f"answers in {split}", deeds) for split, deeds in mended.items() if deeds]
+        for what, counts in counted:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+            lines.append(f"{what}: {reasons}")
     elif config.substitute:
         lines += ["", f"data={config.substitute} needs fewer files"]
     return "\n".join(lines)
@@ -131,20 +132,10 @@ def _reading(config: DataConfig) -> dict[str, str]:
     }
 
 
-def _dropped(split: str, reasons: Mapping[str, int]) -> str:
-    return f"left out of {split}: {_counted(reasons)}"
-
-
-def _counted(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
-
-
 def _describe_file(name: str, source: Source) -> list[str]:
     file = source.file
-    known = [
-        f"{file.rows:,} rows" if file.rows else "",
-        f"{file.size:,} bytes" if file.size else "",
-    ]
+    known = ((file.rows, "rows"), (file.size, "bytes"))
+    title = [f"{name}: {source.state.value}", *(f"{n:,} {unit}" for n, unit in known if n)]
     place = "put it at" if source.state is State.MISSING else "path"
     facts = {
         place: str(source.path),
@@ -153,8 +144,7 @@ def _describe_file(name: str, source: Source) -> list[str]:
         "found": source.sha256 if source.state is State.CHANGED else "",
     }
     rows = [[f"  {key}", value] for key, value in facts.items() if value]
-    title = ", ".join(part for part in (f"{name}: {source.state.value}", *known) if part)
-    return [title, *_aligned(rows).splitlines()]
+    return [", ".join(title), *_aligned(rows).splitlines()]
 
 
 def _split_table(splits: Mapping[str, Sequence[Example]], labels: Sequence[str]) -> str:

@@ -12,13 +12,9 @@ from heron.config.options import parse_options
 
 @dataclass
 class DemoOptions:
-    """Options of `heron demo`.
+    """Options of `heron demo`."""
 
-    Args:
-        out: where the run folder goes.
-    """
-
-    out: Path = Path("runs")
+    out: Path = Path("runs")  # where the run folder goes
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from heron.base.terminal import print_tables
 from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
 from heron.config.stored import read_stored
-from heron.data.examples import Example
 from heron.data.readers import load_run_data
 from heron.dynamics.cartography import SCORES, difficulty, statistics
 from heron.dynamics.files import read_dynamics
@@ -28,21 +26,13 @@ from heron.dynamics.noise import TRUTH, Detection, grade, scores_of, wrong_label
 
 @dataclass
 class NoiseOptions(DataFolders):
-    """Options of `heron noise`.
+    """Options of `heron noise`."""
 
-    Args:
-        run: a run folder with dynamics.
-        score: what makes a label suspicious: `confidence`, `loss`, `aum`, `eq1_swapped`, ...
-        top: how many examples to list.
-        out: where the files go; default `<run>/noise`.
-        burn_out: use this many records, the first ones.
-    """
-
-    run: Path
-    score: str = "confidence"
-    top: int = 100
-    out: Path | None = None
-    burn_out: int | None = None
+    run: Path  # a run folder with dynamics
+    score: str = "confidence"  # what makes a label suspicious: `loss`, `aum`, `eq1_swapped`, ...
+    top: int = 100  # how many examples to list
+    out: Path | None = None  # default `<run>/noise`
+    burn_out: int | None = None  # use this many records, the first ones
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -52,7 +42,9 @@ def run(arguments: Sequence[str]) -> int:
         raise ConfigError(f"top={options.top}: must be at least 1")
     if options.score not in SCORES:
         raise ConfigError(f"score={options.score}.{nearest(options.score, SCORES)}")
-    config = _config(options)
+    config = read_stored(open_run(options.run).config)
+    config.paths.data = str(options.paths_data or config.paths.data)
+    config.paths.cache = str(options.paths_cache or config.paths.cache)
     dynamics = read_dynamics(options.run)
     found = statistics(dynamics, burn_out=options.burn_out)
     examples = {example.guid: example for example in load_run_data(config).examples[TRAIN]}
@@ -80,46 +72,25 @@ def run(arguments: Sequence[str]) -> int:
     if known:
         columns["truth"] = [example.side.get(TRUTH) for example in chosen]
     write_table(out / "suspects.csv", columns)
-    if known:
-        wrong_N = wrong_labels(examples, found.guids)
+    wrong_N = wrong_labels(examples, found.guids) if known else np.zeros(0, bool)
     if known and not wrong_N.any():
         print("no training label is known to be wrong: there is nothing to grade the scores by")
     elif known:
-        lengths_N = np.asarray([_length(examples[guid]) for guid in found.guids])
+        texts = ((examples[guid].text, examples[guid].text_pair or "") for guid in found.guids)
+        lengths_N = np.asarray([len(text) + len(pair) for text, pair in texts])
         graded = grade(scores_of(found, lengths_N, config.seed), wrong_N, found.gold_N)
-        write_json(out / "detection.json", {name: _as_json(*each) for name, each in graded.items()})
+        stored = {}
+        for name, (of, within) in graded.items():
+            first = {"examples": of.examples, "base_rate": of.base_rate, "auroc": of.auroc}
+            stored[name] = {**first, "auroc_within_classes": within, **asdict(of)}
+        write_json(out / "detection.json", stored)
         _show(graded, len(dynamics.epochs_E))
         print(out / "detection.json")
     print(out / "suspects.csv")
     return 0
 
 
-def _config(options: NoiseOptions) -> Any:
-    """Read the run's configuration, with its data where the user says that it is now."""
-    config = read_stored(open_run(options.run).config)
-    config.paths.data = str(options.paths_data or config.paths.data)
-    config.paths.cache = str(options.paths_cache or config.paths.cache)
-    return config
-
-
-def _length(example: Example) -> int:
-    return len(example.text) + len(example.text_pair or "")
-
-
-def _as_json(found: Detection, within: float) -> dict[str, Any]:
-    return {
-        "examples": found.examples,
-        "base_rate": found.base_rate,
-        "auroc": found.auroc,
-        "auroc_within_classes": within,
-        "precision": {str(k): value for k, value in found.precision.items()},
-        "decile_rate": found.decile_rate,
-        "decile_recall": found.decile_recall,
-    }
-
-
 def _show(graded: dict[str, tuple[Detection, float]], records: int) -> None:
-
     first, _ = next(iter(graded.values()))
     rows: list[tuple[Cell, ...]] = []
     for name, (found, within) in graded.items():

@@ -11,59 +11,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem, write_chunks
 from heron.config.options import parse_options
-from heron.config.overrides import (
-    TAKES,
-    advise,
-    advising,
-    override,
-    read_points,
-    sort_words,
-)
+from heron.config.overrides import TAKES, advise, advising, override, read_points, sort_words
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
 from heron.tasks.task import text_scores
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
-    from heron.data.examples import Example
-    from heron.data.rows import Rows
     from heron.training.inference import Trained
+
+# Start-up time: a wrong option does not wait for torch.
+open_trained = on_demand("heron.training.inference:open_trained")
 
 _TAKES = TAKES["predict"]
 _TEXTS = ("text", "text_pair", "context", "question")
-CHUNK = 10_000  # rows of a file that are in memory at once
+# Rows of a file that are in memory at once. Batches end with a chunk, so probabilities of longer
+# files may differ in their last bits.
+CHUNK = 10_000
 
 
 @dataclass
 class PredictOptions:
-    """Options of `heron predict`; it also takes some keys: `heron.config.overrides.TAKES`.
+    """Options of `heron predict`; it also takes some keys: `heron.config.overrides.TAKES`."""
 
-    Args:
-        run: a finished run folder, or several with commas between: the mean of their logits.
-        input: CSV, JSONL or Parquet with the text columns of the run's data set. It is read
-            `CHUNK` rows at a time, so memory does not grow with it. Batches end with a chunk, so
-            probabilities of longer files may differ in their last bits.
-        text: one text instead of a file; its label is printed.
-        text_pair: its second text, for runs on pairs.
-        context: another name of `text`, for runs that answer questions.
-        question: another name of `text_pair`.
-        out: where predictions go; default `<input>.predictions.csv` beside the input.
-        cache: folder for tokenized features.
-        data: folder of the run's data sets; default: as in training.
-    """
-
-    run: list[Path]
-    input: Path | None = None
-    text: str | None = None
-    text_pair: str | None = None
-    context: str | None = None
-    question: str | None = None
-    out: Path | None = None
-    cache: Path | None = None
-    data: Path | None = None
+    run: list[Path]  # a finished run folder, or several: the mean of their logits
+    input: Path | None = None  # CSV, JSONL or Parquet with the text columns of the run's data set
+    text: str | None = None  # one text instead of a file; its label is printed
+    text_pair: str | None = None  # its second text, for runs on pairs
+    context: str | None = None  # another name of `text`, for runs that answer questions
+    question: str | None = None  # another name of `text_pair`
+    out: Path | None = None  # default `<input>.predictions.csv` beside the input
+    cache: Path | None = None  # folder for tokenized features
+    data: Path | None = None  # folder of the run's data sets; default: as in training
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -79,8 +62,6 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(f"{word} is empty: name a text with a word in it")
     folders = [open_run(path) for path in options.run]
     _check(options)
-    from heron.training.inference import open_trained  # start-up time
-
     given = {"cache": options.cache, "data": options.data}
     paths = {name: str(folder) for name, folder in given.items() if folder}
     trained = open_trained(folders, paths, points[0], words.run_code)
@@ -93,25 +74,25 @@ def run(arguments: Sequence[str]) -> int:
 
 def _check(options: PredictOptions) -> None:
     """Refuse options that contradict each other."""
+    given = {name: getattr(options, name) for name in _TEXTS if getattr(options, name) is not None}
     for name, other in (("text", "context"), ("text_pair", "question")):
-        if getattr(options, name) is not None and getattr(options, other) is not None:
+        if name in given and other in given:
             raise ConfigError(f"{name}= and {other}= are given: they name the same text")
-    first = options.text if options.text is not None else options.context
-    if options.input is None and first is None:
+    if options.input is not None:
+        if given:
+            name = next(iter(given))
+            raise ConfigError(f"input= and {name}= are given: a file, or one text, not both")
+        return
+    if not {"text", "context"} & given.keys():
         for name, other in (("question", "context"), ("text_pair", "text")):
-            if getattr(options, name) is not None:
+            if name in given:
                 raise ConfigError(f"missing option {other}=...: the text that {name}= goes with")
         raise ConfigError("missing option input=... (a file) or text=...")
-    if options.input is not None:
-        given = [name for name in _TEXTS if getattr(options, name) is not None]
-        if given:
-            raise ConfigError(f"input= and {given[0]}= are given: a file, or one text, not both")
-    elif options.out is not None:
+    if options.out is not None:
         raise ConfigError("out= needs input=: the label of one text is printed")
 
 
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
-
     paths = trained.config.paths
     found: list[Problem] = []
     finished: list[Callable[[], None]] = []
@@ -142,53 +123,31 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
-    asked = _asks(trained)
+    """Read one text the way a file with one row is read (markers, Unicode and all); predict it."""
+    columns, scores = data.columns, text_scores(trained.config.task.name)
+    asks = scores is not None and scores.to == "question"
     for name in ("context", "question"):
-        if not asked and getattr(options, name) is not None:
-            takes = "text= and text_pair=" if data.columns.text_pair else "text="
+        if not asks and getattr(options, name) is not None:
+            takes = "text= and text_pair=" if columns.text_pair else "text="
             raise ConfigError(f"{name}= is for runs that answer questions; this one takes {takes}")
     text = options.context if options.text is None else options.text
     text_pair = options.question if options.text_pair is None else options.text_pair
-    example = _read_text(trained, data, str(text), text_pair)
-    predictions, refused = trained.predict([example])
-    if refused:
-        raise DataError([Problem("text", p.what, p.fix) for p in refused])
-    for line in predictions.lines(trained.config):
-        print(line)
-    return 0
-
-
-def _asks(trained: Trained) -> bool:
-    """Tell whether the second text is a question."""
-    scores = text_scores(trained.config.task.name)
-    return scores is not None and scores.to == "question"
-
-
-def _read(trained: Trained, data: DataConfig, path: Path) -> Rows:
-
-    paths = trained.config.paths
-    return read_rows(path, data, "ignored", "report", Path(paths.data), Path(paths.cache))
-
-
-def _read_text(trained: Trained, data: DataConfig, text: str, text_pair: str | None) -> Example:
-    """Read one text the way a file with one row is read: markers, Unicode options and all.
-
-    Raises:
-        ConfigError: the run reads pairs and there is no second text, or the other way round.
-        DataError: the text cannot be used.
-    """
-    columns = data.columns
     if columns.text_pair is None and text_pair is not None:
         raise ConfigError("text_pair= is given, but the run reads one text at a time")
     if columns.text_pair is not None and text_pair is None:
-        name = "question" if _asks(trained) else "text_pair"
+        name = "question" if asks else "text_pair"
         raise ConfigError(f"missing option {name}=...: the run reads pairs of texts")
     row = {columns.text: text, **({columns.text_pair: text_pair} if columns.text_pair else {})}
+    places = Path(trained.config.paths.data), Path(trained.config.paths.cache)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.jsonl"
         path.write_text(json.dumps(row), encoding="utf-8")
         try:
-            rows = _read(trained, data, path)
+            rows = read_rows(path, data, "ignored", "report", *places)
         except DataError as error:
             raise DataError([Problem("text", p.what, p.fix) for p in error.problems]) from error
-    return rows.examples[0]
+    predictions, refused = trained.predict(rows.examples[:1])
+    if refused:
+        raise DataError([Problem("text", p.what, p.fix) for p in refused])
+    print(*predictions.lines(trained.config), sep="\n")
+    return 0

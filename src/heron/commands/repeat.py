@@ -43,10 +43,13 @@ def run(arguments: Sequence[str]) -> int:
     Raises:
         ConfigError: no such run, an unknown key, or a flag.
     """
-    (flag, *more), words = _split(arguments)
-    if more:
-        raise ConfigError(f"{FLAG}: name one run, not {1 + len(more)}")
-    before = open_run(Path(flag.removeprefix(FLAG)))
+    if flags := [word for word in arguments if word.startswith("-")]:
+        raise ConfigError(f"{flags[0]}: {FLAG}DIR repeats one run and takes no flags")
+    named = [word for word in arguments if word.startswith(FLAG)]
+    words = [word for word in arguments if word not in named]
+    if len(named) > 1:
+        raise ConfigError(f"{FLAG}: name one run, not {len(named)}")
+    before = open_run(Path(named[0].removeprefix(FLAG)))
     config = configure(before, words)
     check_job(config, {}, read=False)
     after = RunFolder(run_path(config, words))
@@ -55,8 +58,7 @@ def run(arguments: Sequence[str]) -> int:
     print(f"heron train: {after.path}, as {before.path}", flush=True)
     after.path.mkdir(parents=True, exist_ok=True)
     scores = _train(Job(config, after, list(arguments)))
-    for line in compare(before, after, scores):
-        print(line)
+    print(*compare(before, after, scores), sep="\n")
     return 0
 
 
@@ -110,8 +112,9 @@ def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> l
     if not old:
         return [f"{before.path} has no scores to compare with"]
     moved = {key: new[key] - old[key] for key in old if key in new and new[key] != old[key]}
+    status, other = before.read_status(), after.read_status()
     causes = [
-        f"the {words} differ" for key, words in _CAUSES.items() if _differs(before, after, key)
+        f"the {words} differ" for key, words in _CAUSES.items() if status.get(key) != other.get(key)
     ]
     if not moved and old.keys() == new.keys():
         return [f"all {len(old)} scores are equal", *causes]
@@ -123,19 +126,5 @@ def compare(before: RunFolder, after: RunFolder, scores: Mapping[str, Any]) -> l
     ]
 
 
-def _differs(before: RunFolder, after: RunFolder, key: str) -> bool:
-    old, new = (folder.read_status().get(key) for folder in (before, after))
-    return bool(old != new)
-
-
 def _flat(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {f"{split} {name}": value for split, of in scores.items() for name, value in of.items()}
-
-
-def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part the words that name a run from the others."""
-    flags = [word for word in arguments if word.startswith("-")]
-    if flags:
-        raise ConfigError(f"{flags[0]}: {FLAG}DIR repeats one run and takes no flags")
-    named = [word for word in arguments if word.startswith(FLAG)]
-    return named, [word for word in arguments if word not in named]

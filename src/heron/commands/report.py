@@ -12,19 +12,13 @@ from heron.reports.run import write_report
 
 @dataclass
 class ReportOptions:
-    """Options of `heron report`.
+    """Options of `heron report`."""
 
-    Args:
-        folder: a run folder or a sweep folder.
-        out: where the report goes; default: into `folder`.
-        published: a paper's published numbers; default: found by the runs' `report` key.
-        against: the baseline to test a sweep's systems against, as in `heron compare`; default: the
-            runs without a curriculum, where others have one.
-    """
-
-    folder: Path
-    out: Path | None = None
-    published: Path | None = None
+    folder: Path  # a run or a sweep
+    out: Path | None = None  # default: into `folder`
+    published: Path | None = None  # a paper's numbers; default: found by the runs' key `report`
+    # The baseline to test a sweep's systems against, as in `heron compare`; default: the runs
+    # without a curriculum, where others have one.
     against: str | None = None
 
 
@@ -34,6 +28,5 @@ def run(arguments: Sequence[str]) -> int:
         ReportOptions, arguments, "name a run or a sweep: heron report runs/<sweep>"
     )
     files = write_report(options.folder, options.out, options.published, options.against)
-    for path in (files.html, files.figure, *files.tables):
-        print(path)
+    print(files.html, files.figure, *files.tables, sep="\n")
     return 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell, Interval, Table
 from heron.base.files import write_json
 from heron.base.tables import table_stem
 from heron.base.terminal import print_tables
 from heron.config.options import parse_options
-from heron.results.collect import is_whole
+from heron.results.collect import cell_of, is_whole
 from heron.results.score_labels import Options, score_labels
 from heron.tasks.task import text_scores
 
@@ -33,8 +34,23 @@ def _score_labels(arguments: Sequence[str]) -> int:
     scored, matrix, scores = score_labels(options, dotted)
     drawn = f"groups ({options.group_column})" if scored.groups else "rows"
     drawn = f"{options.resamples} bootstrap resamples of {drawn}" if options.resamples else ""
+    whole: list[tuple[Cell, ...]] = []
+    for name in filter(is_whole, scores):
+        whole.append((name, float(scores[name]), *([_interval(scores, name)] if drawn else [])))
+    parts = ("precision", "recall", "f1", "predicted", "support")
+    classes: Any = [(label, *(scores[f"{p}/{label}"] for p in parts)) for label in scored.labels]
+    cells: Any = matrix.tolist()
+    counts = [(label, *row) for label, row in zip(scored.labels, cells, strict=True)]
     title = f"{options.task}, {len(scored.gold)} rows"
-    print_tables(_label_tables(title, scores, scored.labels, matrix.tolist(), drawn))
+    columns = ("score", "value", *(["95 % interval"] if drawn else []))
+    gold = "gold \\ predicted"
+    print_tables(
+        [
+            Table(title, columns, tuple(whole), drawn),
+            Table("labels", ("label", *parts), tuple(classes)),
+            Table("confusion matrix", (gold, *scored.labels), tuple(counts)),
+        ]
+    )
     print(*scored.notes, sep="\n")
     if options.out:
         write_json(options.out, {options.name or table_stem(options.predictions): scores})
@@ -42,32 +58,9 @@ def _score_labels(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _label_tables(
-    title: str,
-    scores: Mapping[str, float],
-    labels: Sequence[str],
-    matrix: Sequence[Sequence[int]],
-    drawn: str,
-) -> list[Table]:
-    """Show all scores, those of each class, and the confusion matrix (gold classes as rows)."""
-    whole: list[tuple[Cell, ...]] = []
-    for name in filter(is_whole, scores):
-        low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
-        interval = "" if low is None else f"{low:.3f} to {high:.3f}"
-        whole.append((name, float(scores[name]), *([interval] if drawn else [])))
-    parts = ("precision", "recall", "f1", "predicted", "support")
-    classes: list[tuple[Cell, ...]] = [
-        (label, *(scores[f"{part}/{label}"] for part in parts)) for label in labels
-    ]
-    counts: list[tuple[Cell, ...]] = [
-        (label, *row) for label, row in zip(labels, matrix, strict=True)
-    ]
-    columns = ("score", "value", *(["95 % interval"] if drawn else []))
-    return [
-        Table(title, columns, tuple(whole), drawn),
-        Table("labels", ("label", *parts), tuple(classes)),
-        Table("confusion matrix", ("gold \\ predicted", *labels), tuple(counts)),
-    ]
+def _interval(scores: Mapping[str, float], name: str) -> str:
+    cell = cell_of(scores, name)
+    return f"{cell.low:.3f} to {cell.high:.3f}" if isinstance(cell, Interval) else ""
 
 
 def _score_texts(arguments: Sequence[str]) -> int:
@@ -80,7 +73,11 @@ def _score_texts(arguments: Sequence[str]) -> int:
     scored = score_texts(options, words.data)
     drawn = f" ({options.resamples} bootstrap resamples of articles)" if options.resamples else ""
     print(f"{scored.title}{drawn}")
-    _show(scored.scores)
+    for name, value in scored.scores.items():
+        if not name.endswith(("_low", "_high")):
+            interval = _interval(scored.scores, name)
+            shown = value if isinstance(value, int) else f"{value:.3f}"
+            print(f"  {name:<28} {shown}{f'   {interval}' if interval else ''}")
     if scored.signature:
         print(f"BERTScore: {scored.signature}")
     if options.out:
@@ -88,12 +85,3 @@ def _score_texts(arguments: Sequence[str]) -> int:
         write_scores(options.out, name, scored.scores, scored.signature)
         print(f"scores written to {options.out}")
     return 0
-
-
-def _show(scores: Mapping[str, float]) -> None:
-    for name, value in scores.items():
-        if not name.endswith(("_low", "_high")):
-            low, high = scores.get(f"{name}_low"), scores.get(f"{name}_high")
-            interval = "" if low is None else f"   {low:.3f} to {high:.3f}"
-            shown = value if isinstance(value, int) else f"{value:.3f}"
-            print(f"  {name:<28} {shown}{interval}")

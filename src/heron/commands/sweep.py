@@ -27,34 +27,21 @@ _OPTIONS = ("watch=", "every=")
 
 @dataclass
 class SweepOptions:
-    """Options of `heron sweep`.
-
-    Args:
-        folder: a sweep's folder.
-        watch: repeat until nothing runs or waits.
-        every: seconds between repeats.
-    """
+    """Options of `heron sweep`."""
 
     folder: Path
-    watch: bool = False
-    every: float = 5.0
+    watch: bool = False  # repeat until nothing runs or waits
+    every: float = 5.0  # seconds between repeats
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One job of a sweep.
+    """One job of a sweep."""
 
-    Args:
-        run: what its folder says.
-        state: one of `_STATES`.
-        epochs: finished ones.
-        of: how many it was to train; it may stop earlier.
-    """
-
-    run: RunRecord
-    state: str
-    epochs: int
-    of: int
+    run: RunRecord  # what its folder says
+    state: str  # one of `_STATES`
+    epochs: int  # finished ones
+    of: int  # how many it was to train; it may stop earlier
 
     @property
     def seconds(self) -> float:
@@ -79,22 +66,19 @@ def run(arguments: Sequence[str]) -> int:
     words[place] = f"folder={words[place].removeprefix('folder=')}"
     options = parse_options(SweepOptions, words)
     while True:
-        if options.watch and _is_about_to_begin(options.folder):
-            print(f"{options.folder}: no job has begun", flush=True)
+        folder = options.folder
+        started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
+        # A search or workers were started here, but no job yet: they may be queued.
+        if options.watch and started and not any(map(is_run, (folder, *folder.iterdir()))):
+            print(f"{folder}: no job has begun", flush=True)
             time.sleep(options.every)
             continue
-        jobs = read_progress(options.folder)
+        jobs = read_progress(folder)
         print_tables([progress_table(jobs), failure_table(jobs)])
         print(summary(jobs), flush=True)
         if not options.watch or not any(job.state in ("running", "pending") for job in jobs):
             return 1 if any(job.state in _BAD for job in jobs) else 0
         time.sleep(options.every)
-
-
-def _is_about_to_begin(folder: Path) -> bool:
-    """Tell whether a search or workers were started here, but no job yet: they may be queued."""
-    started = any((folder / name).exists() for name in (JOURNAL, LAUNCHER))
-    return started and not any(map(is_run, (folder, *folder.iterdir())))
 
 
 def read_progress(folder: Path) -> list[Progress]:
@@ -103,7 +87,15 @@ def read_progress(folder: Path) -> list[Progress]:
     Raises:
         ConfigError: `folder` does not exist or holds no run.
     """
-    jobs = [_progress(run) for run in collect(folder)]
+    jobs = []
+    for run in collect(folder):
+        state = run.state if run.state in _STATES else "broken"
+        if state == "running" and not is_busy(RunFolder(run.path)):
+            state = "cut"
+        of = int(run.setting("trainer.max_epochs", 0))
+        if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
+            of = 0  # no epochs, or as many as the steps take
+        jobs.append(Progress(run, state, min(_epochs(RunFolder(run.path).metrics), of), of))
     return sorted(jobs, key=lambda job: (_STATES.index(job.state), job.run.job))
 
 
@@ -136,10 +128,8 @@ def summary(jobs: Sequence[Progress]) -> str:
     """Say on one line how many jobs are in which state, and about how long the rest takes."""
     counts = Counter(job.state for job in jobs)
     parts = [f"{counts[state]} {state}" for state in _STATES if counts[state]]
-    left = time_left(jobs)
-    return f"{len(jobs)} jobs: {', '.join(parts)}" + (
-        f"; about {duration(left)} left" if left else ""
-    )
+    text, left = f"{len(jobs)} jobs: {', '.join(parts)}", time_left(jobs)
+    return f"{text}; about {duration(left)} left" if left else text
 
 
 def time_left(jobs: Sequence[Progress]) -> float:
@@ -155,17 +145,6 @@ def time_left(jobs: Sequence[Progress]) -> float:
     running = [max(0.0, each - job.seconds) for job in jobs if job.state == "running"]
     waiting = sum(job.state == "pending" for job in jobs)
     return (sum(running) + each * waiting) / max(1, len(running))
-
-
-def _progress(run: RunRecord) -> Progress:
-    folder, state = RunFolder(run.path), run.state
-    if state == "running" and not is_busy(folder):
-        state = "cut"
-    of = int(run.setting("trainer.max_epochs", 0))
-    if run.setting("baseline.name", "none") != "none" or run.setting("trainer.max_steps"):
-        of = 0  # no epochs, or as many as the steps take
-    state = state if state in _STATES else "broken"
-    return Progress(run, state, min(_epochs(folder.metrics), of), of)
 
 
 def _epochs(metrics: Path) -> int:

@@ -33,15 +33,10 @@ _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
 
 @dataclass
 class Plan:
-    """The jobs of a command line.
+    """The jobs of a command line."""
 
-    Args:
-        jobs: one per folder, in order.
-        refused: overrides of jobs that cannot run, and why.
-    """
-
-    jobs: list[Job] = field(default_factory=list)
-    refused: list[tuple[str, str]] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)  # one per folder, in order
+    refused: list[tuple[str, str]] = field(default_factory=list)  # overrides, and why
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -59,12 +54,12 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError(_ONE_RUN)
         return int(run_search(found[0], _report))
     plan = plan_jobs(found)
-    first = plan.jobs[0] if plan.jobs else None
-    if first is None:
+    if not plan.jobs:
         return 2 if plan.refused else 0
     if by_hand:
         return _run_by_hand(plan)
     apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
+    first = plan.jobs[0]
     if apart or first.config.run.isolate or first.config.launcher.name != "local":
         return int(run_jobs(plan.jobs, plan.refused, apart, _report))
     code = run_here(first)
@@ -130,5 +125,4 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
 
 def _report(folder: Path) -> None:
     files = write_report(folder)
-    for path in (files.html, files.figure, *files.tables):
-        print(path)
+    print(files.html, files.figure, *files.tables, sep="\n")

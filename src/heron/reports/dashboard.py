@@ -130,14 +130,11 @@ def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float]]]:
                         found[name].append([int(float(row["step"])), _short(value)])
     except (OSError, ValueError, TypeError, KeyError, csv.Error):
         return {}
-    return {name: _thin(points) for name, points in found.items() if points}
-
-
-def _thin(points: list[list[float]]) -> list[list[float]]:
-    if len(points) <= POINTS:
-        return points
-    step = (len(points) - 1) / (POINTS - 1)
-    return [points[round(place * step)] for place in range(POINTS)]
+    for name, points in found.items():
+        if len(points) > POINTS:
+            step = (len(points) - 1) / (POINTS - 1)
+            found[name] = [points[round(place * step)] for place in range(POINTS)]
+    return {name: points for name, points in found.items() if points}
 
 
 def repeat_command(title: str, group: Group) -> str:
@@ -191,15 +188,11 @@ def _best(
         return None
     summary, number = max(scored, key=lambda each: (signed(monitor, each[0].mean), -each[1]))
     group = groups[number]
-    test = group.summary("test", monitor)
-    single = max(
-        (run for run in group.runs if run.done and monitor in run.scores.get("validation", {})),
-        key=lambda run: signed(monitor, run.scores["validation"][monitor]),
-    )
+    test, single = group.summary("test", monitor), group.best_run(monitor)
     return {
         "group": number,
         "label": group.label,
-        "run": next(place for place, run in enumerate(runs) if run.path == single.path),
+        "run": next(place for place, run in enumerate(runs) if run is single),
         "validation": _summary(summary),
         "test": _summary(test) if test else None,
         "copied": [

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
@@ -18,6 +17,7 @@ from heron.metrics.names import signed, with_copied
 from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
 from heron.results.collect import RunRecord
 
+_LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
 _MAP_POINTS = 20_000  # more points than this only hide each other
 
 
@@ -41,8 +41,7 @@ def run_figure(run: RunRecord, artefacts: Artefacts) -> bytes:
         if artefacts.reliability is not None:
             left, right = sheet[1].subfigures(1, 2, width_ratios=(1.0, 1.0))
             upper, lower = left.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-            _draw_reliability(upper, artefacts.reliability, artefacts.split)
-            _draw_counts(lower, artefacts.reliability)
+            _draw_reliability(upper, lower, artefacts.reliability, artefacts.split)
             _draw_balance(right.subplots(), artefacts)
         title = with_synthetic(run.job, run.synthetic)
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=QUIET)
@@ -78,12 +77,11 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
 
 
 def _draw_losses(axes: Axes, curves: dict[str, Curve]) -> None:
-    lines = [("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-")]
-    present = [line for line in lines if line[0] in curves]
-    if not present:
+    if not any(name in curves for name, *_ in _LOSSES):
         return say_missing(axes, "Loss", "no losses logged")
-    for name, label, colour, style in present:
-        _draw_curve(axes, curves[name], label, colour, style)
+    for name, label, colour, style in _LOSSES:
+        if name in curves:
+            _draw_curve(axes, curves[name], label, colour, style)
     axes.set_title("Loss")
     axes.legend(loc="best")
     return None
@@ -105,9 +103,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
         axes.annotate(f"{name} {level:.3f}", (1, level), (-2, 2), end, "offset points", **text)
     best = int(np.argmax([signed(metric, value) for value in curve.values]))
     place = (curve.epochs[best] + 1, curve.values[best])
-    axes.annotate(
-        f"{curve.values[best]:.3f}", place, (0, 6), textcoords="offset points", ha="center"
-    )
+    axes.annotate(f"{place[1]:.3f}", place, (0, 6), textcoords="offset points", ha="center")
     axes.set_title(f"Validation {metric}")
     axes.set_xlabel("epoch")
     axes.margins(y=0.25)
@@ -130,7 +126,9 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     """
     if data_map is None:
         return say_missing(axes, "Data map", "no training dynamics recorded")
-    chosen = _spread_sample(len(data_map.guids))
+    # Evenly spread positions: deterministic, no seed needed.
+    last, most = len(data_map.guids) - 1, min(len(data_map.guids), _MAP_POINTS)
+    chosen = np.unique(np.linspace(0, last, most).astype(np.int64))
     style: Any = {"cmap": "cividis", "vmin": 0, "vmax": 1, "s": 9, "alpha": 0.7, "linewidths": 0}
     x, y = data_map.variability[chosen], data_map.confidence[chosen]
     points = axes.scatter(x, y, c=data_map.correctness[chosen], **style)
@@ -143,12 +141,7 @@ def _draw_data_map(axes: Axes, data_map: DataMap | None) -> None:
     return None
 
 
-def _spread_sample(count: int) -> NDArray[np.int64]:
-    """Choose at most `_MAP_POINTS` evenly spread positions: deterministic, no seed needed."""
-    return np.unique(np.linspace(0, count - 1, min(count, _MAP_POINTS)).astype(np.int64))
-
-
-def _draw_reliability(axes: Axes, bins: ReliabilityBins, split: str) -> None:
+def _draw_reliability(axes: Axes, lower: Axes, bins: ReliabilityBins, split: str) -> None:
     """Draw each bin's accuracy, and the gap to its confidence.
 
     Source: Guo et al. 2017, On Calibration of Modern Neural Networks, Figure 1.
@@ -165,12 +158,10 @@ def _draw_reliability(axes: Axes, bins: ReliabilityBins, split: str) -> None:
     axes.set(xlim=(0, 1), ylim=(0, 1), ylabel="accuracy")
     axes.set_title(f"Reliability, {split}: expected calibration error {ece:.3f}")
     axes.legend(loc="upper left")
-
-
-def _draw_counts(axes: Axes, bins: ReliabilityBins) -> None:
-    axes.bar(bins.edges[:-1], bins.count, np.diff(bins.edges), align="edge", color=QUIET, lw=0)
-    axes.set(xlabel="confidence: probability of the predicted class", ylabel="rows")
-    axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    widths = np.diff(bins.edges)
+    lower.bar(bins.edges[:-1], bins.count, widths, align="edge", color=QUIET, lw=0)
+    lower.set(xlabel="confidence: probability of the predicted class", ylabel="rows")
+    lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
 
 
 def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from heron.base.cells import Cell, Formatted, Summary, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
-from heron.metrics.names import COPIED_NOTE, signed
-from heron.reports.choosing import Rule, choose, chosen_table
+from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.reports.run import caveat_of, caveats
-from heron.results.collect import RunRecord
+from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, copied_scores, group_runs
 
 _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
@@ -26,17 +25,11 @@ _STAGES = "fine_tuned_on"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A column that names the rows of a paper's tables.
+    """A column that names the rows of a paper's tables."""
 
-    Args:
-        column: its heading.
-        setting: the run's configuration key with the value, or `fine_tuned_on` for its stages.
-        names: the paper's words for the values, or for the last part of a path or id.
-    """
-
-    column: str
-    setting: str
-    names: Mapping[str, str]
+    column: str  # its heading
+    setting: str  # the runs' configuration key with the value, or `fine_tuned_on` for the stages
+    names: Mapping[str, str]  # the paper's words for values, or for the last part of a path or id
 
     def of(self, group: Group) -> str:
         """Name a group's value: the paper's word, or else the last part of an id or path."""
@@ -69,17 +62,11 @@ def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
     return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
 
 
-@dataclass(frozen=True, slots=True)
-class FractionCurve:
-    """One metric over growing shares of the training data.
+class FractionCurve(NamedTuple):
+    """One metric over growing shares of the training data."""
 
-    Args:
-        label: metric and settings, for the legend.
-        points: (share of the training data, a fraction; score), ascending.
-    """
-
-    label: str
-    points: tuple[tuple[float, Summary], ...]
+    label: str  # metric and settings, for the legend
+    points: tuple[tuple[float, Summary], ...]  # (share, a fraction; score), ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +100,8 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     by_experiment = any(place.setting == "experiment" for place in places)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
-    note = _left_out(len(named) - len(ours))
+    left_out = len(named) - len(ours)
+    note = f"{left_out} run{'s' * (left_out > 1)} on other data left out." if left_out else ""
     groups = group_runs(ours)
     figures = published.get("figures", {})
     if view in figures:
@@ -125,10 +113,6 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
             tables[f"{name} chosen"] = chosen
     return PaperView(tables)
-
-
-def _left_out(count: int) -> str:
-    return f"{count} run{'s' * (count > 1)} on other data left out." if count else ""
 
 
 def _score_table(
@@ -148,7 +132,7 @@ def _score_table(
     printed = dict(_flat_rows(table["rows"]))
     placed = [(tuple(place.of(group) for place in places), group) for group in groups]
     ours = [((*key, name) if classes else key, g) for key, g in placed for name in classes or [""]]
-    best = table.get("best_run")
+    best, decimals = table.get("best_run"), table.get("decimals", 2)
     rows: list[tuple[Cell, ...]] = []
     copied: dict[str, None] = {}
     for key in dict.fromkeys([*printed, *(key for key, _ in ours)]):
@@ -159,14 +143,14 @@ def _score_table(
         for group in candidates:
             split = _split(group, table) if group else ""
             others = _other_settings(group, places) if group else ""
-            copied |= _copied(group, split, metrics)
+            for metric in metrics:
+                found = copied_scores(group.runs if group else (), split, metric)
+                copied |= {f"{name} {value:.3f}": None for name, value in found.items()}
             own_vectors = "(other vectors)" if group and caveat_of(group.runs[0]) else ""
-            chosen = _best_run(group, best) if group and best else None
+            chosen = group.best_run(best) if group and best else None
             cells: list[Cell] = []
             for value, metric in zip(published, metrics, strict=True):
-                paper, ours_mean, change = _pair(
-                    value, group, split, metric, table.get("decimals", 2)
-                )
+                paper, ours_mean, change = _pair(value, group, split, metric, decimals)
                 single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
                 cells += [paper, ours_mean, *(single if best else []), change]
             names = (" ".join(filter(None, (key[0], others, own_vectors))), *key[1:])
@@ -179,20 +163,6 @@ def _score_table(
     said = " ".join([said, *caveats(run for group in shown for run in group.runs)])
     caption = _caption(table, printed, f"{said} {note}".strip())
     return Table(table["title"], (*headings, *columns), tuple(rows), caption)
-
-
-def _best_run(group: Group, metric: str) -> RunRecord | None:
-    """Choose the finished run of a group that has the best score on validation; None without."""
-    scored = [run for run in group.runs if run.done and metric in run.scores.get("validation", {})]
-    return max(
-        scored, key=lambda run: signed(metric, run.scores["validation"][metric]), default=None
-    )
-
-
-def _copied(group: Group | None, split: str, metrics: Sequence[str]) -> dict[str, None]:
-    """List what copying sentences reaches in the scores of a group's runs."""
-    found = [copied_scores(group.runs, split, metric) for metric in metrics] if group else []
-    return {f"{name} {value:.3f}": None for one in found for name, value in one.items()}
 
 
 def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -277,17 +247,84 @@ def _figure_view(
         for (metric, label), by_share in points.items()
     )
     note = f"{figure['note']} {note}".strip()
-    table = _share_table(figure, curves, note)
+    published_sd = {float(key): value for key, value in figure["published_sd"].items()}
+    ours = [dict(curve.points) for curve in curves]
+    rows: list[tuple[Cell, ...]] = []
+    for at in sorted({*published_sd, *(at for curve in ours for at in curve)}):
+        sd = Formatted(published_sd[at], ".2f") if at in published_sd else None
+        rows.append((f"{at:.0%}", sd, *(curve.get(at) for curve in ours)))
+    columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
+    table = Table(figure["title"], columns, tuple(rows), note)
     return PaperView({name: table}, curves, figure["title"], note)
 
 
-def _share_table(figure: Mapping[str, Any], curves: Sequence[FractionCurve], note: str) -> Table:
-    published_sd = {float(key): value for key, value in figure["published_sd"].items()}
-    ours = [dict(curve.points) for curve in curves]
-    shares = sorted({*published_sd, *(share for curve in ours for share in curve)})
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a paper chose the best cell of its grid: on validation, never on test."""
+
+    metric: str  # the score on validation whose mean over seeds decides
+    among: tuple[str, ...]  # keys of the grid; runs that differ in others are never weighed up
+
+    @classmethod
+    def read(cls, published: Mapping[str, Any]) -> Rule | None:
+        """Read `choose: {by: f1, among: [optim.lr]}` of a paper's table; None where it has none."""
+        found = published.get("choose")
+        return cls(str(found["by"]), tuple(found["among"])) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A cell that was chosen, or the lack of one."""
+
+    group: Group | None  # its runs; None where there is a choice and no cell has a score
+    rest: Mapping[str, str]  # settings outside the grid, which all cells of the choice share
+    cells: int  # number of cells to choose from, finished or not
+    scored: int  # number of them with a score on validation
+
+
+def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
+    """Choose one cell for each combination of settings outside the grid; of equals the first.
+
+    Cells without a score on validation are never chosen, unless there is only one cell.
+    """
+    together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
+    for group in groups:
+        rest = tuple(pair for pair in group.settings.items() if pair[0] not in rule.among)
+        together.setdefault(rest, []).append(group)
+    choices = []
+    for rest, cells in together.items():
+        means = [(cell.summary("validation", rule.metric), cell) for cell in cells]
+        scored = [(summary.mean, cell) for summary, cell in means if summary]
+        chosen = max(scored, key=lambda each: signed(rule.metric, each[0]))[1] if scored else None
+        chosen = cells[0] if len(cells) == 1 else chosen
+        choices.append(Choice(chosen, dict(rest), len(cells), len(scored)))
+    return choices
+
+
+def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
+    """Show the chosen cells: settings, score on validation, scores on test.
+
+    A choice without any score yet has a row too. None where there is nothing to choose from.
+    """
+    groups = group_runs(runs)
+    choices = choose(groups, rule)
+    if not any(choice.cells > 1 for choice in choices):
+        return None
+    keys = tuple(groups[0].settings)
+    metrics = headline_metrics(runs)
     rows: list[tuple[Cell, ...]] = []
-    for share in shares:
-        sd = Formatted(published_sd[share], ".2f") if share in published_sd else None
-        rows.append((f"{share:.0%}", sd, *(curve.get(share) for curve in ours)))
-    columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
-    return Table(figure["title"], columns, tuple(rows), note)
+    for choice in choices:
+        group = choice.group or Group(choice.rest, ())
+        settings = (group.settings.get(key) for key in keys)
+        cells = f"{choice.scored} of {choice.cells} finished"
+        tested = (group.summary("test", metric) for metric in metrics)
+        rows.append((*settings, cells, group.summary("validation", rule.metric), *tested))
+    columns = (*keys, "cells", f"validation {rule.metric}", *(f"test {m}" for m in metrics))
+    end = "lowest" if is_minimised(rule.metric) else "highest"
+    grid = ", ".join(key for key in rule.among if key in keys)
+    note = (
+        f"Of the cells over {grid} the one with the {end} "
+        f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "
+        "looked at."
+    )
+    return Table("Chosen on validation", columns, tuple(rows), note)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
@@ -20,7 +20,15 @@ from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
 from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
-from heron.results.collect import SPLITS, RunRecord, collect, headline_metrics, is_run, is_whole
+from heron.results.collect import (
+    SPLITS,
+    RunRecord,
+    cell_of,
+    collect,
+    headline_metrics,
+    is_run,
+    is_whole,
+)
 from heron.results.predictions import Prediction
 from heron.tasks.task import text_scores
 
@@ -33,8 +41,7 @@ _ROWS = 2_000  # more predictions than this make a page slow to open
 _PROVENANCE = ("seed", "started", "seconds", "peak_rss_mb", "overrides", "git", "versions")
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFiles:
+class ReportFiles(NamedTuple):
     """The files of a report, and what is missing in it and why."""
 
     html: Path
@@ -44,10 +51,7 @@ class ReportFiles:
 
 
 def write_report(
-    folder: Path,
-    out: Path | None = None,
-    published: Path | None = None,
-    against: str | None = None,
+    folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
 ) -> ReportFiles:
     """Write the report of a run or a sweep and print its tables.
 
@@ -56,9 +60,6 @@ def write_report(
         out: where the files go; default: into `folder`.
         published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
         against: the baseline that a sweep's systems are tested against.
-
-    Returns:
-        Paths of the files; see `write_run_report` and `write_sweep_report`.
 
     Raises:
         ConfigError: `folder` holds no run, or none as `against` says.
@@ -99,13 +100,12 @@ def score_table(run: RunRecord) -> Table:
     present = dict.fromkeys(name for split in run.scores.values() for name in split)
     headline = headline_metrics([run])
     calibration = [name for name in _CALIBRATION if name in present]
-    further = []
-    if "rouge1" in present:  # other kinds of ROUGE, lengths, new wording
-        whole = [name for name in present if is_whole(name) and not is_copied(name)]
-        further = with_copied([name for name in whole if name not in headline], present)
-    metrics = (*headline, *calibration, *further)
+    whole = [name for name in present if is_whole(name) and not is_copied(name)]
+    # Other kinds of ROUGE, lengths, new wording.
+    further = [name for name in whole if name not in headline] if "rouge1" in present else []
+    metrics = (*headline, *calibration, *with_copied(further, present))
     rows = tuple(
-        (metric, *(score_cell(run, split, metric) for split in splits)) for metric in metrics
+        (name, *(cell_of(run.scores[split], name) for split in splits)) for name in metrics
     )
     notes = [f"{SYNTHETIC.capitalize()}."] if run.synthetic else []
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
@@ -118,37 +118,25 @@ def score_table(run: RunRecord) -> Table:
     return Table("Scores", ("metric", *splits), rows, " ".join(notes))
 
 
-def score_cell(run: RunRecord, split: str, metric: str) -> Cell:
-    """Read a score, with its interval where the run stored one."""
-    scores = run.scores.get(split, {})
-    bounds = scores.get(f"{metric}_low"), scores.get(f"{metric}_high")
-    if metric in scores and None not in bounds:
-        return Interval(scores[metric], *bounds)  # type: ignore[arg-type]
-    return scores.get(metric)
-
-
 def class_table(run: RunRecord, split: str = "test") -> Table:
     """Show each class: precision, recall, F1, support (rows), predicted share (of all rows)."""
     scores = run.scores.get(split, {})
     columns = [part for part in _PER_CLASS if any(name.startswith(f"{part}/") for name in scores)]
     names = dict.fromkeys(name.partition("/")[2] for name in scores if "/" in name)
-    rows = [(name, *(_class_cell(scores, part, name) for part in columns)) for name in names]
+
+    def cell(part: str, name: str) -> Cell:
+        value = scores.get(f"{part}/{name}")
+        return int(value) if part == "support" and value is not None else value
+
+    rows = [(name, *(cell(part, name) for part in columns)) for name in names]
     return Table(f"{split}: classes", ("class", *columns), tuple(rows))
-
-
-def _class_cell(scores: Mapping[str, float], part: str, name: str) -> Cell:
-    value = scores.get(f"{part}/{name}")
-    return int(value) if part == "support" and value is not None else value
 
 
 def stage_table(run: RunRecord) -> Table:
     """Show the budget that a run has spent, by stage; without rows where there is no ledger."""
     columns = ("stage", *(name for name in SPENT if name != "planned"))
     stages = [stage for stage in run.ledger.get("stages", ()) if is_complete(stage)]
-    rows: list[tuple[Cell, ...]] = [
-        (str(stage.get("stage", number)), *spent_cells([stage]))
-        for number, stage in enumerate(stages)
-    ]
+    rows = [(str(s.get("stage", number)), *spent_cells([s])) for number, s in enumerate(stages)]
     total = run.ledger.get("total", {})
     if len(rows) > 1 and is_complete(total):
         rows.append(("all", *spent_cells([total])))
@@ -163,24 +151,18 @@ def is_complete(counts: Any) -> bool:
 
 def spent_cells(totals: Sequence[Mapping[str, Any]]) -> list[Cell]:
     """Average ledgers into the columns of `SPENT`; `planned` only where the ledgers name it."""
-    planned = [_mean(t["planned"] for t in totals)] if "planned" in totals[0] else []
+
+    def mean(name: str) -> Cell:
+        """Show a count as it is where all runs have the same, else their mean."""
+        known = [total[name] for total in totals if total[name] is not None]
+        return Formatted(average(known), ",.1f") if len(set(known)) > 1 else (known or [None])[0]
+
     return [
-        _mean(t["steps"] for t in totals),
-        *planned,
-        _mean(t["batches"] for t in totals),
-        _mean(t["samples"] for t in totals),
+        *(mean(name) for name in ("steps", "planned", "batches", "samples") if name in totals[0]),
         Formatted(average([t["tokens"] / 1e6 for t in totals]), ",.3f"),
         Formatted(average([1 - t["tokens"] / max(t["padded"], 1) for t in totals]), ".1%"),
-        _mean(t["unique"] for t in totals),
+        mean("unique"),
     ]
-
-
-def _mean(counts: Iterable[int | None]) -> Cell:
-    """Show a count as it is where all runs have the same, else their mean."""
-    known = [count for count in counts if count is not None]
-    if len(set(known)) < 2:
-        return known[0] if known else None
-    return Formatted(average(known), ",.1f")
 
 
 def average(values: Sequence[float]) -> float:
@@ -206,14 +188,15 @@ def run_page(run: RunRecord, artefacts: Artefacts, tables: Sequence[Table], figu
     # Summaries are not right or wrong, and their articles are long: they have a page of their own.
     texts = text_scores(run.setting("task.name"))
     summaries = texts is not None and texts.right is None
-    rows = [] if summaries else _choose_rows(artefacts)
+    # In file order, with whether they are right; of too many, the wrong ones first.
+    rows = [] if summaries else list(zip(artefacts.predictions, artefacts.right, strict=True))
+    rows = rows if len(rows) <= _ROWS else sorted(rows, key=lambda pair: pair[1])[:_ROWS]
     language = LANGUAGES.find(str(run.setting("data.language", "")))
+    markers = run.setting("data.markers") or (language.event_markers if language else ())
     content = {
         "language": language.code if language else "",
         "direction": language.direction if language else "auto",
-        "markers": list(
-            run.setting("data.markers") or (language.event_markers if language else ())
-        ),
+        "markers": list(markers),
         "rows": [_prediction(row, right) for row, right in rows],
     }
     config = run.path / "config.yaml"
@@ -245,15 +228,9 @@ def data_url(image: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
-def _choose_rows(artefacts: Artefacts) -> list[tuple[Prediction, bool]]:
-    """List predictions in file order, and whether they are right; of too many, the wrong first."""
-    rows = list(zip(artefacts.predictions, artefacts.right, strict=True))
-    return rows if len(rows) <= _ROWS else sorted(rows, key=lambda pair: pair[1])[:_ROWS]
-
-
 def _prediction(row: Prediction, right: bool) -> dict[str, Any]:
-    texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
-    texts |= {"guid": row.guid, "prediction": row.prediction}
+    texts = {"guid": row.guid, "text": row.text("text"), "pair": row.text("text_pair")}
+    texts |= {"gold": str(row.gold), "prediction": row.prediction}
     probability = None if row.probability is None else round(row.probability, 4)
     cleaned = {name: clean_text(text) for name, text in texts.items()}
     return {**cleaned, "probability": probability, "right": right}
@@ -275,15 +252,14 @@ def _describe(run: RunRecord) -> str:
 
 def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
     """Lay out, for each gold class, (predicted class, count, share of the gold class)."""
-    if not artefacts.classes or not artefacts.predictions:
+    classes = artefacts.classes
+    if not classes or not artefacts.predictions:
         return None
-    counts_CC = confusion_counts(artefacts.predictions, artefacts.classes)
-    rows = []
-    for gold, counts_C in zip(artefacts.classes, counts_CC.tolist(), strict=True):
-        total = max(sum(counts_C), 1)
-        cells = zip(artefacts.classes, counts_C, strict=True)
-        rows.append((gold, [(name, count, count / total) for name, count in cells]))
-    return {"classes": artefacts.classes, "rows": rows}
+    counts_CC = confusion_counts(artefacts.predictions, classes)
+    share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
+    rows = zip(classes, counts_CC.tolist(), share_CC.tolist(), strict=True)
+    cells = [(gold, list(zip(classes, *row, strict=True))) for gold, *row in rows]
+    return {"classes": classes, "rows": cells}
 
 
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -21,17 +21,11 @@ DRAWS = 2_000  # a report of a hundred runs must not take a minute
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Systems that differ only in the settings that are compared.
+    """Systems that differ only in the settings that are compared."""
 
-    Args:
-        settings: the settings that set this match apart from others, `{"encoder.freeze": "4"}`.
-        baseline: the group that the others are compared with.
-        groups: all groups, with the baseline.
-    """
-
-    settings: Mapping[str, str]
-    baseline: Group
-    groups: tuple[Group, ...]
+    settings: Mapping[str, str]  # what sets this match apart from others, `{"encoder.freeze": "4"}`
+    baseline: Group  # that the others are compared with
+    groups: tuple[Group, ...]  # all, with the baseline
 
     @property
     def where(self) -> str:
@@ -87,7 +81,7 @@ def _by_curriculum(groups: Sequence[Group], missing: list[str]) -> list[Match]:
     """Match curricula with the one group without, trained on the same rows."""
     trained = [g for g in groups if g.runs[0].setting("baseline.name", "none") == "none"]
     matches = []
-    for settings, same in _apart(trained, lambda key: not _is_curriculum(key)):
+    for settings, same in _apart(trained, _is_shared):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
             alike = [group for group in same if _oversampling(group) == rows]
@@ -104,8 +98,8 @@ def _by_curriculum(groups: Sequence[Group], missing: list[str]) -> list[Match]:
     return matches
 
 
-def _is_curriculum(key: str) -> bool:
-    return key in ("curriculum", "experiment") or key.startswith("curriculum.")
+def _is_shared(key: str) -> bool:
+    return key not in ("curriculum", "experiment") and not key.startswith("curriculum.")
 
 
 def _oversampling(group: Group) -> str:

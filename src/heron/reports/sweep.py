@@ -21,12 +21,11 @@ from heron.reports.run import (
     caveats,
     data_url,
     is_complete,
-    score_cell,
     spent_cells,
     write_run_report,
 )
 from heron.reports.significance import significance_tables
-from heron.results.collect import SPLITS, RunRecord, headline_metrics
+from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics
 from heron.results.groups import (
     Group,
     count_states,
@@ -52,21 +51,14 @@ def write_sweep_report(
 ) -> ReportFiles:
     """Write the report of a sweep, and the pages of its runs; prints the tables.
 
-    Args:
-        folder: the sweep.
-        runs: all its runs.
-        out: where the files go; default: into `folder`. Only there the runs get their pages.
-        published: a paper's numbers (YAML); default: found by the runs' `report` key.
-        against: the baseline that the systems are tested against.
+    Args: as for `write_report`; `runs` are all of the sweep. Only without `out` the runs get pages.
 
     Returns:
         Paths of `report.html`, `report.png`, `table.csv`, `table.md` and CSV files: one for each
         table of the paper, `spent.csv`, `significance.csv`.
     """
-    from heron.reports.sweep_figures import (  # start-up time: matplotlib
-        fraction_figure,
-        sweep_figure,
-    )
+    # Start-up time: matplotlib.
+    from heron.reports.sweep_figures import fraction_figure, sweep_figure
 
     target = Path(out) if out else folder
     splits = [name for name in SPLITS if any(name in run.scores for run in runs)] or ["test"]
@@ -75,7 +67,10 @@ def write_sweep_report(
     missing = [*(f"{run.job}: {run.state}" for run in runs if not run.done), *untested, *unpaged]
     view = _paper_view(runs, published, missing)
     groups = [group_table(runs, split) for split in splits]
-    named = {**view.tables, **{_file_name(where): table for where, table in tested.items()}}
+    named = dict(view.tables)
+    for where, table in tested.items():
+        name = f"significance {where}".strip()
+        named["".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)] = table
     if spent := spent_table(runs):
         named["spent"] = spent
     shown = [*groups, *named.values()]
@@ -93,29 +88,24 @@ def write_sweep_report(
     return ReportFiles(html, image, tuple(files), tuple(missing))
 
 
-def _file_name(where: str) -> str:
-    name = f"significance {where}".strip()
-    return "".join(c if c.isalnum() or c in "=,._-" else "_" for c in name)
-
-
 def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
     """Write the page of every run that changed since its page was written.
 
     Returns:
         What was left out: above `_MOST_PAGES`, pages are written on request only.
     """
-    stale = [run for run in runs if not _has_fresh_page(run)]
+    files = [(run, run.path / "report.html", run.path / "status.json") for run in runs]
+    stale = [
+        run
+        for run, page, status in files
+        if not (page.is_file() and status.is_file())
+        or page.stat().st_mtime < status.stat().st_mtime
+    ]
     if len(stale) > _MOST_PAGES:
         return [f"pages of {len(stale)} single runs: `heron report DIR/<run>` writes one"]
     for run in stale:
         write_run_report(run, run.path, quiet=True)
     return []
-
-
-def _has_fresh_page(run: RunRecord) -> bool:
-    page, status = run.path / "report.html", run.path / "status.json"
-    both = page.is_file() and status.is_file()
-    return both and page.stat().st_mtime >= status.stat().st_mtime
 
 
 def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list[str]) -> PaperView:
@@ -167,11 +157,17 @@ def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
 def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """Compare the groups of a sweep on one split: mean ± sample sd (n) of each headline score."""
     groups, metrics = group_runs(runs), headline_metrics(runs)
+
+    def cell(group: Group, metric: str) -> Cell:
+        """Summarize; what copying reaches is one number, the same for all systems."""
+        values = group.values(split, metric)
+        return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
+
     rows = [
         (
             *group.settings.values(),
             count_states(group.runs),
-            *(_summary_cell(group, split, metric) for metric in metrics),
+            *(cell(group, metric) for metric in metrics),
         )
         for group in groups
     ]
@@ -201,27 +197,15 @@ def _warn_of_mixtures(runs: Sequence[RunRecord], groups: Sequence[Group]) -> lis
     return notes
 
 
-def _summary_cell(group: Group, split: str, metric: str) -> Cell:
-    """Summarize a score; what copying reaches is one number, the same for all systems."""
-    values = group.values(split, metric)
-    if is_copied(metric) and len(set(values)) == 1:
-        return values[0]
-    return summarize(values)
-
-
 def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
     """List every run with its state, minutes and headline scores."""
     metrics = headline_metrics(runs)
-    rows = [
-        (run.job, run.state, _minutes(run), *(score_cell(run, split, metric) for metric in metrics))
-        for run in runs
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        seconds, scores = run.status.get("seconds"), run.scores.get(split, {})
+        minutes = None if seconds is None else round(seconds / 60, 1)
+        rows.append((run.job, run.state, minutes, *(cell_of(scores, name) for name in metrics)))
     return Table(f"{split}: runs", ("run", "state", "minutes", *metrics), tuple(rows))
-
-
-def _minutes(run: RunRecord) -> float | None:
-    seconds = run.status.get("seconds")
-    return None if seconds is None else round(seconds / 60, 1)
 
 
 def spent_table(runs: Sequence[RunRecord]) -> Table | None:
@@ -231,8 +215,7 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
         None where no run has a curriculum and all groups took the same steps.
     """
     chosen = without_first_runs(runs)
-    asked_for = {run.path for run in chosen}
-    first = [run for run in runs if run.path not in asked_for]
+    first = [run for run in runs if run not in chosen]
     groups = _spent(chosen)
     budgets: dict[float, list[str]] = {}
     for group, totals in groups:
@@ -252,7 +235,10 @@ def spent_table(runs: Sequence[RunRecord]) -> Table | None:
         "all places in the batches."
     ]
     if len(budgets) > 1:
-        listed = (f"{steps:,.6g} steps ({_names(budgets[steps])})" for steps in sorted(budgets))
+        listed = []
+        for steps, names in sorted(budgets.items()):
+            shown = ", ".join(names) if len(names) <= _MOST_NAMES else f"{len(names)} groups"
+            listed.append(f"{steps:,.6g} steps ({shown})")
         notes.append(f"Not equal budgets: {'; '.join(listed)}.")
     if first:
         notes.append(f"{_FIRST}: the runs that curricula learnt from, once per seed, come on top.")
@@ -271,7 +257,3 @@ def _spent(runs: Sequence[RunRecord]) -> list[tuple[Group, Totals]]:
         ]
         found += [(group, totals)] if totals else []
     return found
-
-
-def _names(labels: Sequence[str]) -> str:
-    return ", ".join(labels) if len(labels) <= _MOST_NAMES else f"{len(labels)} groups"

@@ -27,8 +27,14 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
     Raises:
         ConfigError: the package is missing, no account is known, or the server refuses.
     """
-    _require_package()
-    import wandb  # optional: logger=wandb
+    try:
+        import wandb  # optional: logger=wandb
+        import wandb_workspaces.workspaces  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            "wandb=true needs a package that is not installed: "
+            f"python -m pip install {PACKAGE}. The local page is written without it"
+        ) from error
 
     try:
         owner = entity or wandb.Api().default_entity
@@ -108,13 +114,3 @@ def _path(runs: Sequence[RunRecord], key: str) -> str:
     """Name a setting as W&B does; of a config group (`head=ess`), its name is shown."""
     group = any(isinstance(run.setting(key), dict) for run in runs)
     return f"{key}.name" if group else key
-
-
-def _require_package() -> None:
-    try:
-        import wandb_workspaces.workspaces  # noqa: F401
-    except ImportError as error:
-        raise ConfigError(
-            "wandb=true needs a package that is not installed: "
-            f"python -m pip install {PACKAGE}. The local page is written without it"
-        ) from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from heron.base.cells import Cell, Interval
 from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
@@ -167,3 +168,10 @@ def _is_of_language(name: str) -> bool:
 def is_whole(metric: str) -> bool:
     """Whether a metric is a score of the whole split, not of one class nor an interval's bound."""
     return "/" not in metric and not metric.endswith(("_low", "_high"))
+
+
+def cell_of(scores: Mapping[str, float], metric: str) -> Cell:
+    """Find a score, with its interval where it has one."""
+    low, high = scores.get(f"{metric}_low"), scores.get(f"{metric}_high")
+    value = scores.get(metric)
+    return value if value is None or low is None or high is None else Interval(value, low, high)

@@ -9,7 +9,7 @@ from heron.base.cells import Summary, summarize
 from heron.base.errors import ConfigError, nearest
 from heron.config.keys import flatten
 from heron.config.run_names import INDECISIVE, NEUTRAL
-from heron.metrics.names import with_copied
+from heron.metrics.names import signed, with_copied
 from heron.results.collect import RunRecord, headline_metrics
 
 
@@ -34,6 +34,13 @@ class Group:
     def summary(self, split: str, metric: str) -> Summary | None:
         """Mean, sample standard deviation and n over the finished runs."""
         return summarize(self.values(split, metric))
+
+    def best_run(self, metric: str) -> RunRecord | None:
+        """The finished run with the best score on validation; None without a score."""
+        scored = [r for r in self.runs if r.done and metric in r.scores.get("validation", {})]
+        return max(
+            scored, key=lambda run: signed(metric, run.scores["validation"][metric]), default=None
+        )
 
 
 def group_runs(runs: Sequence[RunRecord]) -> list[Group]:
