@@ -5,20 +5,18 @@ weighted mean of these similarities over the candidate's tokens, recall over the
 special tokens around a text weigh nothing, but can be matched. A text without a token of weight,
 such as an empty one, scores 0 against every text, as in bert-score, and is counted.
 
-Every score has a signature, as bert-score's hash code: encoder (with a fingerprint of its files),
-layer, idf, version of transformers, and the treatment of long texts; with idf also the references
-whose tokens were counted. Scores with different signatures cannot be compared. Scores are rescaled
-only where a baseline is given, and have names of their own then.
+Scores with different signatures (see `sign`) cannot be compared. Scores are rescaled only where a
+baseline is given, and have names of their own then.
 
 Shape suffixes: N pairs, T tokens of all texts, K tokens of a candidate, L tokens of a reference,
 D hidden.
 Source: Zhang et al. 2020, section 3; bert-score 0.3.13, which has no layer and no baseline for
 AlephBERT.
 Deviates: bert-score cuts long texts (`long=cut`); HeSum compares pairs of at most 512 tokens only,
-which is `long=skip`, the default. bert-score pads the texts of a batch with similarity 0, so that a
-token whose best similarity is negative counts 0 in some batches only; here it never does. Its
-harmonic mean of a positive and a negative number can be anything; here it is 0. There, the end
-token of T5 and GPT-2 weighs as much as a word; here nothing, as CLS and SEP do.
+which is `long=skip`, the default. bert-score pads batches with similarity 0, so that a token whose
+best similarity is negative counts 0 in some batches; here it never does. F1 of a positive and a
+negative number can be anything there; here it is 0. The end token of T5 and GPT-2 weighs as much as
+a word there; here nothing, as CLS and SEP do.
 """
 
 from __future__ import annotations
@@ -58,11 +56,10 @@ class BertScores:
 
     Args:
         items: float64 `[N]` by name: `bertscore_precision`, `bertscore_recall`, `bertscore_f1`,
-            cosines; with a baseline also `bertscore_f1_rescaled` and so on. NaN where a pair was
-            left out.
+            cosines; with a baseline also `bertscore_f1_rescaled` and so on. NaN where left out.
         counts: `bertscore_long`, pairs with a text longer than the encoder's input;
             `bertscore_empty`, pairs with a text without a token of weight.
-        signature: see above.
+        signature: see `sign`.
     """
 
     items: dict[str, Floats]
@@ -88,11 +85,9 @@ def bertscore(
     device: torch.device | None = None,
     progress: bool | None = None,
 ) -> BertScores:
-    """Score every prediction by itself.
+    """Score every one of N predictions by itself.
 
     Args:
-        predictions, references: N texts each.
-        config: encoder, layer and so on.
         cache: folder for results, and for the references' states (`4 * D` bytes a token), which
             other systems' scores reuse; None stores nothing.
         device: None takes a GPU where there is one.
@@ -109,13 +104,13 @@ def bertscore(
         raise DataError(Problem("bertscore", what, "one reference for each prediction"))
     identity = check_backbone(name, layer)
     baseline = _read_baseline(config)
-    decisive = (VERSION, identity, config.layer, config.long, config.precision, _transformers())
+    transformers = metadata.version("transformers")
+    decisive = (VERSION, identity, config.layer, config.long, config.precision, transformers)
 
     def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
         encoder = TokenEncoder.load(name, layer, config.precision, device)
         scorer = _Scorer(encoder, config, cache, fingerprint(*decisive), progress)
-        scores_N3, counts = scorer.score(predictions, references)
-        return {"scores": scores_N3}, counts
+        return scorer.score(predictions, references)
 
     if cache is None or not len(predictions):
         arrays, counts = build()
@@ -143,9 +138,8 @@ def require(config: BertScoreConfig) -> None:
 def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     """Make the signature: everything a score depends on, like bert-score's hash code.
 
-    Args:
-        config: encoder, layer and so on.
-        references: all of them, in any order; only idf depends on them.
+    That is the encoder (with a fingerprint of its files), layer, version of transformers, treatment
+    of long texts, and with idf all references, in any order.
 
     Raises:
         ConfigError: no such encoder or layer, an unusable baseline, or idf without references.
@@ -157,7 +151,7 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     content = identity.get("commit") or fingerprint(identity)
     shown = Path(name).resolve().name if Path(name).is_dir() else name
     words = [f"{shown}@{content[:12]}", f"L{layer}", "idf" if config.idf else "no-idf"]
-    words.append(f"version=heron-{VERSION}(hug_trans={_transformers()})")
+    words.append(f"version=heron-{VERSION}(hug_trans={metadata.version('transformers')})")
     words.append(f"long={config.long}")
     if config.idf:
         corpus = fingerprint(sorted(text.strip() for text in references))
@@ -170,24 +164,20 @@ def sign(config: BertScoreConfig, references: Sequence[str] = ()) -> str:
     return "_".join(words)
 
 
+@dataclass(frozen=True, slots=True)
 class _Scorer:
     """Scores pairs by an encoder; `key` fingerprints everything that its states depend on."""
 
-    def __init__(
-        self,
-        encoder: TokenEncoder,
-        config: BertScoreConfig,
-        cache: Path | None,
-        key: str,
-        progress: bool | None,
-    ):
-        self.encoder, self.config, self.cache = encoder, config, cache
-        self.key, self.progress = key, progress
+    encoder: TokenEncoder
+    config: BertScoreConfig
+    cache: Path | None
+    key: str
+    progress: bool | None
 
     def score(
         self, predictions: Sequence[str], references: Sequence[str]
-    ) -> tuple[Floats, dict[str, int]]:
-        """Return precision, recall and F1, float64 `[N, 3]`, and the counts."""
+    ) -> tuple[array_store.Arrays, dict[str, int]]:
+        """Return precision, recall and F1 as `scores`, float64 `[N, 3]`, and the counts."""
         texts = list(dict.fromkeys([*references, *predictions]))
         pieces = dict(zip(texts, self.encoder.pieces(texts), strict=True))
         long = {text for text in texts if self.encoder.is_long(pieces[text])}
@@ -199,7 +189,13 @@ class _Scorer:
             what = f"idf over {len(set(golds))} different references"
             fix = "set idf=false: tokens that all references have weigh nothing"
             raise DataError(Problem("bertscore", what, fix))
-        weights = self._weights(pieces, golds)
+        special = {int(i) for each in pieces.values() for i in (*each.before, *each.after)}
+        tokenizer = self.encoder.tokenizer
+        special |= {i for i in (tokenizer.cls_token_id, tokenizer.sep_token_id) if i is not None}
+        if self.config.idf:
+            weights = idf_weights([pieces[text].ids for text in golds], special)
+        else:
+            weights = even_weights(special)
         weighed = {text: weights.of(pieces[text].ids) for text in texts}
 
         pairs = list(zip(predictions, references, strict=True))
@@ -215,35 +211,18 @@ class _Scorer:
                 scores_N3[place], empty = 0.0, empty + 1
         for part in _parts(sorted(set(golds)), pieces):
             mine = [place for text in part for place in places.get(text, ())]
-            states = self._states(part, [pairs[place][0] for place in mine], pieces)
+            states = self._references(part, pieces)
+            others = {pairs[place][0]: None for place in mine if pairs[place][0] not in states}
+            states |= self._encode(list(others), pieces, "BERTScore: summaries")
             for place in mine:
-                prediction, reference = pairs[place]
-                scores_N3[place] = match_tokens(
-                    states[prediction],
-                    states[reference],
-                    weighed[prediction],
-                    weighed[reference],
-                )
+                both = [states[text] for text in pairs[place]]
+                scores_N3[place] = match_tokens(*both, *(weighed[text] for text in pairs[place]))
         over = sum(1 for pair in pairs if long.intersection(pair))
-        return scores_N3, {"bertscore_long": over, "bertscore_empty": empty}
-
-    def _weights(self, pieces: Mapping[str, Pieces], golds: Sequence[str]) -> Weights:
-        special = {int(i) for each in pieces.values() for i in (*each.before, *each.after)}
-        tokenizer = self.encoder.tokenizer
-        special |= {i for i in (tokenizer.cls_token_id, tokenizer.sep_token_id) if i is not None}
-        if self.config.idf:
-            return idf_weights([pieces[text].ids for text in golds], special)
-        return even_weights(special)
-
-    def _states(
-        self, part: Sequence[str], predictions: Sequence[str], pieces: Mapping[str, Pieces]
-    ) -> dict[str, Tensor]:
-        """Encode a part's references, or load their states, and encode their predictions."""
-        references = self._references(part, pieces)
-        mine = [text for text in dict.fromkeys(predictions) if text not in references]
-        return references | self._encode(mine, pieces, "BERTScore: summaries")
+        return {"scores": scores_N3}, {"bertscore_long": over, "bertscore_empty": empty}
 
     def _references(self, part: Sequence[str], pieces: Mapping[str, Pieces]) -> dict[str, Tensor]:
+        """Encode references, or load their states."""
+
         def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
             found = self._encode(part, pieces, "BERTScore: references")
             return {"states": torch.cat(list(found.values())).numpy()}, {}
@@ -285,12 +264,11 @@ def even_weights(special: Iterable[int]) -> Weights:
 def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
     """Weigh tokens by inverse document frequency, log((N + 1) / (n + 1)).
 
+    The logarithms are natural; a token that no reference has weighs log(N + 1).
+
     Args:
         references: the token ids of N references; repeated ones count twice.
         special: ids that weigh nothing, as in bert-score, because all references have them.
-
-    Returns:
-        Natural logarithms; a token that no reference has weighs log(N + 1).
     """
     counts = Counter(token for ids in references for token in set(ids.tolist()))
     total = len(references) + 1
@@ -301,11 +279,7 @@ def idf_weights(references: Sequence[Ids], special: Iterable[int]) -> Weights:
 def match_tokens(
     candidate_KD: Tensor, reference_LD: Tensor, weights_K: np.ndarray, weights_L: np.ndarray
 ) -> tuple[float, float, float]:
-    """Match the tokens of two texts.
-
-    Args:
-        candidate_KD, reference_LD: states of length 1, float32.
-        weights_K, weights_L: float64, not all 0.
+    """Match the tokens of two texts, by states of length 1 (float32) and weights not all 0.
 
     Returns:
         Precision and recall, cosines from -1 to 1, and their harmonic mean, F1; it is 0 where one
@@ -323,12 +297,11 @@ def _parts(texts: Sequence[str], pieces: Mapping[str, Pieces]) -> list[list[str]
     parts: list[list[str]] = []
     held = 0
     for text in texts:
-        length = len(pieces[text].ids)
-        if not parts or held + length > _PART:
+        held += len(pieces[text].ids)
+        if not parts or held > _PART:
             parts.append([])
-            held = 0
+            held = len(pieces[text].ids)
         parts[-1].append(text)
-        held += length
     return parts
 
 
@@ -337,10 +310,6 @@ def _backbone(config: BertScoreConfig) -> tuple[str, int]:
     if config.model is None or config.layer is None:
         raise ConfigError("bertscore: no encoder is named")
     return str(Path(config.model).expanduser()), config.layer
-
-
-def _transformers() -> str:
-    return metadata.version("transformers")
 
 
 def _read_baseline(config: BertScoreConfig) -> dict[str, float]:

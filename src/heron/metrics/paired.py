@@ -1,14 +1,11 @@
 """Two systems on the same rows: how far apart are they, and could it be chance?
 
 A score is a function of sums over rows: of confusion matrices (macro F1), or of values and their
-number (token F1 of answers, ROUGE). Rows that add the same under both systems are interchangeable
-and only counted: drawing N rows with replacement is then one multinomial draw over these kinds, and
-swapping A and B is one binomial draw per kind. Both have the distribution of a loop over rows, not
-its draws. With several runs (seeds) of a system, a row is drawn, or swapped, with all its runs,
-because the runs' errors on one row are not independent; the score is the mean of the runs' scores.
-
-Rows of one document share its text: where rows are not independent, pass groups. Whole groups are
-then drawn and swapped, as in `heron.metrics.intervals`.
+number (token F1 of answers, ROUGE). Rows that add the same under both systems are only counted:
+drawing N rows with replacement is then one multinomial draw over these kinds, and swapping A and B
+one binomial draw per kind. With several runs (seeds) of a system, a row is drawn, or swapped, with
+all its runs, whose errors on it are not independent; the score is the mean of the runs' scores.
+Where rows are not independent (those of one document), whole groups are drawn and swapped.
 
 Neither test sees the spread between seeds: they ask whether these trained models differ on other
 rows of this kind, not whether other seeds would. See `significance.mann_whitney` for that.
@@ -77,8 +74,7 @@ def paired_counts(
 
     Args:
         gold_N: class ids from 0 to C - 1.
-        first_KN: class ids predicted by each run of A; `[N]` is one run.
-        second_JN: the same of B, for the same rows in the same order.
+        first_KN, second_JN: class ids predicted by each run of A and B; `[N]` is one run.
         classes: C.
         group_N: group labels; None makes each row a unit.
 
@@ -87,10 +83,9 @@ def paired_counts(
     """
     first_KN, second_JN = np.atleast_2d(first_KN), np.atleast_2d(second_JN)
     if {len(gold_N)} != {first_KN.shape[1], second_JN.shape[1]}:
-        what = (
-            f"{len(gold_N)} gold labels, {first_KN.shape[1]} and {second_JN.shape[1]} predictions"
-        )
-        raise _unequal_rows(what)
+        found = f"{first_KN.shape[1]} and {second_JN.shape[1]} predictions"
+        what = f"{len(gold_N)} gold labels, {found}"
+        raise DataError(Problem("scores", what, "both systems on the same rows"))
     if group_N is None:
         columns = np.vstack([gold_N[None], first_KN, second_JN])
         cells, count_U = np.unique(columns, axis=1, return_counts=True)
@@ -111,8 +106,8 @@ def paired_values(
     """Sum each unit's values under both systems; the score is then `mean_value`.
 
     Args:
-        first_KN: a value for each row and run of A, such as an answer's F1; `[N]` is one run.
-        second_JN: the same of B, for the same rows in the same order.
+        first_KN, second_JN: a value for each row and run of A and B, such as an answer's F1; `[N]`
+            is one run.
         group_N: group labels; None makes each row a unit. Large groups weigh more, as they do in
             the mean over rows.
 
@@ -123,7 +118,8 @@ def paired_values(
         np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in (first_KN, second_JN)
     )
     if first_KN.shape[1] != second_JN.shape[1]:
-        raise _unequal_rows(f"{first_KN.shape[1]} and {second_JN.shape[1]} values")
+        what = f"{first_KN.shape[1]} and {second_JN.shape[1]} values"
+        raise DataError(Problem("scores", what, "both systems on the same rows"))
     columns = np.vstack([first_KN, second_JN])
     if not np.isfinite(columns).all():
         what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
@@ -154,10 +150,6 @@ def _groups(group_N: npt.ArrayLike) -> tuple[Counts, Counts]:
     return unit_N, np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
 
 
-def _unequal_rows(what: str) -> DataError:
-    return DataError(Problem("scores", what, "both systems on the same rows"))
-
-
 def _matrices(
     unit_N: Counts, gold_N: Counts, prediction_KN: Counts, classes: int, units: int
 ) -> Floats:
@@ -171,12 +163,9 @@ def _matrices(
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """The difference A's score minus B's, its interval, and its p-value.
+    """A's score minus B's and its interval, fractions; `p` is two-sided.
 
-    Args:
-        difference, low, high: fractions.
-        p: two-sided: twice the share of draws on the other side of 0.
-        draws: number of draws.
+    `p` is twice the share of draws on the other side of 0.
     """
 
     difference: float
@@ -188,13 +177,9 @@ class Bootstrap:
 
 @dataclass(frozen=True, slots=True)
 class Randomization:
-    """The difference A's score minus B's, and the share of swaps that make it at least as large.
+    """A's score minus B's, a fraction, and the share `p` of swaps that make it at least as large.
 
-    Args:
-        difference: a fraction.
-        p: two-sided.
-        exact: whether all swaps were counted, not drawn.
-        draws: number of swaps.
+    `p` is two-sided; `exact` says that all swaps were counted, not drawn.
     """
 
     difference: float
@@ -213,15 +198,14 @@ def paired_bootstrap(
 ) -> Bootstrap:
     """Draw the units with replacement and compute the difference of scores each time.
 
+    The interval holds 0 where p is above 1 - level, up to one draw.
+
     Args:
         units: from `paired_counts` or `paired_values`.
         score: a function of their sums, `[..., X]` to `[...]`.
-        draws: number of draws; the smallest possible p-value is 2 / (draws + 1).
+        draws: the smallest possible p-value is 2 / (draws + 1).
         seed: the same seed gives the same draws, whatever the order of the rows.
         level: fraction of draws inside the interval.
-
-    Returns:
-        The interval holds 0 where p is above 1 - level, up to one draw.
 
     Raises:
         ConfigError: fewer than one draw.
@@ -230,9 +214,8 @@ def paired_bootstrap(
     _require_rows(units, draws)
     random = np.random.default_rng(seed)
     wide = units.first_UKX[0].size + units.second_UJX[0].size
-    batches = _batches(draws, max(int(units.count_U.sum()), wide))
     difference_R = np.empty(draws)
-    for batch in batches:
+    for batch in _batches(draws, max(int(units.count_U.sum()), wide)):
         weight_RU = _weights(units.count_U, batch.stop - batch.start, random)
         first_RKX, second_RJX = (
             np.tensordot(weight_RU, unit, 1) for unit in (units.first_UKX, units.second_UJX)
@@ -264,18 +247,13 @@ def approximate_randomization(
 
     Under the null hypothesis it does not matter which system made which prediction. The first run
     of A is swapped with the first of B, and so on. Where the numbers of runs differ, runs are
-    repeated (one run of a deterministic system is paired with each run of the other).
+    repeated (one run of a deterministic system is paired with each run of the other). Where no more
+    than `draws` swaps are possible, all are counted and p is exact.
 
-    Args:
-        units: from `paired_counts` or `paired_values`.
-        score: a function of their sums, `[..., X]` to `[...]`.
-        draws: number of swaps; where no more than this are possible, all are counted and p is
-            exact.
-        seed: the same seed gives the same swaps, whatever the order of the rows.
+    Args, Raises: see `paired_bootstrap`.
 
     Raises:
-        ConfigError: fewer than one draw, or numbers of runs that fit too badly (13 and 12).
-        DataError: there are no rows.
+        ConfigError: numbers of runs that fit too badly (13 and 12).
     """
     _require_rows(units, draws)
     first_UKX, second_UKX = _same_runs(units.first_UKX, units.second_UJX)

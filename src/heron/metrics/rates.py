@@ -1,7 +1,7 @@
 """Shares, means and correlations, with 95 % intervals for rows that come in groups.
 
-The hypotheses of one premise are more alike than those of different premises; an interval that
-takes them to be independent is too narrow.
+Rows of one group (the hypotheses of one premise) are alike; intervals that take them to be
+independent are too narrow.
 
 Legend: N rows (or units), G groups, R resamples.
 """
@@ -32,18 +32,10 @@ def group_ids(groups: Sequence[str]) -> Ids:
 
 
 def share(hit_N: npt.ArrayLike, group_N: npt.ArrayLike) -> Interval | None:
-    """Compute the share of hits with its Wilson interval, for rows in groups.
+    """Compute the share of hits (fractions) with its Wilson interval; None without rows.
 
     Wilson's formula gets the effective number of rows: rows / design effect. The design effect is
-    the ratio of the share's variance to its variance with independent rows (at least 1). With
-    groups of one row this is Wilson's interval.
-
-    Args:
-        hit_N: True or False, 1 or 0.
-        group_N: the number of each row's group.
-
-    Returns:
-        Share, low and high, fractions; None without rows.
+    the ratio of the share's variance to its variance with independent rows (at least 1).
 
     Source: Wilson 1927; Rao and Scott 1992, section 2 (design effect of clustered counts).
     """
@@ -85,8 +77,7 @@ def group_means(
         seed: of the resamples.
 
     Returns:
-        Mean and interval of each score; the mean alone where all values are of one group; None
-        without values.
+        For each score the mean alone where all values are of one group; None without values.
     """
     bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
     found: dict[str, Interval | float | None] = {}
@@ -124,7 +115,7 @@ def rank_correlation(
         seed: of the resamples.
 
     Returns:
-        Correlation, low and high, from -1 to 1; None where it is undefined (a constant).
+        A correlation from -1 to 1; None where it is undefined (a constant).
     """
     from scipy.stats import rankdata  # start-up time
 

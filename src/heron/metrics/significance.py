@@ -3,7 +3,7 @@
 - `mcnemar`, `cochran_q` compare rows, each right or wrong under every system (so accuracy, whatever
   score is compared elsewhere). They take rows to be independent: with many rows from one document
   their p-values are too small.
-- `mann_whitney` compares two independent samples of rows or runs, see `INPUTS`.
+- `mann_whitney` compares two independent samples: the scores of two systems' runs (seeds).
 - `holm` corrects the p-values of several comparisons.
 - `heron.metrics.paired`: paired bootstrap and approximate randomisation of any score.
 
@@ -17,19 +17,13 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.errors import ConfigError, DataError, Problem, nearest
-
-# What one observation is, by the name of a sample.
-INPUTS: Mapping[str, str] = {
-    "per_seed_scores": "a run (one seed of a system)",
-    "p_gold": "an example (its gold class's probability)",
-}
+from heron.base.errors import DataError, Problem
 
 _MOST_SPLITS = 10_000  # ways to split values into two samples for an exact p; seven runs each
 
@@ -38,15 +32,9 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """McNemar's test of two systems over N paired rows.
+    """McNemar's exact two-sided test of two systems over N paired rows.
 
-    Args:
-        statistic: the smaller count of `only_*`.
-        p: two-sided, exact.
-        only_first: rows that only the first system has right.
-        only_second: rows that only the second has right.
-        n: N.
-        method: always `exact`.
+    `only_*` count the rows that only one system has right; `statistic` is the smaller count.
     """
 
     statistic: float
@@ -75,7 +63,7 @@ class MannWhitney:
         statistic: U of the first sample: the number of pairs it wins, ties counted half.
         p: two-sided; exact for small samples, with ties or without.
         n_first, n_second: sample sizes.
-        inputs: what was observed, a key of `INPUTS`.
+        inputs: what was observed, `per_seed_scores`.
         smallest_p: the least p that samples of this size can reach (three seeds each: .1).
     """
 
@@ -88,10 +76,7 @@ class MannWhitney:
 
 
 def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
-    """Compare how often each of two systems alone is right, by the exact (binomial) test.
-
-    Args:
-        first_N, second_N: True where a system has the row right.
+    """Compare how often each of two systems alone is right (True), by the exact binomial test.
 
     Raises:
         DataError: unequal numbers of rows, or none.
@@ -111,10 +96,7 @@ def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
 def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
     """Compare how often several systems are right; of two it is McNemar's uncorrected chi-square.
 
-    Q is 0 and p is 1 where all systems are right on the same rows.
-
-    Args:
-        right_NS: True where a system has a row right.
+    Q is 0 and p is 1 where all systems are right (True) on the same rows.
 
     Raises:
         DataError: fewer than two systems, or no rows.
@@ -130,29 +112,21 @@ def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:
 
 
 def mann_whitney(
-    first: Sequence[float] | npt.NDArray, second: Sequence[float] | npt.NDArray, *, inputs: str
+    first: Sequence[float] | npt.NDArray, second: Sequence[float] | npt.NDArray
 ) -> MannWhitney:
-    """Compare two independent samples by rank.
+    """Compare two independent samples, such as the scores of runs (seeds), by rank.
 
-    Scores of runs (seeds) are independent samples. Values of the same examples under two systems
-    are paired: use `heron.metrics.paired` for those.
-
-    Args:
-        first, second: samples of at least one finite number.
-        inputs: what the numbers are, a key of `INPUTS`.
+    Values of the same examples under two systems are paired: use `heron.metrics.paired` for those.
 
     Raises:
-        ConfigError: another `inputs`.
         DataError: an empty sample, or a value that is not a finite number.
     """
     from scipy.stats import mannwhitneyu  # start-up time
 
-    if inputs not in INPUTS:
-        raise ConfigError(f"unknown inputs={inputs}.{nearest(inputs, INPUTS)}")
     samples = [np.asarray(sample, dtype=np.float64) for sample in (first, second)]
     if not all(sample.size and np.isfinite(sample).all() for sample in samples):
         what = f"samples of {samples[0].size} and {samples[1].size} values"
-        raise DataError(Problem(inputs, what, "finite numbers, at least one in each"))
+        raise DataError(Problem("per_seed_scores", what, "finite numbers, at least one in each"))
     sizes = samples[0].size, samples[1].size
     splits = math.comb(sum(sizes), sizes[0])
     smallest = min(1.0, 2 / splits)
@@ -160,7 +134,8 @@ def mann_whitney(
     # With ties scipy approximates however few values there are: two seeds beside two would give
     # p = .22, where the least possible is .33.
     p = _exact_p(*samples) if splits <= _MOST_SPLITS else found.pvalue
-    return MannWhitney(float(found.statistic), _positive(p), *sizes, inputs, smallest)
+    values = float(found.statistic), _positive(p), *sizes
+    return MannWhitney(*values, "per_seed_scores", smallest)
 
 
 def _exact_p(first: npt.NDArray, second: npt.NDArray) -> float:

@@ -1,13 +1,10 @@
 """Scores of extractive question answering: exact match, token F1, and TLNLS.
 
-Each prediction is compared with every gold answer of its question; the best score counts. The
-standard scores, `exact_match` and `f1`, equal those of the official SQuAD script. Two kinds of
-scores stand beside them:
-
-- A language profile's scores (`he_f1`). The official rules were made for English: they know ASCII
-  punctuation only (צה"ל and צה״ל differ), and they strip `a`, `an` and `the` (Romanian "un an",
-  a year, equals "un").
-- `tlnls`, which gives credit to a word with a wrong prefix (כנסת for הכנסת: F1 0, TLNLS .8).
+Each prediction is compared with every gold answer of its question; the best score counts.
+`exact_match` and `f1` equal those of the official SQuAD script. Its rules were made for English:
+they know ASCII punctuation only (צה"ל and צה״ל differ), and they strip `a`, `an` and `the`
+(Romanian "un an", a year, equals "un"). A language profile's scores (`he_f1`) repair that. `tlnls`
+gives credit to a word with a wrong prefix (כנסת for הכנסת: F1 0, TLNLS .8).
 
 Data with unanswerable questions are scored by the rules of SQuAD 2.0: an empty prediction is right
 for them (1) and wrong for all others (0). Other data are scored by the rules of 1.1. The rules also
@@ -58,8 +55,8 @@ class Profile:
 
     Args:
         name: prefix of its scores (`he_f1`); empty for the standard scores (`f1`).
-        normalise: normalises many answers at once, joined by newlines. It must treat a newline
-            like a space, and keep it.
+        normalise: normalises answers joined by newlines; it treats a newline like a space, and
+            keeps it.
     """
 
     name: str
@@ -100,8 +97,7 @@ def language_profile(language: Language | None) -> Profile:
        and quotation marks included: צה״ל, צה"ל and צה''ל are equal.
     4. Invisible format characters (soft hyphens, zero-width joiners) are dropped.
 
-    Args:
-        language: of the answers; None for an unknown language, whose scores are `unicode_f1` etc.
+    The scores of an unknown language (None) are `unicode_f1` etc.
 
     Source: heron's own; it repairs what the official rules get wrong on Hebrew.
     """
@@ -143,16 +139,22 @@ def item_scores(
             for part of a split, which may happen to have none.
 
     Returns:
-        float64 `[N]`, fractions: `exact_match`, `f1`, each profile's `<name>_exact_match` and
-        `<name>_f1`, and `tlnls`. Under SQuAD 2.0's rules also `answerable_<score>` for each of
-        them, NaN where the question has no gold, and `no_answer_accuracy`, NaN where it has one.
+        float64 `[N]`, fractions: `exact_match`, `f1`, each profile's (`<name>_f1`), and `tlnls`.
+        Under SQuAD 2.0's rules also `answerable_<score>` for each of them, NaN where the question
+        has no gold, and `no_answer_accuracy`, NaN where it has one.
 
     Raises:
         DataError: unequal lengths, or a question without a gold while `no_answer` is False.
     """
-    _check_golds(predictions, golds, no_answer)
+    if len(predictions) != len(golds):
+        what = f"{len(predictions)} predictions for {len(golds)} questions"
+        raise DataError(Problem("span scores", what, "one prediction for each question"))
+    missing = [number for number, answers in enumerate(golds, 1) if not answers]
+    if missing and no_answer is False:
+        fix = "give one, or score with no_answer=True, by the rules of SQuAD 2.0"
+        raise DataError([Problem(f"question {n}", "no gold answer", fix) for n in missing])
     answerable_N = np.array([len(answers) > 0 for answers in golds], dtype=bool)
-    squad_2 = bool(not answerable_N.all() if no_answer is None else no_answer)
+    squad_2 = bool(missing) if no_answer is None else no_answer
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):
         names = profile.score("exact_match"), profile.score("f1")
@@ -175,18 +177,6 @@ def mean_scores(items: Mapping[str, Floats]) -> dict[str, float]:
         name: float(np.nanmean(score_N)) if not np.isnan(score_N).all() else 0.0
         for name, score_N in items.items()
     }
-
-
-def _check_golds(
-    predictions: Sequence[str], golds: Sequence[Sequence[str]], no_answer: bool | None
-) -> None:
-    if len(predictions) != len(golds):
-        what = f"{len(predictions)} predictions for {len(golds)} questions"
-        raise DataError(Problem("span scores", what, "one prediction for each question"))
-    missing = [number for number, answers in enumerate(golds, 1) if not answers]
-    if missing and no_answer is False:
-        fix = "give one, or score with no_answer=True, by the rules of SQuAD 2.0"
-        raise DataError([Problem(f"question {n}", "no gold answer", fix) for n in missing])
 
 
 def overlap_scores(
@@ -250,9 +240,11 @@ def _tlnls(given: Tokens, right: Tokens, squad_2: bool) -> float:
         return float(squad_2 and given == right)
     others = set(given)
     found = sum(token in others for token in right)
-    partial = sum([_similarity(token, others) for token in right if token not in others])
+    partial = sum(
+        [
+            max([1 - distance(token, other) / max(len(token), len(other)) for other in others])
+            for token in right
+            if token not in others
+        ]
+    )
     return (found + partial) / max(len(given), len(right))
-
-
-def _similarity(token: str, others: set[str]) -> float:
-    return max([1 - distance(token, other) / max(len(token), len(other)) for other in others])

@@ -6,6 +6,7 @@ Legend: N questions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -39,14 +40,10 @@ QUESTION_LENGTHS = (3, 7, 10)
 def overlap_classes(
     predictions: Sequence[Offsets | None], golds: Sequence[Sequence[Offsets]]
 ) -> list[str]:
-    """Classify how each prediction overlaps the gold answer, by position.
+    """Classify how each prediction overlaps the gold answer, by character offsets.
 
-    Of several golds, the one with the greatest F1 over characters counts.
-
-    Args:
-        predictions: N answers as character offsets into the context, end exclusive; None for no
-            answer.
-        golds: N lists of right answers; an empty list where the question has none.
+    Of several golds, the one with the greatest F1 over characters counts. No prediction is None,
+    and no answer an empty list of golds.
 
     Returns:
         N keys of `OVERLAPS`, `missed` or `unanswerable`. No answer where there is none is `equal`.
@@ -67,7 +64,7 @@ def _overlap(prediction: Offsets | None, golds: Sequence[Offsets]) -> str:
         both = prediction is None and not golds
         return "equal" if both else MISSED if prediction is None else UNANSWERABLE
     start, end = prediction
-    low, high = max(golds, key=lambda gold: _character_f1(prediction, gold))
+    low, high = max(golds, key=partial(_character_f1, prediction))
     if (start, end) == (low, high):
         return "equal"
     if min(end, high) <= max(start, low):
@@ -90,7 +87,6 @@ def question_clusters(
     Inflected words and synonyms are one cluster; Hebrew prefixes are removed (באיזו, in which).
 
     Args:
-        questions: N questions.
         language: of the questions; None, or one without a list of question words, gives `other`.
         reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
             finds the word behind a preposition (על מה, about what; la ce; in which).
@@ -126,8 +122,7 @@ def _cluster(words: Tokens, asked: QuestionWords, reach: int) -> str:
 def asks_yes_or_no(question: str, language: Language) -> bool:
     """Tell whether a question asks for yes or no, by its first word.
 
-    Source: ParaShoot, section 2.3 (yes/no questions were discarded; it does not say how they were
-    found).
+    Source: ParaShoot, section 2.3, which discards them and does not say how they were found.
     """
     first = folded_words(question.replace("’", "'"))[:1]
     return bool(first and language.questions and first[0] in language.questions.yes_or_no)
@@ -136,12 +131,7 @@ def asks_yes_or_no(question: str, language: Language) -> bool:
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
     """Name each text's bucket by its number of words (split at white space).
 
-    Args:
-        texts: N questions (`QUESTION_LENGTHS`) or answers (`ANSWER_LENGTHS`).
-        longest: the most words of each bucket but the last, ascending.
-
-    Raises:
-        ConfigError: as `bucket_names`.
+    `longest` are the most words of each bucket but the last; it raises as `bucket_names`.
     """
     names = bucket_names(longest)
     words_N = [len(text.split()) for text in texts]

@@ -205,7 +205,7 @@ class _Tests:
         first, second = self.results[number].scores, self.results[self.against].scores
         if min(len(first), len(second)) < 2:
             return None
-        return mann_whitney(first, second, inputs="per_seed_scores")
+        return mann_whitney(first, second)
 
     def per_seed(self, number: int) -> tuple[SeedPair, ...]:
         """Test each pair of runs by itself."""

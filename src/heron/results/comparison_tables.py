@@ -8,7 +8,6 @@ from typing import Any
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.metrics.names import COPIED_NOTE
 from heron.metrics.paired import Bootstrap
-from heron.metrics.significance import INPUTS
 from heron.results.comparison import Comparison, SystemResult
 
 
@@ -79,7 +78,8 @@ def tests_table(comparison: Comparison) -> Table:
             systems = f"{result.label} / {comparison.baseline}"
             n, statistic = f"{ranks.n_first}, {ranks.n_second}", f"U = {ranks.statistic:g}"
             p = _p(ranks), Formatted(ranks.smallest_p, ".2g")
-            rows.append(("Mann-Whitney U", systems, INPUTS[ranks.inputs], n, statistic, *p))
+            unit = "a run (one seed of a system)"
+            rows.append(("Mann-Whitney U", systems, unit, n, statistic, *p))
     note = (
         "Least p: no result of so few runs can be smaller. Cochran's Q takes rows to be "
         "independent."

@@ -136,9 +136,7 @@ def test_every_test_says_what_went_in(sweep, capsys):
     written = run(sweep)
     systems = by_label(written)
     found = systems["head=ess"]["against"]
-    ranks = mann_whitney(
-        systems["head=ess"]["scores"], systems["head=cls"]["scores"], inputs="per_seed_scores"
-    )
+    ranks = mann_whitney(systems["head=ess"]["scores"], systems["head=cls"]["scores"])
     assert (found["mann_whitney"]["p"], found["mann_whitney"]["n_first"]) == (ranks.p, 3)
     randomized = [systems[f"head={h}"]["against"]["randomization"]["p"] for h in ("emp", "ess")]
     corrected = [systems[f"head={h}"]["against"]["p_holm"] for h in ("emp", "ess")]

@@ -76,7 +76,7 @@ def test_mann_whitney_counts_pairs_and_all_ways_to_split_the_values(first, secon
     observed = wins(range(len(first)))
     splits = np.array([*map(wins, itertools.combinations(range(len(values)), len(first)))])
     tails = (splits <= observed).mean(), (splits >= observed).mean()
-    found = mann_whitney(first, second, inputs="per_seed_scores")
+    found = mann_whitney(first, second)
     assert found.statistic == observed
     assert found.p == pytest.approx(min(1, 2 * min(tails)))
     assert found.p >= found.smallest_p - 1e-12
@@ -86,7 +86,7 @@ def test_mann_whitney_counts_pairs_and_all_ways_to_split_the_values(first, secon
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 3), (5, 5)])
 def test_samples_that_do_not_overlap_reach_the_smallest_p(sizes):
     low, high = np.arange(sizes[0]), 10.0 + np.arange(sizes[1])
-    found = mann_whitney(low, high, inputs="per_seed_scores")
+    found = mann_whitney(low, high)
     assert found.p == pytest.approx(found.smallest_p)
 
 
@@ -95,7 +95,7 @@ def test_no_p_value_is_zero_however_far_apart_the_systems_are():
     samples = np.linspace(0, 0.4, 4000), np.linspace(0.6, 1, 4000)
     assert mcnemar(right, wrong).p > 0
     assert cochran_q(np.stack([right, wrong, wrong], axis=1)).p > 0
-    assert mann_whitney(*samples, inputs="p_gold").p > 0
+    assert mann_whitney(*samples).p > 0
 
 
 def test_systems_with_the_same_errors_do_not_differ():
@@ -124,11 +124,9 @@ def test_a_score_function_computes_what_the_scores_say(task, metric):
 
 
 def test_what_cannot_be_tested_is_refused():
-    with pytest.raises(ConfigError, match=r"inputs=seeds.*per_seed_scores"):
-        mann_whitney([0.1], [0.2], inputs="seeds")
     for sample in ([], [float("nan")]):
         with pytest.raises(DataError, match="finite numbers"):
-            mann_whitney(sample, [0.2], inputs="p_gold")
+            mann_whitney(sample, [0.2])
     with pytest.raises(DataError, match="2 systems on 1, 2 rows"):
         mcnemar([True], [True, False])
     with pytest.raises(DataError, match="at least two systems"):
