@@ -215,8 +215,10 @@ class _Scorer:
             others = {pairs[place][0]: None for place in mine if pairs[place][0] not in states}
             states |= self._encode(list(others), pieces, "BERTScore: summaries")
             for place in mine:
-                both = [states[text] for text in pairs[place]]
-                scores_N3[place] = match_tokens(*both, *(weighed[text] for text in pairs[place]))
+                one, other = pairs[place]
+                scores_N3[place] = match_tokens(
+                    states[one], states[other], weighed[one], weighed[other]
+                )
         over = sum(1 for pair in pairs if long.intersection(pair))
         return {"scores": scores_N3}, {"bertscore_long": over, "bertscore_empty": empty}
 
