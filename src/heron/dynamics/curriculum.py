@@ -27,13 +27,9 @@ Batches = list[np.ndarray]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stretch of a run that draws from the same examples.
+    """A stretch of a run, in optimizer steps, that draws from the same examples.
 
-    Args:
-        name: for the ledger.
-        steps: optimizer steps.
-        unlock: the easiest share of the examples, from 0 to 1; or
-        groups: names of groups, whose union it is.
+    They are the easiest share (`unlock`, 0 to 1) of all, or the union of named groups.
     """
 
     name: str
@@ -50,7 +46,7 @@ class Pool:
         units: the train split's.
         classes_U: class id of each unit, or `UNLABELLED`.
         label_order: class names.
-        batching: size or tokens, and oversampling, which is counted within what is unlocked.
+        batching: its oversampling is counted within what is unlocked.
         stratified: give every batch the classes in their shares.
     """
 
@@ -91,8 +87,7 @@ class Curriculum:
 
     Args:
         config: `pacing` is not `none`.
-        pool: what to draw from.
-        ranking: how hard each unit is.
+        pool, ranking: what to draw from, and how hard each unit is.
         batches: batches of each epoch of the run without curriculum.
         accumulate: batches per optimizer step.
         seed: the run's.
@@ -110,22 +105,25 @@ class Curriculum:
         accumulate: int,
         seed: int,
     ):
-        self.config, self.pool, self.ranking = config, pool, ranking
-        self.accumulate, self.seed = accumulate, seed
+        self.config, self.pool, self.ranking, self.seed = config, pool, ranking, seed
         self.losses_U: np.ndarray | None = None
+        steps = [-(-count // accumulate) for count in batches]
         if config.pacing == "self_paced":
-            names = [f"epoch {epoch + 1}" for epoch in range(len(batches))]
-            steps = [-(-count // accumulate) for count in batches]
-            self.stages = list(map(Stage, names, steps))
+            self.stages = [Stage(f"epoch {number}", size) for number, size in enumerate(steps, 1)]
         else:
-            total = sum(-(-count // accumulate) for count in batches)
-            self.stages = plan_stages(config, total)
+            self.stages = plan_stages(config, sum(steps))
             self._refuse_empty()
-            if config.budget == "own":
-                steps_in_all = sum(stage.steps for stage in self.stages)
-                batches = _epochs(steps_in_all, batches[0], accumulate)
+            if config.budget == "own":  # the last epoch may be shorter than the others
+                whole, rest = divmod(sum(stage.steps for stage in self.stages), steps[0])
+                batches = [batches[0]] * whole + ([rest * accumulate] if rest else [])
         self.batches = list(batches)
-        self._stages_of = self._place_stages()
+        stage_of_step = np.repeat(np.arange(len(self.stages)), [s.steps for s in self.stages])
+        self._stages_of: list[np.ndarray] = []  # of each epoch's batches; those of a step share one
+        step = 0
+        for count in self.batches:
+            steps_B = step + np.arange(count) // accumulate
+            self._stages_of.append(stage_of_step[steps_B].astype(np.int64))
+            step += -(-count // accumulate)
         self._drawn: dict[int, Batches] = {}
 
     def plan(self, epoch: int) -> Batches:
@@ -133,14 +131,17 @@ class Curriculum:
         if self.config.pacing == "self_paced":
             return self.pool.draw(self._self_paced(epoch), self.batches[epoch], [self.seed, epoch])
         stages_B = self._stages_of[epoch]
-        done = np.bincount(np.concatenate([[], *self._stages_of[:epoch]]).astype(np.int64))
         for stage in [stage for stage in self._drawn if stage < stages_B[0]]:
             del self._drawn[stage]  # epochs come in order
         plan: Batches = []
-        for stage in np.unique(stages_B):
-            begin = int(done[stage]) if stage < len(done) else 0
-            count = int((stages_B == stage).sum())
-            plan += self._draw(int(stage))[begin : begin + count]
+        for stage in np.unique(stages_B).tolist():
+            counts = [int((each_B == stage).sum()) for each_B in self._stages_of]
+            if stage not in self._drawn:
+                unlocked_U = self.unlocked(self.stages[stage])
+                drawn = self.pool.draw(unlocked_U, sum(counts), [self.seed, stage, 1])
+                self._drawn[stage] = drawn
+            begin = sum(counts[:epoch])
+            plan += self._drawn[stage][begin : begin + counts[epoch]]
         return plan
 
     def stages_of(self, epoch: int) -> np.ndarray:
@@ -177,13 +178,6 @@ class Curriculum:
                     "more data"
                 )
 
-    def _draw(self, stage: int) -> Batches:
-        if stage not in self._drawn:
-            count = sum(int((stages_B == stage).sum()) for stages_B in self._stages_of)
-            unlocked_U = self.unlocked(self.stages[stage])
-            self._drawn[stage] = self.pool.draw(unlocked_U, count, [self.seed, stage, 1])
-        return self._drawn[stage]
-
     def _self_paced(self, epoch: int) -> np.ndarray:
         until = max(self.config.until * len(self.batches), 1)
         share = unlocked_share(self.config, epoch / until)
@@ -195,23 +189,6 @@ class Curriculum:
 
     def _classes(self) -> np.ndarray | None:
         return self.pool.classes_U if self.config.by_class else None
-
-    def _place_stages(self) -> list[np.ndarray]:
-        """Number the stage of each batch of each epoch; a step's batches are in one stage."""
-        stage_of_step = np.repeat(range(len(self.stages)), [stage.steps for stage in self.stages])
-        placed, step = [], 0
-        for count in self.batches:
-            steps_B = step + np.arange(count) // self.accumulate
-            placed.append(stage_of_step[steps_B].astype(np.int64))
-            step += -(-count // self.accumulate)
-        return placed
-
-
-def _epochs(steps: int, batches: int, accumulate: int) -> list[int]:
-    """Cut a budget of steps into epochs of `batches` batches; the last may be shorter."""
-    per_epoch = -(-batches // accumulate)
-    whole, rest = divmod(steps, per_epoch)
-    return [batches] * whole + ([rest * accumulate] if rest else [])
 
 
 def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
@@ -226,19 +203,18 @@ def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
 def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
     """Divide a run's optimizer steps between the stages of its curriculum.
 
-    Args:
-        config: see `CurriculumConfig`; `pacing` is not `self_paced`.
-        total: optimizer steps of the whole run; unused under `budget: own`.
-
-    Returns:
-        At least one stage; their steps add up to `total` (under `budget: own` to their own sum).
-        A stage too short for a step is left out.
+    `pacing` is not `self_paced`. Steps add up to `total` (under `budget: own` to their own sum). A
+    stage too short for a step is left out; at least one is there.
     """
     if config.pacing != "stages":
-        shares, unlocked = _growth(config, total)
-        names = [f"{unlock:.0%}" for unlock in unlocked]
-        sized = zip(names, _divide(shares, total), unlocked, strict=True)
-        return [Stage(name, steps, unlock) for name, steps, unlock in sized if steps]
+        # A staircase under the pacing's curve, and the rest with everything.
+        updates = max(1, min(config.updates, round(config.until * total)))
+        unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
+        shares = [config.until / updates] * updates
+        if config.until < 1:
+            shares, unlocked = [*shares, 1 - config.until], [*unlocked, 1.0]
+        sized = zip(_divide(shares, total), unlocked, strict=True)
+        return [Stage(f"{unlock:.0%}", steps, unlock) for steps, unlock in sized if steps]
     entries = config.stages
     if config.budget == "own":
         steps_each = [int(entry["steps"]) for entry in entries]
@@ -261,22 +237,10 @@ def _divide(shares: Sequence[float], total: int) -> list[int]:
     return [int(steps) for steps in np.diff(borders, prepend=0)]
 
 
-def _growth(config: CurriculumConfig, total: int) -> tuple[list[float], list[float]]:
-    """Make the steps of a staircase under the pacing's curve, and the rest with everything."""
-    updates = max(1, min(config.updates, round(config.until * total)))
-    unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
-    shares = [config.until / updates] * updates
-    if config.until < 1:
-        shares, unlocked = [*shares, 1 - config.until], [*unlocked, 1.0]
-    return shares, unlocked
-
-
 def unlocked_share(config: CurriculumConfig, time: float) -> float:
     """Compute the unlocked share of the examples; `self_paced` grows like `linear`.
 
-    Args:
-        config: `pacing`, and what it needs.
-        time: from 0 (the first step) to 1 (where everything is unlocked).
+    `time` runs from 0 (the first step) to 1 (where everything is unlocked).
     """
     curve = linear if config.pacing == "self_paced" else PACINGS[config.pacing]
     return min(max(curve(config, min(max(time, 0.0), 1.0)), 0.0), 1.0)
@@ -310,11 +274,8 @@ def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = Non
 
     Args:
         share: of the units, from 0 to 1; rounded up, so that at least one is.
-        order_U: units from easy to hard.
+        order_U: units from easy to hard, int64, as those that are returned.
         classes_U: class id of each unit; the share then holds within every class.
-
-    Returns:
-        The unlocked units, easy ones first, int64.
     """
     if classes_U is None:
         return order_U[: _part(share, len(order_U))]

@@ -23,8 +23,6 @@ from heron.dynamics.cartography import Statistics, difficulty
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
 
-_OF_THE_FIRST = ("gold_N", "visits_N")  # all other statistics are averaged over a unit's rows
-
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -32,8 +30,7 @@ class Material:
 
     Args:
         config: `difficulty` and its settings.
-        features: the train split: token ids, labels, guids.
-        units: its units.
+        features, units: the train split.
         seed: of the run.
         statistics_U: of an earlier run, one entry per unit; there where `needs_dynamics`.
         similarity_R: cosine of premise and hypothesis, for `sts`.
@@ -94,10 +91,8 @@ def rank_units(
     """Order the units of a train split from easy to hard, and group them.
 
     Args:
-        config: `difficulty`, `reverse`, `order`, `grouping`, `fraction`, `exact`, `scores`,
-            `column`.
-        features: the train split.
-        units: its units. A unit of many rows is as hard as they are on average.
+        config: of the curriculum.
+        features, units: the train split. A unit of many rows is as hard as they are on average.
         seed: for `random`.
         statistics: of an earlier run, where `needs_dynamics`.
         similarity_R: cosine of premise and hypothesis, for `sts`.
@@ -136,13 +131,7 @@ def rank_units(
 def unit_statistics(statistics: Statistics, features: Features, units: Units) -> Statistics:
     """Bring a run's statistics into the order of a train split's units.
 
-    Args:
-        statistics: of N examples, by guid.
-        features: the train split.
-        units: its units.
-
-    Returns:
-        One entry per unit: the mean over its rows, under the guid of its first one.
+    A unit's entry is the mean over its rows, under the guid of its first one.
 
     Raises:
         DataError: rows that the statistics do not have.
@@ -157,13 +146,11 @@ def unit_statistics(statistics: Statistics, features: Features, units: Units) ->
     first_U = rows_R[units.rows_V[:-1]]
     arrays: dict[str, Any] = {}
     for field in dataclasses.fields(statistics):
-        if field.name.endswith("_N"):
-            values_N = getattr(statistics, field.name)
-            arrays[field.name] = (
-                values_N[first_U]
-                if field.name in _OF_THE_FIRST
-                else mean_of_units(values_N[rows_R].astype(np.float64), units)
-            )
+        values_N = getattr(statistics, field.name)
+        if field.name in ("gold_N", "visits_N"):
+            arrays[field.name] = values_N[first_U]
+        elif field.name.endswith("_N"):
+            arrays[field.name] = mean_of_units(values_N[rows_R].astype(np.float64), units)
     return dataclasses.replace(statistics, guids=units.guids(features), **arrays)
 
 
@@ -196,11 +183,7 @@ def read_scores(path: Path, column: str, guids: Sequence[str]) -> np.ndarray:
 
 
 def cosine(pairs_RP: np.ndarray) -> np.ndarray:
-    """Compute the cosine of the two halves of each row, float64 [R], -1 to 1; 0 for a zero vector.
-
-    Args:
-        pairs_RP: premise's vector, then hypothesis's.
-    """
+    """Compute the cosine of the two halves of each row, float64 [R]; 0 for a zero vector."""
     u_RD, v_RD = np.split(pairs_RP.astype(np.float64), 2, axis=1)
     norms_R = np.linalg.norm(u_RD, axis=1) * np.linalg.norm(v_RD, axis=1)
     products_R = (u_RD * v_RD).sum(axis=1)

@@ -21,11 +21,7 @@ Groups = dict[str, np.ndarray]
 
 
 def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
-    """Sort examples by a score, ascending; equal ones by guid (by code points).
-
-    Args:
-        score_N: NaN comes last.
-        guids: length N.
+    """Sort examples by a score, ascending, NaN last; equal ones by guid (by code points).
 
     Returns:
         int64 positions: the first one is that of the lowest score.
@@ -53,7 +49,6 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
     variability. Examples that no record visited are in no group and do not count.
 
     Args:
-        statistics: of N examples.
         fraction: size of each group, 0 to 1.
         exact: take int(fraction x N) + 1 as the tool does (19,289 of RoNLI's 58,114), else the
             nearest whole number to fraction x N.
@@ -71,12 +66,9 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
 
 
 def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
-    """List the members of each of `allenai`'s groups, in the order in which they are selected.
+    """List the members of each of `allenai`'s groups as int64 positions: the most of a kind first.
 
     Args, Raises, Source: see `allenai`.
-
-    Returns:
-        For each of `GROUPS` int64 positions: the most of a kind first.
     """
     if not 0 < fraction <= 1:
         raise ConfigError(f"fraction={fraction}: a group is a share of the data, above 0, up to 1")
@@ -96,12 +88,7 @@ def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) 
 def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
     """Divide examples into disjoint thirds of a difficulty score, whose sizes differ by at most 1.
 
-    Args:
-        score_N: the higher, the harder; examples with NaN are in no group.
-        guids: length N.
-
-    Returns:
-        For each of `GROUPS` a boolean mask of length N.
+    Examples with NaN are in no group. Returns boolean masks of length N, by `GROUPS`.
     """
     graded = np.count_nonzero(~np.isnan(score_N))
     thirds = np.array_split(rank(score_N, guids)[:graded], 3)
@@ -111,19 +98,11 @@ def tercile_partition(score_N: np.ndarray, guids: Sequence[str]) -> Groups:
 def class_counts(
     groups: Mapping[str, np.ndarray], gold_N: np.ndarray, labels: Sequence[str]
 ) -> dict[str, dict[str, int]]:
-    """Count the classes in each group, as RoNLI's table 3.
-
-    Args:
-        groups: boolean masks of length N.
-        gold_N: class ids.
-        labels: class names in the order of the ids.
-    """
-    return {
-        name: dict(
-            zip(labels, np.bincount(gold_N[mask_N], minlength=len(labels)).tolist(), strict=True)
-        )
-        for name, mask_N in groups.items()
+    """Count the classes in each group (a boolean mask), as RoNLI's table 3."""
+    counts = {
+        name: np.bincount(gold_N[mask_N], minlength=len(labels)) for name, mask_N in groups.items()
     }
+    return {name: dict(zip(labels, each.tolist(), strict=True)) for name, each in counts.items()}
 
 
 def agreement(
@@ -135,12 +114,9 @@ def agreement(
         For each group the Jaccard index, 0 to 1: the share of the examples in either that are in
         both; NaN where both are empty.
     """
-    result = {}
-    for name, mask_N in first.items():
-        either = np.count_nonzero(mask_N | second[name])
-        both = np.count_nonzero(mask_N & second[name])
-        result[name] = both / either if either else float("nan")
-    return result
+    either = {name: np.count_nonzero(mask_N | second[name]) for name, mask_N in first.items()}
+    both = {name: np.count_nonzero(mask_N & second[name]) for name, mask_N in first.items()}
+    return {name: both[name] / either[name] if either[name] else float("nan") for name in first}
 
 
 def _mask(positions: np.ndarray, length: int) -> np.ndarray:

@@ -28,8 +28,7 @@ class Detection:
         auroc: probability that a flipped example has the higher score; ties count half. NaN where
             all or none are flipped.
         precision: share of flipped ones among the k of highest score, by k.
-        decile_rate: share of flipped ones in the hardest tenth.
-        decile_recall: share of the flipped ones that are in it.
+        decile_rate, decile_recall: of flipped ones in the hardest tenth.
     """
 
     examples: int
@@ -88,14 +87,7 @@ def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
-    """Tell which examples were trained on with a wrong label.
-
-    Args:
-        examples: by guid, with `side["truth"]`.
-        guids: of N of them.
-
-    Returns:
-        bool [N].
+    """Tell which of N examples were trained on with a wrong label, bool [N].
 
     Raises:
         ConfigError: the data set knows no right labels.
@@ -121,8 +113,7 @@ def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray)
         gold_N: class id that each example was trained on.
 
     Returns:
-        The share of such pairs in which the wrong one scores higher; ties count half. NaN where no
-        class has both.
+        As `Detection.auroc`; NaN where no class has both.
     """
     above, pairs = 0.0, 0
     for each in np.unique(gold_N):
@@ -140,14 +131,9 @@ def scores_of(
 ) -> dict[str, np.ndarray]:
     """Compute every score that can rank examples by how suspicious their labels are; float64.
 
-    Args:
-        statistics: of N examples.
-        lengths_N: length of each example, in characters.
-        seed: for the random score.
-
     Returns:
         Those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then two that do not
-        use the model, `length` and `random`.
+        use the model, `length` (in characters) and `random`.
     """
     scores = {}
     for name in SCORES:
@@ -161,10 +147,7 @@ def scores_of(
 
 
 def class_rates(wrong_N: np.ndarray, gold_N: np.ndarray) -> np.ndarray:
-    """Return the share of wrong labels in each example's class.
-
-    It needs the right labels, so no real search for noise can use it.
-    """
+    """Return the share of wrong labels in each example's class, which no real search knows."""
     rates = np.bincount(gold_N, weights=wrong_N) / np.maximum(np.bincount(gold_N), 1)
     return rates[gold_N]
 

@@ -1,7 +1,6 @@
 """Lexical diversity of a text: type-token ratios.
 
-The type-token ratio falls with length by itself: a text of 500 words repeats its function words, a
-text of 50 does not. The ratio of part-of-speech tags is worse: with 17 universal tags it is about
+The type-token ratio falls with length by itself; with 17 universal part-of-speech tags it is about
 17 / length for any text. So a moving average over stretches of equal length is computed beside it,
 and reports of the ratio control for length.
 
@@ -37,7 +36,7 @@ class Diversity(NamedTuple):
     tokens: int
 
 
-def diversity(analyses: Sequence[Analysis], window: int = WINDOW) -> Diversity:
+def diversity(analyses: Sequence[Analysis]) -> Diversity:
     """Measure the texts of one example (premise, then hypothesis) as one text.
 
     Source: LCHAIM, section 5.1, after Kettunen 2014.
@@ -49,7 +48,7 @@ def diversity(analyses: Sequence[Analysis], window: int = WINDOW) -> Diversity:
     if all(one.pos is not None for one in analyses):
         by_pos = type_token_ratio([tag for one in analyses for tag in one.pos or ()])
     ttr = by_lemma if by_pos is None else (by_lemma + by_pos) / 2
-    return Diversity(ttr, by_lemma, by_pos, mattr(lemmas, window), len(lemmas))
+    return Diversity(ttr, by_lemma, by_pos, mattr(lemmas), len(lemmas))
 
 
 def type_token_ratio(tokens_T: Sequence[Hashable]) -> float:

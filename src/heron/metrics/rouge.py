@@ -1,10 +1,9 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L of summaries in any language.
 
-The share of n-grams, or of the longest common subsequence of words, that a prediction has in common
-with its reference: of its own words (precision), of the reference's (recall), and their harmonic
-mean (F), which is computed here. Two profiles define words, see `heron.metrics.rouge_tokens`:
-`rouge1`, `rouge2`, `rougeL` are comparable with papers that use XL-Sum's fork; `rouge1_heron` and
-so on compare words in one spelling.
+Computed is F, the harmonic mean of precision and recall of n-grams, or of the longest common
+subsequence of words. Two profiles define words, see `heron.metrics.rouge_tokens`: `rouge1`,
+`rouge2`, `rougeL` are comparable with papers that use XL-Sum's fork; `rouge1_heron` and so on
+compare words in one spelling.
 
 Nothing is stemmed. A text without any token scores 0 against every text, itself included, as in the
 fork.
@@ -98,7 +97,7 @@ def rouge(
         predictions: N texts.
         references: for each prediction its reference, or several: each score takes the best one.
         profile: `xlsum` or `heron`, how texts are split into words.
-        language: the texts' language.
+        language: the texts'.
 
     Returns:
         F as `rouge1`, `rouge2` and `rougeL`, fractions, float64 `[N]`.
@@ -107,7 +106,12 @@ def rouge(
         ConfigError: an unknown profile.
         DataError: not one or more references for every prediction.
     """
-    several = _listed(predictions, references)
+    if len(predictions) != len(references):
+        what = f"{len(predictions)} predictions, but references for {len(references)}"
+        raise DataError(Problem("rouge", what, "one entry of references for each prediction"))
+    several = [[entry] if isinstance(entry, str) else entry for entry in references]
+    if empty := [item for item, texts in enumerate(several) if not texts]:
+        raise DataError([Problem(f"rouge: item {item}", "no reference") for item in empty])
     ids = vocabulary(profile, language).ids
     firsts: list[int] = []  # each prediction's first pair
     shared: list[tuple[int, int, int]] = []
@@ -123,26 +127,10 @@ def rouge(
     return {measure: best_N3[:, column].copy() for column, measure in enumerate(MEASURES)}
 
 
-def _listed(
-    predictions: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]
-) -> list[Sequence[str]]:
-    """Bring references to a list per prediction."""
-    if len(predictions) != len(references):
-        what = f"{len(predictions)} predictions, but references for {len(references)}"
-        raise DataError(Problem("rouge", what, "one entry of references for each prediction"))
-    several = [[entry] if isinstance(entry, str) else entry for entry in references]
-    if empty := [item for item, texts in enumerate(several) if not texts]:
-        raise DataError([Problem(f"rouge: item {item}", "no reference") for item in empty])
-    return several
-
-
 def _f(shared_P3: npt.NDArray, length_P2: npt.NDArray) -> Floats:
     """Compute F of each measure from shared and total counts; 0 where nothing is shared."""
-    scores = []
-    for measure, shared_P in zip(MEASURES, shared_P3.T, strict=True):
-        fewer = 1 if measure == "rouge2" else 0
-        precision, recall = shared_P / np.maximum(length_P2 - fewer, 1).T
-        total = precision + recall
-        nothing = np.zeros_like(total)
-        scores.append(np.divide(2 * precision * recall, total, out=nothing, where=total > 0))
-    return np.stack(scores, axis=1)
+    total_P32 = np.maximum(length_P2[:, None] - np.array([[0], [1], [0]]), 1)  # bigrams: one fewer
+    precision_P3, recall_P3 = np.moveaxis(shared_P3[..., None] / total_P32, -1, 0)
+    sum_P3 = precision_P3 + recall_P3
+    nothing_P3 = np.zeros_like(sum_P3)
+    return np.divide(2 * precision_P3 * recall_P3, sum_P3, out=nothing_P3, where=sum_P3 > 0)

@@ -6,8 +6,8 @@
 - `heron` compares words as `heron.languages.words` defines them, in one spelling: acronyms and
   numbers are whole, whatever quotation mark stands in them (צה״ל, צה"ל, צה”ל); Hebrew points and
   direction marks are removed; Romanian has its comma-below letters. Maqaf and hyphens separate
-  words in every language, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and
-  everything else is dropped, emoji and currency signs included.
+  words, digits are separated from letters (ב-1974 and ב1974 are ב and 1974), and everything else is
+  dropped, emoji and currency signs included.
 
 Source: https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scoring (which splits with
 pyonmttok's `aggressive` mode); checked character by character against both.
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, partial
 from itertools import chain
 
@@ -121,12 +121,10 @@ def _heron_word(word: str, language: Language) -> list[str]:
     return words(_DIGITS_MEET_LETTERS.sub(" ", _OPENING_QUOTE.sub(" ", word)))
 
 
-class Vocabulary:
+class Vocabulary(dict[str, tuple[int, ...]]):
     """Splits texts by one profile and numbers their tokens; each distinct word is split once.
 
-    Args:
-        profile: `xlsum` or `heron`.
-        language: the texts' language; only `heron` depends on it.
+    It holds the numbers of each word's tokens. Only `heron` depends on the texts' language.
 
     Raises:
         ConfigError: an unknown profile.
@@ -136,40 +134,24 @@ class Vocabulary:
         if profile not in PROFILES:
             hint = nearest(profile, PROFILES)
             raise ConfigError(f"unknown ROUGE profile={profile}.{hint}")
-        split = _xlsum_word if profile == "xlsum" else partial(_heron_word, language=language)
-        self._words = _Words(split)
-
-    def __len__(self) -> int:
-        """Count the distinct words, not tokens, seen so far."""
-        return len(self._words)
+        heron_word = partial(_heron_word, language=language)
+        self._split = _xlsum_word if profile == "xlsum" else heron_word
+        self._numbers: dict[str, int] = {}  # of each token, in order
+        self._at_start: dict[int, int] = {}  # a mark on an escaped space -> the mark alone
 
     def ids(self, text: str) -> list[int]:
         """Split `text`; equal tokens have equal numbers, within this vocabulary."""
         # Only at spaces: of other white space the fork deletes some, which depends on the word.
-        words = self._words
-        ids = list(chain.from_iterable(map(words.__getitem__, text.split(" "))))
-        if words.at_start and ids:
+        ids = list(chain.from_iterable(map(self.__getitem__, text.split(" "))))
+        if self._at_start and ids:
             # Nothing precedes the first token, so there is no space to escape.
-            ids[0] = words.at_start.get(ids[0], ids[0])
+            ids[0] = self._at_start.get(ids[0], ids[0])
         return ids
 
     def tokens(self, text: str) -> list[str]:
         """Split `text` into the tokens that are compared."""
-        ids, spellings = self.ids(text), list(self._words.numbers)
+        ids, spellings = self.ids(text), list(self._numbers)
         return [spellings[number] for number in ids]
-
-
-class _Words(dict[str, tuple[int, ...]]):
-    """The numbers of each word's tokens; a new word is split when it is first looked up.
-
-    `numbers` has each token's number, in order; `at_start` maps a mark on an escaped space to the
-    mark alone.
-    """
-
-    def __init__(self, split: Callable[[str], list[str]]):
-        self._split = split
-        self.numbers: dict[str, int] = {}
-        self.at_start: dict[int, int] = {}
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         # Both profiles drop these at a word's ends: most new words are known ones with a comma.
@@ -179,15 +161,13 @@ class _Words(dict[str, tuple[int, ...]]):
         return found
 
     def _number(self, token: str) -> int:
-        number = self.numbers.setdefault(token, len(self.numbers))
+        number = self._numbers.setdefault(token, len(self._numbers))
         if token.startswith(_ESCAPED_SPACE):
-            self.at_start[number] = self._number(token.removeprefix(_ESCAPED_SPACE))
+            self._at_start[number] = self._number(token.removeprefix(_ESCAPED_SPACE))
         return number
 
 
-@cache
-def _shared(profile: str, language: Language) -> Vocabulary:
-    return Vocabulary(profile, language)
+_shared = cache(Vocabulary)
 
 
 def vocabulary(profile: str, language: Language) -> Vocabulary:

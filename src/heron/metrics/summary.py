@@ -58,22 +58,16 @@ def greedy_oracle(
     chosen: list[int] = []
     best = 0.0
     while len(chosen) < most:
-        scores = {
-            place: _mean_f(_joined(known, [*chosen, place]), wanted)
-            for place in range(len(known))
-            if place not in chosen
-        }
+        scores = {}
+        for place in (place for place in range(len(known)) if place not in chosen):
+            places = sorted([*chosen, place])  # in the article's order
+            scores[place] = _mean_f([token for each in places for token in known[each]], wanted)
         place = max(scores, key=scores.__getitem__, default=-1)
         if place < 0 or scores[place] <= best:
             break
         best = scores[place]
         chosen.append(place)
     return sorted(chosen)
-
-
-def _joined(known: Sequence[Ids], places: Sequence[int]) -> list[int]:
-    """Join the chosen sentences in the article's order."""
-    return [token for place in sorted(places) for token in known[place]]
 
 
 def _mean_f(predicted: Ids, wanted: Ids) -> float:
@@ -94,12 +88,7 @@ def item_rouge(
     references: Sequence[str] | Sequence[Sequence[str]],
     language: Language,
 ) -> dict[str, Floats]:
-    """Score N summaries beside their references: one each, or several.
-
-    Returns:
-        float64 `[N]`, F as fractions: `rouge1`, `rouge2`, `rougeL` (xlsum), `rouge1_heron` and so
-        on.
-    """
+    """Score N summaries by all of `rouge_names`; arguments and values as for `rouge`."""
     scores: dict[str, Floats] = {}
     for profile in PROFILES:
         found = rouge(predictions, references, profile, language)
@@ -110,12 +99,11 @@ def item_rouge(
 def describe_summaries(
     articles: Sequence[str], predictions: Sequence[str], references: Sequence[str] | None = None
 ) -> dict[str, float]:
-    """Describe N summaries of N articles; see `heron.metrics.summary_statistics`.
+    """Describe N summaries of N articles by `SHARES` of `heron.metrics.summary_statistics`.
 
     Returns:
-        Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1` and `redundancy_2` (types,
-        means over documents); lengths in words, `summary_length` and, with references,
-        `gold_length`. Undefined ones are left out.
+        Fractions (types, means over documents); lengths in words, `summary_length` and, with
+        references, `gold_length`. Undefined ones are left out.
     """
     found = summary_statistics(articles, predictions)
     names = ("summary_length", "compression", *SHARES)
@@ -131,8 +119,7 @@ def exchanged_scores(
 ) -> dict[str, float]:
     """Score summaries beside the references of other articles, half the rows away.
 
-    A system that reads its article scores far higher beside its own reference. One that has only
-    learnt the wording of summaries scores the same beside any.
+    A system that has only learnt the wording of summaries scores the same beside any reference.
 
     Returns:
         `exchanged_rouge1`, `exchanged_rouge2`, `exchanged_rougeL` (xlsum); none for a single row.

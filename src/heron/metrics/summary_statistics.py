@@ -41,11 +41,7 @@ Segment = Callable[[Sequence[str]], Sequence[Tokens]]
 COUNTS = ("type", "token")
 AVERAGES = ("document", "corpus")
 _NOVEL, _REPEATED = (1, 2, 3, 4), (1, 2)
-SHARES = (
-    *(f"novel_{n}" for n in _NOVEL),
-    "compression",
-    *(f"redundancy_{n}" for n in _REPEATED),
-)
+SHARES = ("novel_1", "novel_2", "novel_3", "novel_4", "compression", "redundancy_1", "redundancy_2")
 _AT_ONCE = 256  # documents
 
 
@@ -110,40 +106,23 @@ class Tally:
         self._rows.append(row)
 
     def shares(self, count: str = "type") -> dict[str, Floats]:
-        """Give each share's parts and wholes.
-
-        Args:
-            count: how novel n-grams are counted, one of `COUNTS`.
-
-        Returns:
-            float64 `[2, N]` (parts, wholes) by name, see `SHARES`. The part of `compression` is
-            |article| - |summary|.
+        """Give each share's parts and wholes, float64 `[2, N]`, by name (`SHARES`).
 
         Raises:
-            ConfigError: an unknown count.
+            ConfigError: `count` (of novel n-grams) is not one of `COUNTS`.
         """
         _require("count", count, COUNTS)
         pairs = np.array(self._rows, dtype=np.float64).reshape(len(self), -1, 2).transpose(1, 2, 0)
         first, step = 1 + len(_REPEATED) + COUNTS.index(count), len(COUNTS)
-        return {
-            **{f"novel_{n}": pairs[first + step * i] for i, n in enumerate(_NOVEL)},
-            "compression": pairs[0],
-            **{f"redundancy_{n}": pairs[1 + i] for i, n in enumerate(_REPEATED)},
-        }
+        rows = (*range(first, first + step * len(_NOVEL), step), 0, 1, 2)
+        return {name: pairs[row] for name, row in zip(SHARES, rows, strict=True)}
 
 
 def average_share(parts: Floats, wholes: Floats, average: str = "document") -> float:
-    """Average `parts / wholes` over documents; those with a whole of 0 are left out.
-
-    Args:
-        parts, wholes: float64 `[N]`.
-        average: `document`, the mean of the shares; `corpus`, the share of the sums.
-
-    Returns:
-        A fraction; NaN where no document has anything to count.
+    """Average `parts / wholes` (`[N]`) over documents; NaN where none has anything to count.
 
     Raises:
-        ConfigError: an unknown `average`.
+        ConfigError: `average` is not one of `AVERAGES`.
     """
     over, under = _fractions(parts, wholes, average)
     total = under.sum()
@@ -164,9 +143,6 @@ def draw_shares(
     Args:
         shares: as `Tally.shares` gives them.
         group_N: the number of each document's group, from 0; groups are drawn whole.
-        average: `document` or `corpus`.
-        resamples: number of draws, R.
-        seed: of the draws.
 
     Returns:
         float64 `[R]` for each share; NaN where a draw has nothing to count.
@@ -201,14 +177,10 @@ def summary_statistics(
 ) -> dict[str, float]:
     """Describe N pairs of an article and its summary; types, means over documents.
 
-    Args:
-        articles, summaries: N texts each.
-        segment: splits texts into tokens.
-
     Returns:
-        Fractions `novel_1` to `novel_4`, `compression`, `redundancy_1`, `redundancy_2` (NaN where
-        no text is long enough); mean lengths in tokens, `article_length` and `summary_length`;
-        distinct tokens, `article_vocabulary` and `summary_vocabulary`.
+        Fractions by name (`SHARES`; NaN where no text is long enough); mean lengths in tokens,
+        `article_length` and `summary_length`; distinct tokens, `article_vocabulary` and
+        `summary_vocabulary`.
 
     Raises:
         DataError: no pair, or not one summary for every article.
