@@ -111,7 +111,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         raise
 
 
-def stored_folder(folder: Path, build: Callable[[Path], None]) -> Path:
+def stored_folder(folder: Path, build: Callable[[Path], object]) -> Path:
     """Fill a folder by `build` unless it is there, undamaged; other processes wait meanwhile."""
     with locked(folder.with_suffix(".lock")):
         if damaged_files(folder) != []:

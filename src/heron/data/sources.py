@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import atomic_open, damaged_files, fingerprint, locked, seal, sha256_file
+from heron.base.files import atomic_open, fingerprint, sha256_file, stored_folder
 from heron.config.data import SPLITS, DataConfig, FileConfig
 from heron.data.rows import JOIN, PHRASES
 
@@ -154,9 +154,5 @@ def _generate(config: DataConfig, cache_dir: Path) -> dict[str, Path]:
     modules = sorted(Path(chronicle.__file__).parent.rglob("*.py"))
     key = fingerprint(asdict(settings), [sha256_file(module) for module in modules])
     folder = cache_dir / "chronicle" / key[:16]
-    paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
-    with locked(folder / ".lock"):
-        if damaged_files(folder) != []:
-            chronicle.write(settings, folder, atomic_open)
-            seal(folder)
-    return paths
+    stored_folder(folder, lambda folder: chronicle.write(settings, folder, atomic_open))
+    return {split: folder / f"{split}.jsonl" for split in SPLITS}
