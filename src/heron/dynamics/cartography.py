@@ -27,36 +27,23 @@ _LEAST = float(np.finfo(np.float32).tiny)
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of N examples; arrays are float64 but for `gold_N` and `visits_N`.
+    """Statistics of N examples; arrays are float64 but for `gold_N` and `visits_N`."""
 
-    Args:
-        guids: N.
-        gold_N: int16 class ids; -1 where the task has no classes.
-        visits_N: int64 number of records that visited the example.
-        confidence_N: mean probability of the gold label, 0 to 1.
-        variability_N: its population standard deviation over records, 0 to 0.5.
-        correctness_N: number of records in which the example was right; of a record with repeats
-            the share of right ones counts.
-        correctness_share_N: the same as a fraction of the visits.
-        forgetting_N: times that the example was right and then wrong.
-        aum_N: area under the margin, the mean margin in logits; NaN where the task has none.
-        loss_N: mean negative logarithm of the gold label's probability, in nats.
-        closeness_N: threshold closeness, confidence x (1 - confidence).
-        labels: class names in the order of the ids.
-    """
-
-    guids: list[str]
-    gold_N: np.ndarray
-    visits_N: np.ndarray
-    confidence_N: np.ndarray
-    variability_N: np.ndarray
+    guids: list[str]  # N
+    gold_N: np.ndarray  # int16 class ids; -1 where the task has no classes
+    visits_N: np.ndarray  # int64 number of records that visited the example
+    confidence_N: np.ndarray  # mean probability of the gold label, 0 to 1
+    variability_N: np.ndarray  # its population standard deviation over records, 0 to 0.5
+    # Number of records in which the example was right; of a record with repeats the share of right
+    # ones counts.
     correctness_N: np.ndarray
-    correctness_share_N: np.ndarray
-    forgetting_N: np.ndarray
+    correctness_share_N: np.ndarray  # the same as a fraction of the visits
+    forgetting_N: np.ndarray  # times that the example was right and then wrong
+    # Area under the margin, the mean margin in logits; NaN where the task has none.
     aum_N: np.ndarray
-    loss_N: np.ndarray
-    closeness_N: np.ndarray
-    labels: tuple[str, ...] = ()
+    loss_N: np.ndarray  # mean negative logarithm of the gold label's probability, in nats
+    closeness_N: np.ndarray  # threshold closeness, confidence x (1 - confidence)
+    labels: tuple[str, ...] = ()  # class names in the order of the ids
 
     def __len__(self) -> int:
         return len(self.guids)
@@ -74,14 +61,9 @@ def statistics(
     include_ci: bool = False,
     never: float | None = None,
 ) -> Statistics:
-    """Compute everything from a run's dynamics.
+    """Compute everything from a run's dynamics; see `variability` and `forgetting`.
 
-    Args:
-        dynamics: E records of N examples.
-        burn_out: keep the first so many records (as in the published tool, a number beyond E
-            keeps all); None keeps all.
-        include_ci: see `variability`.
-        never: see `forgetting`.
+    `burn_out` keeps the first so many records (all if there are fewer, as in the published tool).
 
     Raises:
         ConfigError: `burn_out` below 1.
@@ -126,9 +108,7 @@ def correctness(correct_EN: np.ndarray) -> np.ndarray:
 def variability(p_gold_EN: np.ndarray, include_ci: bool = False) -> np.ndarray:
     """Return the population standard deviation of the gold label's probability over records.
 
-    Args:
-        p_gold_EN: probabilities; NaN where not visited.
-        include_ci: return sqrt(var + var^2 / (n - 1)) over an example's n visits; NaN where n is 1.
+    `include_ci` gives sqrt(var + var^2 / (n - 1)) over an example's n visits; NaN where n is 1.
     """
     mean_N, visits_N = mean(p_gold_EN), visits(p_gold_EN)
     variance_N = _divide(_total((p_gold_N - mean_N) ** 2 for p_gold_N in p_gold_EN), visits_N)
@@ -140,11 +120,9 @@ def variability(p_gold_EN: np.ndarray, include_ci: bool = False) -> np.ndarray:
 def forgetting(correct_EN: np.ndarray, never: float | None = None) -> np.ndarray:
     """Count forgetting events: an example was right when last visited and is wrong now.
 
-    Args:
-        correct_EN: share of right visits; half or more counts as right. NaN where not visited.
-        never: count for an example that was never right. None: E, the number of records, which is
-            more than any number of events (at most E / 2) and on their scale; the published tool
-            has `NEVER_LEARNT`.
+    Half or more of a record's visits right counts as right. `never` is the count for an example
+    that was never right: None takes E, the number of records, which is more than any number of
+    events (at most E / 2) and on their scale; the published tool has `NEVER_LEARNT`.
     """
     learnt_N, events_N = np.zeros(correct_EN.shape[1], bool), np.zeros(correct_EN.shape[1])
     for correct_N in correct_EN:

@@ -40,21 +40,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What batches are drawn from.
+    """What batches are drawn from."""
 
-    Args:
-        units: the train split's.
-        classes_U: class id of each unit, or `UNLABELLED`.
-        label_order: class names.
-        batching: its oversampling is counted within what is unlocked.
-        stratified: give every batch the classes in their shares.
-    """
-
-    units: Units
-    classes_U: np.ndarray
-    label_order: Sequence[str]
-    batching: BatchingConfig
-    stratified: bool = False
+    units: Units  # the train split's
+    classes_U: np.ndarray  # class id of each unit, or `UNLABELLED`
+    label_order: Sequence[str]  # class names
+    batching: BatchingConfig  # its oversampling is counted within what is unlocked
+    stratified: bool = False  # give every batch the classes in their shares
 
     def draw(self, unlocked_U: np.ndarray, count: int, seed: Sequence[int]) -> Batches:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
@@ -70,15 +62,12 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How hard each unit is.
+    """How hard each unit is."""
 
-    Args:
-        order_U: units in the order of unlocking, from easy to hard, ties by guid; without those
-            that are never unlocked.
-        groups: bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
-    """
-
+    # Units in the order of unlocking, from easy to hard, ties by guid; without those that are never
+    # unlocked.
     order_U: np.ndarray
+    # Bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
     groups: Mapping[str, np.ndarray]
 
 

@@ -26,22 +26,16 @@ from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partiti
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a difficulty is computed from.
+    """What a difficulty is computed from."""
 
-    Args:
-        config: `difficulty` and its settings.
-        features, units: the train split.
-        seed: of the run.
-        statistics_U: of an earlier run, one entry per unit; there where `needs_dynamics`.
-        similarity_R: cosine of premise and hypothesis, for `sts`.
-    """
-
-    config: CurriculumConfig
+    config: CurriculumConfig  # `difficulty` and its settings
+    # features, units: the train split.
     features: Features
     units: Units
-    seed: int
+    seed: int  # of the run
+    # Of an earlier run, one entry per unit; there where `needs_dynamics`.
     statistics_U: Statistics | None = None
-    similarity_R: np.ndarray | None = None
+    similarity_R: np.ndarray | None = None  # cosine of premise and hypothesis, for `sts`
 
     @property
     def tokens_U(self) -> np.ndarray:
@@ -88,14 +82,9 @@ def rank_units(
     statistics: Statistics | None = None,
     similarity_R: np.ndarray | None = None,
 ) -> Ranking:
-    """Order the units of a train split from easy to hard, and group them.
+    """Order the units of a train split from easy to hard, and group them; see `Material`.
 
-    Args:
-        config: of the curriculum.
-        features, units: the train split. A unit of many rows is as hard as they are on average.
-        seed: for `random`.
-        statistics: of an earlier run, where `needs_dynamics`.
-        similarity_R: cosine of premise and hypothesis, for `sts`.
+    `statistics` are by guid. A unit of many rows is as hard as they are on average.
 
     Raises:
         ConfigError: the difficulty has not given one number for each unit.

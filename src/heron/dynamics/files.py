@@ -38,44 +38,31 @@ _NAME = re.compile(r"epoch=(\d+)(?:,part=(\d+))?\.parquet")
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Metadata of a record.
+    """Metadata of a record."""
 
-    Args:
-        epoch: end of the record, in epochs; 1.0 is the end of the first one.
-        mode: `train` (the training passes, dropout on) or `evaluation` (a pass of its own).
-        task: its name.
-        labels: class names in the order of the ids; empty where the task has no classes.
-    """
-
-    epoch: float
-    mode: str
-    task: str
+    epoch: float  # end of the record, in epochs; 1.0 is the end of the first one
+    mode: str  # `train` (the training passes, dropout on) or `evaluation` (a pass of its own)
+    task: str  # its name
+    # Class names in the order of the ids; empty where the task has no classes.
     labels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Dynamics:
-    """The records of one run, aligned by guid.
+    """The records of one run, aligned by guid."""
 
-    Args:
-        guids: length N, in order of first appearance; each once.
-        gold_N: int16 class ids; -1 where the task has no classes.
-        p_gold_EN: float32 probability of the gold label (of the gold span, or the mean one of the
-            gold tokens); like the next two NaN where the record did not visit the example.
-        correct_EN: float32 share of the record's visits that were right.
-        margin_EN: float32 gold logit minus the largest other one; all NaN where the task has none.
-        count_EN: int16 visits; oversampled repeats are averaged and counted. 0: not visited.
-        epochs_E: float64 end of each record, in epochs.
-        labels, mode, task: as in `Meta`.
-    """
-
-    guids: list[str]
-    gold_N: np.ndarray
+    guids: list[str]  # length N, in order of first appearance; each once
+    gold_N: np.ndarray  # int16 class ids; -1 where the task has no classes
+    # Float32 probability of the gold label (of the gold span, or the mean one of the gold tokens);
+    # like the next two NaN where the record did not visit the example.
     p_gold_EN: np.ndarray
-    correct_EN: np.ndarray
+    correct_EN: np.ndarray  # float32 share of the record's visits that were right
+    # Float32 gold logit minus the largest other one; all NaN where the task has none.
     margin_EN: np.ndarray
+    # Int16 visits; oversampled repeats are averaged and counted. 0: not visited.
     count_EN: np.ndarray
-    epochs_E: np.ndarray
+    epochs_E: np.ndarray  # float64 end of each record, in epochs
+    # labels, mode, task: as in `Meta`.
     labels: tuple[str, ...]
     mode: str
     task: str
@@ -91,13 +78,11 @@ def dynamics_table(
     logits_NC: np.ndarray | None,
     meta: Meta,
 ) -> pa.Table:
-    """Lay out one record as the columns of its file; values are as in `Dynamics`.
+    """Lay out one record as the columns of its file: values as in `Dynamics`, of any dtype.
 
     Args:
         guids: of the visited examples; an Arrow array saves building one per record.
-        gold_N, p_gold_N, correct_N, margin_N, count_N: of these examples, of any dtype.
         logits_NC: stored as float32; None where the task has no classes.
-        meta: of the record.
     """
     columns: dict[str, Any] = {"guid": pa.array(guids, pa.string())}
     values = (gold_N, p_gold_N, correct_N, margin_N, count_N)
@@ -135,11 +120,7 @@ def read_dynamics(folder: Path | str) -> Dynamics:
 
 
 def read_logits(folder: Path | str, record: int) -> tuple[list[str], np.ndarray]:
-    """Read the logits of one record.
-
-    Args:
-        folder: as for `read_dynamics`.
-        record: from 0, in the order of the records; -1 is the last one.
+    """Read the logits of one record (from 0; -1 is the last one).
 
     Returns:
         The guids that the record visited, and their float32 logits_NC.
@@ -234,15 +215,11 @@ _VALUES = ("p_gold", "correct", "margin")
 def align(tables: Iterable[tuple[str, pa.Table]]) -> Dynamics:
     """Align records by guid; NaN (in counts 0) where a record did not visit an example.
 
-    Records nearly always have the same guids in the same order. Comparing Arrow's memory finds
-    that; only other records are aligned by a hash table, which takes far longer.
-
     Args:
         tables: at least one; the name for messages, and the table. Only one is in memory at a time.
 
     Raises:
-        DataError: records that do not belong together, or a guid that occurs twice in one or has
-            two gold labels.
+        DataError: as for `read_dynamics`.
     """
     grid = _Grid()
     for name, table in tables:
@@ -283,6 +260,7 @@ class _Grid:
     def _place(self, name: str, guids: pa.Array, gold_K: np.ndarray) -> np.ndarray | slice:
         """Find the columns of a record's examples; new examples are added at the end."""
         known = len(self.guids)
+        # Nearly all records have the same guids in the same order; a hash table takes far longer.
         if known and guids.equals(self.guids):
             return slice(0, known)
         found = pc.index_in(guids, value_set=self.guids)

@@ -20,21 +20,15 @@ TRUTH = "truth"  # the key of `Example.side` that holds the right label
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """How well a score finds the examples whose labels are known to be wrong; fractions.
+    """How well a score finds the examples whose labels are known to be wrong; fractions."""
 
-    Args:
-        examples: how many were graded.
-        base_rate: share that is flipped, what a random score's precision would be.
-        auroc: probability that a flipped example has the higher score; ties count half. NaN where
-            all or none are flipped.
-        precision: share of flipped ones among the k of highest score, by k.
-        decile_rate, decile_recall: of flipped ones in the hardest tenth.
-    """
-
-    examples: int
-    base_rate: float
+    examples: int  # how many were graded
+    base_rate: float  # share that is flipped, what a random score's precision would be
+    # Probability that a flipped example has the higher score; ties count half. NaN where all or
+    # none are flipped.
     auroc: float
-    precision: dict[int, float]
+    precision: dict[int, float]  # share of flipped ones among the k of highest score, by k
+    # decile_rate, decile_recall: of flipped ones in the hardest tenth.
     decile_rate: float
     decile_recall: float
 
@@ -50,8 +44,7 @@ def detection(
     Args:
         score_N: the higher, the harder; examples with NaN are left out.
         flipped_N: bool.
-        ks: sizes beyond the number of examples are left out; the number of flipped examples is
-            always added, where precision equals recall.
+        ks: those beyond the number of examples are left out; the number of flipped ones is added.
 
     Raises:
         ConfigError: nothing to grade, or a k below 1.
@@ -102,18 +95,10 @@ def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.nd
 
 
 def within_classes(score_N: np.ndarray, wrong_N: np.ndarray, gold_N: np.ndarray) -> float:
-    """Compute the AUROC over pairs of a wrong and a right label of the same class.
+    """Compute the AUROC over pairs of a wrong and a right label of the same class; NaN without.
 
     Some classes are wrong more often than others, and a score that only knows the class ranks well
-    over all examples. Here it scores .5.
-
-    Args:
-        score_N: the higher, the more suspicious; examples with NaN are left out.
-        wrong_N: bool.
-        gold_N: class id that each example was trained on.
-
-    Returns:
-        As `Detection.auroc`; NaN where no class has both.
+    over all examples. Here it scores .5. `gold_N` are the classes that examples were trained on.
     """
     above, pairs = 0.0, 0
     for each in np.unique(gold_N):

@@ -52,19 +52,15 @@ _PART = 2**17  # tokens of references whose states are in memory at once
 
 @dataclass(frozen=True, slots=True)
 class BertScores:
-    """BERTScore of N pairs.
+    """BERTScore of N pairs."""
 
-    Args:
-        items: float64 `[N]` by name: `bertscore_precision`, `bertscore_recall`, `bertscore_f1`,
-            cosines; with a baseline also `bertscore_f1_rescaled` and so on. NaN where left out.
-        counts: `bertscore_long`, pairs with a text longer than the encoder's input;
-            `bertscore_empty`, pairs with a text without a token of weight.
-        signature: see `sign`.
-    """
-
+    # Float64 `[N]` by name: `bertscore_precision`, `bertscore_recall`, `bertscore_f1`, cosines;
+    # with a baseline also `bertscore_f1_rescaled` and so on. NaN where left out.
     items: dict[str, Floats]
+    # `bertscore_long`, pairs with a text longer than the encoder's input; `bertscore_empty`, pairs
+    # with a text without a token of weight.
     counts: dict[str, int]
-    signature: str
+    signature: str  # see `sign`
 
     def known(self) -> dict[str, Floats]:
         """Return `items` without scores that are all NaN."""

@@ -17,19 +17,13 @@ TOLERANCE = 0.01  # how far from 1 a row's probabilities may add up
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBins:
-    """A reliability diagram; an empty bin has count 0 and both means 0.
+    """A reliability diagram; an empty bin has count 0 and both means 0."""
 
-    Args:
-        edges: float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge, the last one both.
-        count: int64 `[M]`, rows in each bin.
-        confidence: float64 `[M]`, their mean.
-        accuracy: float64 `[M]`, the share of right predictions.
-    """
-
+    # Float64 `[M + 1]`, from 0 to 1. A bin includes its lower edge, the last one both.
     edges: npt.NDArray[np.float64]
-    count: npt.NDArray[np.int64]
-    confidence: npt.NDArray[np.float64]
-    accuracy: npt.NDArray[np.float64]
+    count: npt.NDArray[np.int64]  # int64 `[M]`, rows in each bin
+    confidence: npt.NDArray[np.float64]  # float64 `[M]`, their mean
+    accuracy: npt.NDArray[np.float64]  # float64 `[M]`, the share of right predictions
 
     @property
     def gap(self) -> npt.NDArray[np.float64]:
@@ -53,8 +47,7 @@ def calibration_scores(
     Args:
         probabilities_NC: of all classes; each row sums to 1, up to `tolerance`.
         gold_N: class ids, from 0 to C - 1.
-        bins: number of bins between 0 and 1.
-        tolerance: see above.
+        bins: M.
 
     Returns:
         `ece`, the mean gap between confidence and accuracy over rows, and `mce`, the largest gap of
@@ -87,8 +80,7 @@ def reliability_bins(
 ) -> ReliabilityBins:
     """Put rows into bins by confidence; arguments and errors as for `calibration_scores`.
 
-    Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own; here they
-    belong to the last one.
+    Deviates: torchmetrics gives rows whose confidence is exactly 1 a bin of their own.
     """
     if bins < 1:
         raise ConfigError(f"bins={bins}: expected 1 or more")

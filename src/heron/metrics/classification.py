@@ -128,11 +128,7 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
     return numerator / np.maximum(denominator, 1)
 
 
-_OF_ANY_TASK: dict[str, Score] = {
-    "accuracy": accuracy,
-    "macro_f1": macro_f1,
-    "weighted_f1": weighted_f1,
-}
+_OF_ANY_TASK: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
 def plain_scores(matrix: Counts) -> dict[str, Fractions]:
@@ -189,7 +185,7 @@ def score_matrix(
         share of rows predicted as it. All 0 for an empty split.
 
     Raises:
-        ConfigError: an unknown task or mode.
+        ConfigError: as `headline`.
     """
     scores = headline(task, classes, relaxed)(matrix_CC)
     for score in (precision, recall, f1, support, predicted):
@@ -225,8 +221,7 @@ def bootstrap_intervals(
 
     Args:
         task, gold, prediction, labels, relaxed: as in `score_task`, which raises the same errors.
-        groups: None draws rows; N group names (windows, documents) draw whole groups, the cluster
-            bootstrap, for rows that are not independent.
+        groups: None draws rows; N group names (windows, documents) draw whole groups.
         resamples: number of draws.
         seed: the same seed gives the same intervals, whatever the order of the rows.
 

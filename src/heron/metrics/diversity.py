@@ -19,21 +19,13 @@ WINDOW = 20  # tokens; shorter than nearly all pairs of sentences
 
 
 class Diversity(NamedTuple):
-    """Lexical diversity of one example; all ratios are fractions.
+    """Lexical diversity of one example; all ratios are fractions."""
 
-    Args:
-        ttr: the mean of `lemma` and `pos`; `lemma` alone where there are no parts of speech.
-        lemma: distinct lemmas / lemmas.
-        pos: distinct part-of-speech tags / tags; None where there are none.
-        mattr: mean of distinct lemmas / lemmas over all windows of `WINDOW` tokens.
-        tokens: T.
-    """
-
-    ttr: float
-    lemma: float
-    pos: float | None
-    mattr: float
-    tokens: int
+    ttr: float  # the mean of `lemma` and `pos`; `lemma` alone where there are no parts of speech
+    lemma: float  # distinct lemmas / lemmas
+    pos: float | None  # distinct part-of-speech tags / tags; None where there are none
+    mattr: float  # mean of distinct lemmas / lemmas over all windows of `WINDOW` tokens
+    tokens: int  # T
 
 
 def diversity(analyses: Sequence[Analysis]) -> Diversity:

@@ -39,11 +39,8 @@ def resample_groups(
 ) -> npt.NDArray[Number]:
     """Draw as many groups as there are, with replacement.
 
-    Args:
-        matrix_GCC: what each group adds: its confusion matrix, or any other sums `[G, ...]`.
-
-    Returns:
-        The sums of each draw, `[R, ...]`; draws differ in their number of rows.
+    From what each group adds, a confusion matrix or any other sums `[G, ...]`, to the sums of each
+    draw, `[R, ...]`; draws differ in their number of rows.
     """
     random = np.random.default_rng(seed)
     groups = len(matrix_GCC)

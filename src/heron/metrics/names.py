@@ -36,13 +36,8 @@ def signed(metric: str, value: float) -> float:
 
 
 def rouge_names() -> list[str]:
-    """List every ROUGE score."""
-    return [rouge_name(measure, profile) for profile in PROFILES for measure in MEASURES]
-
-
-def rouge_name(measure: str, profile: str) -> str:
-    """Name a measure under a profile; XL-Sum's is the standard one and goes unnamed."""
-    return measure if profile == "xlsum" else f"{measure}_{profile}"
+    """List every ROUGE score; those by XL-Sum's profile, the standard one, do not name it."""
+    return [*MEASURES, *(f"{measure}_heron" for measure in MEASURES)]
 
 
 def copied_names(metric: str) -> list[str]:
@@ -56,9 +51,7 @@ def copied_names(metric: str) -> list[str]:
 def with_copied(metrics: Iterable[str], present: Iterable[str]) -> list[str]:
     """List each score, followed by those of its `copied_names` that are among `present`."""
     known = set(present)
-    return [
-        name for one in metrics for name in (one, *filter(known.__contains__, copied_names(one)))
-    ]
+    return [n for one in metrics for n in (one, *filter(known.__contains__, copied_names(one)))]
 
 
 def is_copied(metric: str) -> bool:

@@ -38,17 +38,11 @@ _MOST_COPIES = 64  # of runs, when two systems have unequal numbers of them
 
 @dataclass(frozen=True, slots=True)
 class PairedUnits:
-    """Two systems on the same rows, as units that are drawn or swapped whole.
+    """Two systems on the same rows, as units that are drawn or swapped whole."""
 
-    Args:
-        count_U: int64, number of units of each kind.
-        first_UKX: float64, what one unit adds to the sums of each of A's runs.
-        second_UJX: float64, the same of B's runs.
-    """
-
-    count_U: Counts
-    first_UKX: Floats
-    second_UJX: Floats
+    count_U: Counts  # int64, number of units of each kind
+    first_UKX: Floats  # float64, what one unit adds to the sums of each of A's runs
+    second_UJX: Floats  # float64, the same of B's runs
 
     def scores(self, score: Score) -> tuple[Fractions, Fractions]:
         """Compute the score of each of A's runs, `[K]`, and of B's, `[J]`."""
@@ -86,18 +80,15 @@ def paired_counts(
         found = f"{first_KN.shape[1]} and {second_JN.shape[1]} predictions"
         what = f"{len(gold_N)} gold labels, {found}"
         raise DataError(Problem("scores", what, "both systems on the same rows"))
-    if group_N is None:
-        columns = np.vstack([gold_N[None], first_KN, second_JN])
-        cells, count_U = np.unique(columns, axis=1, return_counts=True)
-        gold_N, first_KN, second_JN = np.split(cells, [1, 1 + len(first_KN)])
-        gold_N, unit_N = gold_N[0], np.arange(cells.shape[1])
-    else:
-        unit_N, count_U = _groups(group_N)
-    return PairedUnits(
-        count_U,
-        _matrices(unit_N, gold_N, first_KN, classes, len(count_U)),
-        _matrices(unit_N, gold_N, second_JN, classes, len(count_U)),
-    )
+    columns = np.vstack([gold_N[None], first_KN, second_JN])
+    columns, unit_N, count_U = _units(columns, group_N)
+    gold_N, prediction_MN = columns[0], columns[1:]
+    runs = len(prediction_MN)
+    cells = (unit_N * runs + np.arange(runs)[:, None]) * classes + gold_N
+    size = len(count_U) * runs * classes**2
+    counts = np.bincount((cells * classes + prediction_MN).ravel(), minlength=size)
+    sums_UMCC = counts.reshape(len(count_U), runs, classes, classes).astype(np.float64)
+    return PairedUnits(count_U, *np.split(sums_UMCC, [len(first_KN)], axis=1))
 
 
 def paired_values(
@@ -124,41 +115,34 @@ def paired_values(
     if not np.isfinite(columns).all():
         what = f"{int((~np.isfinite(columns)).sum())} values are not finite"
         raise DataError(Problem("scores", what, "leave out rows that have no value"))
-    if group_N is None:
-        columns, count_U = np.unique(columns, axis=1, return_counts=True)
-        unit_N = np.arange(len(count_U))
-    else:
-        unit_N, count_U = _groups(group_N)
-        # Sums are rounded, so the order of rows would show in the last digit.
-        order = np.lexsort([*columns, unit_N])
-        columns, unit_N = columns[:, order], unit_N[order]
+    columns, unit_N, count_U = _units(columns, group_N)
     sum_UM = np.column_stack([np.bincount(unit_N, row, len(count_U)) for row in columns])
     rows_U1 = np.bincount(unit_N, minlength=len(count_U))[:, None]
     sums_UM2 = np.stack(np.broadcast_arrays(sum_UM, rows_U1), axis=-1).astype(np.float64)
     return PairedUnits(count_U, *np.split(sums_UM2, [len(first_KN)], axis=1))
 
 
-def mean_value(sums: Counts) -> Fractions:
+def mean_value(sums: npt.NDArray) -> Fractions:
     """Divide sums of values by their number, `[..., 2]` to `[...]`: the score of a mean."""
-    means: Fractions = sums[..., 0] / sums[..., 1]
-    return means
+    return np.divide(sums[..., 0], sums[..., 1])
 
 
-def _groups(group_N: npt.ArrayLike) -> tuple[Counts, Counts]:
-    """Number the groups; each is a kind of its own."""
+def _units(
+    columns: npt.NDArray, group_N: npt.ArrayLike | None
+) -> tuple[npt.NDArray, Counts, Counts]:
+    """Merge equal rows, or number groups, each a kind of its own.
+
+    Returns:
+        Rows, as columns; the unit of each; `count_U`.
+    """
+    if group_N is None:
+        columns, count_U = np.unique(columns, axis=1, return_counts=True)
+        return columns, np.arange(len(count_U)), count_U
     _, unit_N = np.unique(np.asarray(group_N), return_inverse=True)
-    return unit_N, np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
-
-
-def _matrices(
-    unit_N: Counts, gold_N: Counts, prediction_KN: Counts, classes: int, units: int
-) -> Floats:
-    """Build the confusion matrix of every unit and run, `[U, K, C, C]`."""
-    runs = len(prediction_KN)
-    run_K1 = np.arange(runs)[:, None]
-    cells = ((unit_N * runs + run_K1) * classes + gold_N) * classes + prediction_KN
-    counts = np.bincount(cells.ravel(), minlength=units * runs * classes**2)
-    return counts.reshape(units, runs, classes, classes).astype(np.float64)
+    # Sums are rounded, so the order of rows would show in the last digit.
+    order = np.lexsort([*columns, unit_N])
+    count_U = np.ones(unit_N.max(initial=-1) + 1, dtype=np.int64)
+    return columns[:, order], unit_N[order], count_U
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +234,19 @@ def approximate_randomization(
     repeated (one run of a deterministic system is paired with each run of the other). Where no more
     than `draws` swaps are possible, all are counted and p is exact.
 
-    Args, Raises: see `paired_bootstrap`.
-
-    Raises:
-        ConfigError: numbers of runs that fit too badly (13 and 12).
+    Args, Raises: as `paired_bootstrap`; also numbers of runs that fit too badly (13 and 12).
     """
     _require_rows(units, draws)
-    first_UKX, second_UKX = _same_runs(units.first_UKX, units.second_UJX)
+    # Repeat runs until both systems have equally many.
+    own, others = units.first_UKX.shape[1], units.second_UJX.shape[1]
+    runs = math.lcm(own, others)
+    if runs > max(_MOST_COPIES, own, others):
+        raise ConfigError(
+            f"{own} runs beside {others} cannot be swapped: give both systems equally many, or a "
+            "divisor of the other's"
+        )
+    first_UKX = np.concatenate([units.first_UKX] * (runs // own), axis=1)
+    second_UKX = np.concatenate([units.second_UJX] * (runs // others), axis=1)
     change_UKX = second_UKX - first_UKX
     # Swapping equal units changes nothing.
     differs_U = change_UKX.any(axis=tuple(range(1, change_UKX.ndim)))
@@ -283,21 +273,6 @@ def approximate_randomization(
         as_far += int((np.abs(difference_R) >= abs(observed) - _TIE).sum())
     p = as_far / draws if exact else (as_far + 1) / (draws + 1)
     return Randomization(observed, p, exact, draws)
-
-
-def _same_runs(first_UKX: Floats, second_UJX: Floats) -> tuple[Floats, Floats]:
-    """Repeat runs until both systems have equally many."""
-    runs = math.lcm(first_UKX.shape[1], second_UJX.shape[1])
-    if runs > max(_MOST_COPIES, first_UKX.shape[1], second_UJX.shape[1]):
-        raise ConfigError(
-            f"{first_UKX.shape[1]} runs beside {second_UJX.shape[1]} cannot be swapped: give "
-            "both systems equally many, or a divisor of the other's"
-        )
-    first_UKX, second_UJX = (
-        np.concatenate([runs_UX] * (runs // runs_UX.shape[1]), axis=1)
-        for runs_UX in (first_UKX, second_UJX)
-    )
-    return first_UKX, second_UJX
 
 
 def _mean(score: Score, sums: Floats) -> Floats:

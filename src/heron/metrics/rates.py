@@ -71,13 +71,8 @@ def group_means(
 ) -> dict[str, Interval | float | None]:
     """Compute means and their 95 % bootstrap intervals, which draw whole groups.
 
-    Args:
-        scores: float64 `[N]` each; NaN does not count.
-        groups: N names.
-        seed: of the resamples.
-
-    Returns:
-        For each score the mean alone where all values are of one group; None without values.
+    NaN does not count. A score has the mean alone where all values are of one group (N names);
+    None without values.
     """
     bounds = score_intervals(scores, groups, resamples=RESAMPLES, seed=seed) if len(groups) else {}
     found: dict[str, Interval | float | None] = {}
@@ -108,14 +103,8 @@ def rank_correlation(
 
     The interval resamples whole groups; ranks are those of all rows.
 
-    Args:
-        x_N, y_N: numbers, or True and False.
-        group_N: the number of each row's group.
-        given_N: what to control for, such as length.
-        seed: of the resamples.
-
-    Returns:
-        A correlation from -1 to 1; None where it is undefined (a constant).
+    `group_N` numbers each row's group; None is returned where the correlation is undefined (a
+    constant).
     """
     from scipy.stats import rankdata  # start-up time
 

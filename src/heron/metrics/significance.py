@@ -57,22 +57,15 @@ class CochranQ:
 
 @dataclass(frozen=True, slots=True)
 class MannWhitney:
-    """Whether values of one sample tend to be larger than those of another.
+    """Whether values of one sample tend to be larger than those of another."""
 
-    Args:
-        statistic: U of the first sample: the number of pairs it wins, ties counted half.
-        p: two-sided; exact for small samples, with ties or without.
-        n_first, n_second: sample sizes.
-        inputs: what was observed, `per_seed_scores`.
-        smallest_p: the least p that samples of this size can reach (three seeds each: .1).
-    """
-
-    statistic: float
-    p: float
+    statistic: float  # U of the first sample: the number of pairs it wins, ties counted half
+    p: float  # two-sided; exact for small samples, with ties or without
+    # n_first, n_second: sample sizes.
     n_first: int
     n_second: int
-    inputs: str
-    smallest_p: float
+    inputs: str  # what was observed, `per_seed_scores`
+    smallest_p: float  # the least p that samples of this size can reach (three seeds each: .1)
 
 
 def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:

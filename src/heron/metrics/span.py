@@ -51,15 +51,10 @@ _OTHER_MARKS = "ʼ´"  # typed for an apostrophe or a geresh; not punctuation to
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A definition of equal answers: the rules that turn an answer into tokens.
+    """A definition of equal answers: the rules that turn an answer into tokens."""
 
-    Args:
-        name: prefix of its scores (`he_f1`); empty for the standard scores (`f1`).
-        normalise: normalises answers joined by newlines; it treats a newline like a space, and
-            keeps it.
-    """
-
-    name: str
+    name: str  # prefix of its scores (`he_f1`); empty for the standard scores (`f1`)
+    # Normalises answers joined by newlines; it treats a newline like a space, and keeps it.
     normalise: Callable[[str], str]
 
     def score(self, name: str) -> str:
@@ -136,7 +131,7 @@ def item_scores(
         golds: N lists of right answers; an empty list where the question has none.
         profiles: language profiles to report beside the standard scores.
         no_answer: whether SQuAD 2.0's rules hold; None: where any question has no gold. Set it
-            for part of a split, which may happen to have none.
+            for part of a split.
 
     Returns:
         float64 `[N]`, fractions: `exact_match`, `f1`, each profile's (`<name>_f1`), and `tlnls`.

@@ -17,7 +17,7 @@ import re
 from collections.abc import Sequence
 
 from heron.languages.language import Language
-from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_name
+from heron.metrics.names import COPIES, MEASURES, PROFILES, rouge_names
 from heron.metrics.rouge import Floats, Ids, rouge, shared_counts
 from heron.metrics.rouge_tokens import vocabulary
 from heron.metrics.summary_statistics import SHARES, by_words, summary_statistics
@@ -89,11 +89,8 @@ def item_rouge(
     language: Language,
 ) -> dict[str, Floats]:
     """Score N summaries by all of `rouge_names`; arguments and values as for `rouge`."""
-    scores: dict[str, Floats] = {}
-    for profile in PROFILES:
-        found = rouge(predictions, references, profile, language)
-        scores |= {rouge_name(measure, profile): found[measure] for measure in MEASURES}
-    return scores
+    both = (rouge(predictions, references, profile, language) for profile in PROFILES)
+    return dict(zip(rouge_names(), (f_N for each in both for f_N in each.values()), strict=True))
 
 
 def describe_summaries(
