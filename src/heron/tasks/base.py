@@ -77,21 +77,16 @@ class Predictions(Protocol):
         """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
-class KeptParts(Protocol):
-    """Predictions that a module stores on disk until the split is complete."""
-
-    @property
-    def callback(self) -> pl.Callback:
-        """Stores the outputs of each batch."""
+class KeptParts(pl.Callback):
+    """Stores a module's outputs on disk, batch by batch, until the split is complete."""
 
     def read(self) -> list[Any]:
-        """Read the outputs of earlier, interrupted processes."""
-
-    def rows(self, outputs: Sequence[Any]) -> np.ndarray:
-        """List the rows of some outputs, int64."""
+        """Read the outputs of earlier, interrupted processes; each has `rows_R`, int64."""
+        raise NotImplementedError
 
     def remove(self) -> None:
         """Delete the stored outputs."""
+        raise NotImplementedError
 
 
 class Baseline(Protocol):

@@ -164,13 +164,13 @@ def _write_split(
     finished: list[Callable[[], None]] | None,
 ) -> Predictions:
     before = ranks.from_first(kept.read() if ranks.is_first() else [])
-    loader = data.evaluation_loader(split, kept.rows(before))
+    loader = data.evaluation_loader(split, [row for out in before for row in out.rows_R.tolist()])
     callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    callbacks.append(kept.callback)
+    callbacks.append(kept)
     try:
         outputs: Any = trainer.predict(module, loader) if len(loader) else []
     finally:
-        callbacks.remove(kept.callback)
+        callbacks.remove(kept)
     # Every process has the kept outputs; only the first one adds them.
     predictions = _join(
         [*(before if ranks.is_first() else []), *(outputs or [])], module, data, split

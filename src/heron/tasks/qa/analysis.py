@@ -20,28 +20,16 @@ from heron.base.pages import clean_text
 from heron.base.plots import BLUE, GREEN
 from heron.base.tables import is_missing
 from heron.data.examples import Span
+from heron.metrics import span_classes as kinds
 from heron.metrics.rates import group_ids, share
 from heron.metrics.span import item_scores, language_profile
-from heron.metrics.span_classes import (
-    ANSWER_LENGTHS,
-    CLUSTERS,
-    MISSED,
-    OTHER,
-    OVERLAPS,
-    QUESTION_LENGTHS,
-    UNANSWERABLE,
-    bucket_names,
-    length_buckets,
-    overlap_classes,
-    question_clusters,
-)
 from heron.tasks.analysis import Drawn, Floats, Outcome, TextAnalysis
 from heron.tasks.qa.task import NOT_FOR_QUESTIONS
 from heron.tasks.slices import class_slices
 
 REACH = 3  # the question word is looked for among so many words
 NO_ANSWER = "(no answer)"
-CLASSES = (*OVERLAPS, MISSED, UNANSWERABLE)
+CLASSES = (*kinds.OVERLAPS, kinds.MISSED, kinds.UNANSWERABLE)
 
 
 class AnswerAnalysis(TextAnalysis):
@@ -123,12 +111,12 @@ class AnswerAnalysis(TextAnalysis):
     @cached_property
     def question_words(self) -> list[str]:
         """N clusters of question words."""
-        return question_clusters(self.questions, self.language, reach=REACH)
+        return kinds.question_clusters(self.questions, self.language, reach=REACH)
 
     @cached_property
     def classes(self) -> list[str]:
         """How each answer overlaps the gold answer."""
-        return overlap_classes(self.places, [example.spans for example in self.examples])
+        return kinds.overlap_classes(self.places, [example.spans for example in self.examples])
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""
@@ -142,21 +130,22 @@ class AnswerAnalysis(TextAnalysis):
 
     def by_question_word(self) -> Outcome:
         """Slice by question word."""
-        found = self.sliced("question word", class_slices(self.question_words, (*CLUSTERS, OTHER)))
+        parts = class_slices(self.question_words, (*kinds.CLUSTERS, kinds.OTHER))
+        found = self.sliced("question word", parts)
         return replace(found, facts={**found.facts, "reach": REACH})
 
     def by_answer_length(self) -> Outcome:
         """Slice by the number of words of the first gold answer."""
         golds = [answers[0] if answers else "" for answers in self.answers]
-        buckets = length_buckets(golds, ANSWER_LENGTHS)
+        buckets = kinds.length_buckets(golds, kinds.ANSWER_LENGTHS)
         names = [name if gold else NO_ANSWER for name, gold in zip(buckets, golds, strict=True)]
-        order = (*bucket_names(ANSWER_LENGTHS), NO_ANSWER)
+        order = (*kinds.bucket_names(kinds.ANSWER_LENGTHS), NO_ANSWER)
         return self.sliced("words of the gold answer", class_slices(names, order))
 
     def by_question_length(self) -> Outcome:
         """Slice by the number of words of the question."""
-        names = length_buckets(self.questions, QUESTION_LENGTHS)
-        parts = class_slices(names, bucket_names(QUESTION_LENGTHS))
+        names = kinds.length_buckets(self.questions, kinds.QUESTION_LENGTHS)
+        parts = class_slices(names, kinds.bucket_names(kinds.QUESTION_LENGTHS))
         return self.sliced("words of the question", parts)
 
     def by_overlap_class(self) -> Outcome:
@@ -208,7 +197,7 @@ class AnswerAnalysis(TextAnalysis):
             "direction": language.direction,
             "scores": names,
             "classes": [name for name in CLASSES if name in set(classes)],
-            "words": [name for name in (*CLUSTERS, OTHER) if name in set(words)],
+            "words": [name for name in (*kinds.CLUSTERS, kinds.OTHER) if name in set(words)],
             "contexts": [clean_text(context) for context in contexts],
             "rows": rows,
         }
@@ -227,10 +216,10 @@ def overlap_table(classes: Sequence[str], groups: Sequence[str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in CLASSES:
         hits_N = names == name
-        if name in (MISSED, UNANSWERABLE) and not hits_N.any():
+        if name in (kinds.MISSED, kinds.UNANSWERABLE) and not hits_N.any():
             continue
         errors = None if name == "equal" else share(hits_N[wrong_N], groups_N[wrong_N])
-        printed = OVERLAPS.get(name, "")
+        printed = kinds.OVERLAPS.get(name, "")
         rows.append((name, printed, int(hits_N.sum()), share(hits_N, groups_N), errors))
     columns = ("class", "in the paper", "n", "share", "share of errors")
     note = "Annotation: the gold answer. By characters. [low, high]: 95 %, by article."

@@ -8,7 +8,6 @@ from dataclasses import replace
 from heron.base.registry import Registry, on_demand
 from heron.config.data import DataConfig, changed_keys, second_text_problems
 from heron.config.schema import Config
-from heron.data.features import FeatureOptions
 from heron.languages import get_language
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.task import Task
@@ -17,11 +16,6 @@ ANSWER, NO_ANSWER = "answer", "no_answer"
 CLASSIFIERS = ("span", "biaffine")
 NOT_FOR_QUESTIONS = "not for questions, whose words are those of spaces"
 _CHANGES_TEXTS = ("normalize_case", "phrases.remove", "join", "label_field", "columns.truth")
-
-
-def feature_options(options: FeatureOptions, config: Config, training: bool) -> FeatureOptions:
-    """Mark splits to train on: questions whose answer is cut are left out of those only."""
-    return replace(options, training=training)
 
 
 def score_names(config: Config) -> list[str]:
@@ -94,7 +88,8 @@ TASK = Task(
     data_problems=data_problems,
     has_classes=False,
     features=on_demand("heron.tasks.qa.features:qa_features"),
-    feature_options=feature_options,
+    # Questions whose answer is cut are left out of splits to train on only.
+    feature_options=lambda options, config, training: replace(options, training=training),
     head_module=on_demand("heron.tasks.qa.head:new_head"),
     head_in_transformers=on_demand("heron.tasks.qa.head:span_head_in_transformers"),
     module=on_demand("heron.tasks.qa.module:ExtractionModule"),

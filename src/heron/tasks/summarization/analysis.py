@@ -216,11 +216,7 @@ class SummaryAnalysis(TextAnalysis):
         )
 
     def build_page(self, megabytes: float = MEGABYTES) -> str:
-        """See `TextAnalysis`.
-
-        Args:
-            megabytes: limit of all articles together; longer ones are cut, and the page says so.
-        """
+        """See `TextAnalysis`; articles that are together longer than a limit are cut."""
         longest = fit_length(self.articles, int(megabytes * 1e6), _EVERY)
         content, synthetic = self.payload(longest), self.split.data.synthetic
         values = {"total": len(self.rows), "longest": longest}
@@ -264,11 +260,6 @@ class SummaryAnalysis(TextAnalysis):
 
 
 def novel_places(summary: str, known: set[str] | Sequence[str]) -> list[list[int]]:
-    """Find the words of a summary that its article lacks: start and end, in characters.
-
-    Args:
-        summary: the text.
-        known: case-folded words of the article.
-    """
+    """Find the words of a summary that are not `known` (case-folded); start, end in characters."""
     places = word_places(summary)
     return [[start, end] for start, end in places if summary[start:end].casefold() not in known]

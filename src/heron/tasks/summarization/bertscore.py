@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 
 from heron.base.files import write_json
 from heron.base.folders import default_cache_dir
+from heron.base.registry import on_demand
 from heron.config.schema import BertScoreConfig, Config
 
 if TYPE_CHECKING:
     from heron.metrics.bertscore import BertScores
+
+_bertscore = on_demand("heron.metrics.bertscore:bertscore")
+_require = on_demand("heron.metrics.bertscore:require")
+_sign = on_demand("heron.metrics.bertscore:sign")
+_silence_libraries = on_demand("heron.base.libraries:silence_libraries")
 
 
 def require_asked(config: BertScoreConfig | None) -> None:
@@ -24,31 +30,27 @@ def require_asked(config: BertScoreConfig | None) -> None:
         ConfigError: no such encoder or layer, or an unusable baseline.
     """
     if config is not None and config.model is not None:
-        from heron.metrics.bertscore import require  # start-up time
-
-        require(config)
+        _require(config)
 
 
 def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
     """Make the signature of BERTScore against some references; None where it is not computed.
 
-    Raises:
-        ConfigError: no such encoder or layer, or an unusable baseline.
+    Raises the errors of `require_asked`.
     """
     if config is None or config.model is None or not references:
         return None
-    from heron.metrics.bertscore import sign  # start-up time
-
-    return sign(config, references)
+    signature: str = _sign(config, references)
+    return signature
 
 
 def require_metrics(config: Config) -> None:
-    """Check a run's encoder of BERTScore; see `require_asked`."""
+    """See `Task.require_metrics`."""
     require_asked(config.task.bertscore)
 
 
 def sign_metrics(config: Config, golds: Sequence[str]) -> dict[str, str]:
-    """Make the signature of a run's BERTScore; see `sign_asked`."""
+    """See `Task.sign_metrics`."""
     signature = sign_asked(config.task.bertscore, golds)
     return {"bertscore": signature} if signature else {}
 
@@ -60,11 +62,9 @@ def compute_asked(
     cache: Path | None = None,
 ) -> BertScores:
     """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
-    from heron.base.libraries import silence_libraries  # start-up time
-    from heron.metrics.bertscore import bertscore
-
-    silence_libraries()
-    return bertscore(predictions, references, config, cache or default_cache_dir())
+    _silence_libraries()
+    found: BertScores = _bertscore(predictions, references, config, cache or default_cache_dir())
+    return found
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:

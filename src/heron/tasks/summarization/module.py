@@ -6,26 +6,29 @@ N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from heron.base import ranks
+from heron.base.files import atomic_open, fingerprint
+from heron.base.terminal import say
 from heron.config.data import VALIDATION
 from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import Output, TaskModule, copied
-from heron.tasks.summarization.kept import Kept, kept_parts
-from heron.tasks.summarization.predictions import (
-    SummaryPredictions,
-    Written,
-    choose_rows,
-)
+from heron.tasks.base import KeptParts, Output, TaskModule, copied
+from heron.tasks.summarization.predictions import SummaryPredictions, Written, choose_rows
 from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.summarization.token_loss import token_loss
 
@@ -40,6 +43,65 @@ class SummaryOutput:
     observed_R3: Tensor | None = None  # see `observe`; None without a loss or a recorder
 
     to = copied
+
+
+class Kept(KeptParts):
+    """Stores generated summaries batch by batch, so that an interrupted run can continue.
+
+    <run>/generated/<key>/<rank>-<row>.parquet   row, tokens
+
+    The key is a hash of weights, texts and settings.
+    """
+
+    def __init__(self, folder: Path, pad_id: int):
+        self.folder, self.pad_id = folder, pad_id
+
+    def on_predict_batch_end(
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Written,
+        batch: Any,
+        batch_idx: int,
+        dataloader_idx: int = 0,
+    ) -> None:
+        """Store the summaries of one batch, atomically."""
+        if not len(outputs.rows_R):
+            return
+        table = pa.table(
+            {
+                "row": pa.array(outputs.rows_R.tolist(), pa.int64()),
+                "tokens": pa.array(outputs.written_RM.tolist(), pa.list_(pa.int32())),
+            }
+        )
+        name = f"{ranks.rank()}-{int(outputs.rows_R[0]):08d}.parquet"
+        with atomic_open(self.folder / name, "wb") as file:
+            pq.write_table(table, file)
+
+    def read(self) -> list[Written]:
+        """Read the stored summaries; unreadable files are deleted."""
+        found = []
+        for path in sorted(self.folder.glob("*.parquet")):
+            try:
+                table = pq.read_table(path)
+            except (OSError, pa.ArrowInvalid):
+                path.unlink()
+                continue
+            tokens = [torch.tensor(ids, dtype=torch.int64) for ids in table["tokens"].to_pylist()]
+            written_RM = pad_sequence(tokens, batch_first=True, padding_value=self.pad_id)
+            found.append(Written(torch.tensor(table["row"].to_pylist()), written_RM))
+        if found:
+            rows = sum(len(written.rows_R) for written in found)
+            say(f"{rows} summaries were generated before the run was interrupted: continuing")
+        return found
+
+    def remove(self) -> None:
+        """Delete the folder, and the one above it if it is empty."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.parent.rmdir()
+        except OSError:
+            return  # it has folders of another split or command
 
 
 class SummarizationModule(TaskModule):
@@ -104,10 +166,8 @@ class SummarizationModule(TaskModule):
 
     def write(self, batch: Batch) -> Written:
         """Summarize a batch, but no placeholder rows."""
-        if batch.is_stand_in:
-            batch = part_of(batch, torch.zeros_like(batch.rows_R, dtype=torch.bool))
-        if not len(batch):
-            return Written(batch.rows_R.cpu(), torch.zeros(0, 0, dtype=torch.int64))
+        if batch.is_stand_in or not len(batch):
+            return Written(batch.rows_R[:0].cpu(), torch.zeros(0, 0, dtype=torch.int64))
         written_RM = self.encoder.write(batch, self.config.task.generation)
         return Written(batch.rows_R.cpu(), written_RM.cpu())
 
@@ -140,7 +200,14 @@ class SummarizationModule(TaskModule):
 
     def kept_parts(self, place: Path, data: DataModule, split: str) -> Kept:
         """See `TaskModule.kept_parts`; generation is slow."""
-        return kept_parts(place, self, data, split)
+        weights = hashlib.sha256()
+        for name, tensor in self.state_dict().items():
+            weights.update(name.encode())
+            weights.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+        config = data.config
+        generation, precision = asdict(config.task.generation), config.trainer.precision
+        key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
+        return Kept(place / key[:32], data.tokenizer.pad_token_id)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from heron.base.files import fingerprint, read_json, write_json
+from heron.base.registry import on_demand
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.languages import get_language
@@ -29,6 +30,8 @@ from heron.metrics.summary import (
 )
 from heron.tasks.base import intervals_of_means
 from heron.tasks.summarization.reader import as_given
+
+_bertscore = on_demand("heron.metrics.bertscore:bertscore")  # start-up time
 
 
 class Written(NamedTuple):
@@ -83,9 +86,7 @@ class SummaryPredictions:
         if not intervals:
             return scores | copied
         if config.task.bertscore.model:
-            from heron.metrics.bertscore import bertscore  # start-up time
-
-            found = bertscore(
+            found = _bertscore(
                 texts,
                 golds,
                 config.task.bertscore,

@@ -137,7 +137,7 @@ def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
     """Convert heron's settings to transformers' ones, with the model's special tokens."""
-    settings = copy.deepcopy(model.generation_config)
+    settings: GenerationConfig = copy.deepcopy(model.generation_config)
     settings.update(
         do_sample=False,
         max_length=None,
@@ -149,8 +149,7 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
         early_stopping=False,
         no_repeat_ngram_size=generation.no_repeat_ngram_size,
     )
-    found: GenerationConfig = settings
-    return found
+    return settings
 
 
 def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:

@@ -34,11 +34,6 @@ def feature_options(options: FeatureOptions, config: Config, training: bool) -> 
     return replace(options, max_target=config.task.max_target_tokens, target_start=starts)
 
 
-def score_names(config: Config) -> list[str]:
-    """List the scores of a run, without their intervals."""
-    return rouge_names()
-
-
 def problems(config: Config) -> Iterator[str]:
     """List settings of a run that do not work with this task."""
     encoder, head = config.encoder, config.head
@@ -115,7 +110,7 @@ TASK = Task(
     encoder=on_demand("heron.tasks.summarization.seq2seq:build_seq2seq"),
     head_module=on_demand("heron.tasks.summarization.module:no_head"),
     module=on_demand("heron.tasks.summarization.module:SummarizationModule"),
-    score_names=score_names,
+    score_names=lambda config: rouge_names(),
     scores=on_demand("heron.tasks.summarization.scores:text_scores"),
     analysis=on_demand("heron.tasks.summarization.analysis:SummaryAnalysis"),
     statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),

@@ -1,10 +1,8 @@
 """Cross-entropy over a vocabulary, a few tokens at a time.
 
-A vocabulary has 30,000 to 250,000 entries, so the logits of one batch's target tokens are the
-largest tensor of the model. The usual computation stores several copies of them: in float32, their
-logarithm, its gradient, the gradient's cast. Here only the logits and their gradient are stored;
-everything else is computed for as many tokens as fit into a core's cache or, on other devices,
-64 MiB.
+The logits of one batch's target tokens are the largest tensor of the model. The usual computation
+stores several copies of them; here only they and their gradient are stored, and everything else is
+computed for as many tokens as fit into a core's cache or, on other devices, 64 MiB.
 
 Shape suffixes: N target tokens, K of them at a time, V vocabulary.
 """
@@ -18,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-# Scores in float32 at a time.
-_AT_ONCE = {"cpu": 2**18}
+_AT_ONCE = {"cpu": 2**18}  # scores in float32 at a time
 _AT_ONCE_ELSEWHERE = 2**24
 
 
@@ -28,15 +25,13 @@ def token_loss(
 ) -> tuple[Tensor, Tensor]:
     """Compute each token's cross-entropy, and how well the model predicts the token.
 
-    Args:
-        logits_NV: any floating precision; the computation is in float32 at least.
-        gold_N: int64, 0 to V - 1.
-        smoothing: of labels, 0 to 1.
-        looks: whether to compute seen_N3; otherwise it has no rows.
+    Logits may have any floating precision; the computation is in float32 at least. gold_N is int64,
+    0 to V - 1.
 
     Returns:
-        loss_N, in nats, float32 or float64; and seen_N3 without gradients: the gold token's log
-        probability, 1 where it is the most probable, and its logit minus the largest other one.
+        loss_N, in nats, float32 or float64; and, if `looks`, seen_N3 without gradients: the gold
+        token's log probability, 1 where it is the most probable, and its logit minus the largest
+        other one.
 
     Source: Szegedy et al. 2016, section 7, for label smoothing.
     """

@@ -19,7 +19,6 @@ from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
 from heron.data.sharing import SharingCollator
 from heron.metrics.names import rouge_names
-from heron.tasks.summarization.kept import kept_parts
 from heron.tasks.summarization.module import part_of
 from heron.tasks.summarization.predictions import (
     SummaryPredictions,
@@ -259,7 +258,7 @@ def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, mon
     monkeypatch.setattr(module, "write", until_cut)
     with pytest.raises((KeyboardInterrupt, SystemExit)):
         predict_split(_trainer(data.config), module, data, TEST, tmp_path / "generated")
-    kept = kept_parts(tmp_path / "generated", module, data, TEST)
+    kept = module.kept_parts(tmp_path / "generated", data, TEST)
     assert len(kept.read()) == 2
     next(kept.folder.glob("*.parquet")).write_bytes(b"torn")  # is written anew
     again: list[int] = []
@@ -276,12 +275,12 @@ def test_what_was_written_before_a_cut_is_not_written_again(built, tmp_path, mon
 
 def test_parts_of_other_weights_texts_or_settings_are_not_taken(built, tmp_path):
     module, data, _ = built()
-    folders = [kept_parts(tmp_path, module, data, split).folder for split in (TEST, VALIDATION)]
+    folders = [module.kept_parts(tmp_path, data, split).folder for split in (TEST, VALIDATION)]
     with torch.no_grad():
         next(module.parameters()).add_(1e-3)
-    folders.append(kept_parts(tmp_path, module, data, TEST).folder)
+    folders.append(module.kept_parts(tmp_path, data, TEST).folder)
     data.config.task.generation.num_beams = 2
-    folders.append(kept_parts(tmp_path, module, data, TEST).folder)
+    folders.append(module.kept_parts(tmp_path, data, TEST).folder)
     assert len(set(folders)) == 4
 
 
