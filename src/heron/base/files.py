@@ -199,7 +199,7 @@ def remember_hashes(hashes: Mapping[Version, str]) -> None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Hash JSON-like values, iterators as lists, into 64 hexadecimal digits; sorts keys."""
+    """Hash JSON-like values into 64 hexadecimal digits: keys sorted, iterators as lists."""
     encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
     digest = hashlib.sha256()
 

@@ -45,7 +45,7 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def hold_sigterm() -> Iterator[None]:
-    """Let SIGTERM wait for the end of the block, in processes started there for their own call."""
+    """Let SIGTERM wait until the block ends; processes started in it `let_sigterm_through`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield

@@ -76,7 +76,7 @@ def print_tables(tables: Sequence[Table]) -> None:
 def to_rich(table: Table, width: int) -> RichTable:
     """Build the table for a terminal of `width` characters, without its note.
 
-    Lines break between words; one that does not fit even then is wider, as rich drops columns.
+    Lines break between words. A table that does not fit even then is wider: rich drops columns.
     """
     from rich.box import SIMPLE_HEAD  # start-up time
     from rich.table import Table as RichTable

@@ -49,7 +49,7 @@ def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
         The plain text and the character spans of event 1 and event 2 in it, all stripped.
 
     Raises:
-        MarkerError: not two separate mentions that are not empty.
+        MarkerError: anything but two separate mentions, neither of them empty.
     """
     plain, offsets, cursor = "", {}, 0
     for marker, span in sorted(_locate(text, markers).items(), key=lambda item: item[1]):
