@@ -13,23 +13,15 @@ _KEY = "task.bertscore."
 
 @dataclass(kw_only=True)
 class BertScoreOptions:
-    """Options of every command that scores summaries; see `BertScoreConfig`.
+    """Options of every command that scores summaries; see `BertScoreConfig`."""
 
-    Args:
-        bertscore: encoder, hub id or folder; none: no BERTScore.
-        bertscore_layer: layer of the encoder, from 1.
-        bertscore_idf: weight tokens by inverse document frequency in the references.
-        bertscore_long: `skip`, `cut` or `windows`: texts that are too long for the encoder.
-        bertscore_precision: `32-true` or `bf16-mixed`.
-        bertscore_baseline: file with LAYER,P,R,F to rescale by.
-    """
-
-    bertscore: str | None = None
-    bertscore_layer: int | None = None
-    bertscore_idf: bool = False
+    bertscore: str | None = None  # encoder, hub id or folder; none: no BERTScore
+    bertscore_layer: int | None = None  # layer of the encoder, from 1
+    bertscore_idf: bool = False  # weight tokens by inverse document frequency in the references
+    # `skip`, `cut` or `windows`: texts that are too long for the encoder
     bertscore_long: str = "skip"
-    bertscore_precision: str = "32-true"
-    bertscore_baseline: str | None = None
+    bertscore_precision: str = "32-true"  # `32-true` or `bf16-mixed`
+    bertscore_baseline: str | None = None  # file with LAYER,P,R,F to rescale by
 
     def bertscore_config(self) -> BertScoreConfig | None:
         """Read the options; None where BERTScore is not asked for.

@@ -26,83 +26,59 @@ Split = Annotated[str, OneOf(*SPLITS)]
 
 @dataclass
 class FileConfig:
-    """One file: where it is, where it comes from, and how to recognise the right one.
+    """One file: where it is, where it comes from, and how to recognise the right one."""
 
-    Args:
-        path: relative to `paths.data`, or absolute.
-        url: https address of the pinned revision; null for a user's own file.
-        sha256: hexadecimal hash of its bytes; null: any content.
-        size: bytes.
-        rows: number of rows, without the header.
-    """
-
-    path: str
-    url: str | None = None
-    sha256: str | None = None
-    size: int | None = None
-    rows: int | None = None
+    path: str  # relative to `paths.data`, or absolute
+    url: str | None = None  # https address of the pinned revision; null for a user's own file
+    sha256: str | None = None  # hexadecimal hash of its bytes; null: any content
+    size: int | None = None  # bytes
+    rows: int | None = None  # number of rows, without the header
 
 
 @dataclass
 class Columns:
-    """Names of columns.
+    """Names of columns."""
 
-    Args:
-        text: the (marked) text; of a pair the first one (premise, or context of a question).
-        label: the class name.
-        guid: the stable id; in a file without a column of the default name, `<file stem>:<line>`.
-        group: what a split must not divide (document, article, or the premise itself); null: rows
-            are independent.
-        text_pair: the second text (hypothesis, question); null: there is one text only.
-        side: further columns to keep in `Example.side`; models never see them.
-        truth: the right label where `label` may be wrong (automatic, flipped); kept as
-            `Example.side["truth"]` and read by studies of label noise only.
-        answer: the answer to a question, or a list of answers.
-        answer_start: number of characters of the context before the answer; may be absent where the
-            answer occurs once in its context.
-        target: the summary of an article.
-    """
-
+    # the (marked) text; of a pair the first one (premise, or context of a question)
     text: str = "text"
-    label: str = "label"
+    label: str = "label"  # the class name
+    # the stable id; in a file without a column of the default name, `<file stem>:<line>`
     guid: str = "guid"
+    # what a split must not divide (document, article, or the premise itself); null: rows are
+    # independent
     group: str | None = None
+    # the second text (hypothesis, question); null: there is one text only
     text_pair: str | None = None
+    # further columns to keep in `Example.side`; models never see them
     side: list[str] = field(default_factory=list)
+    # the right label where `label` may be wrong (automatic, flipped); kept as
+    # `Example.side["truth"]` and read by studies of label noise only
     truth: str | None = None
-    answer: str = "answer"
+    answer: str = "answer"  # the answer to a question, or a list of answers
+    # number of characters of the context before the answer; may be absent where the answer occurs
+    # once in its context
     answer_start: str = "answer_start"
-    target: str = "summary"
+    target: str = "summary"  # the summary of an article
 
 
 @dataclass
 class JoinConfig:
-    """A second table with columns that the split files lack.
+    """A second table with columns that the split files lack."""
 
-    Args:
-        file: the table.
-        key: column of both tables to join on; unique in the second table.
-        take: what to take from it, `{guid | group | name in Example.side: column}`.
-    """
-
-    file: FileConfig
-    key: str = "text"
+    file: FileConfig  # the table
+    key: str = "text"  # column of both tables to join on; unique in the second table
+    # what to take from it, `{guid | group | name in Example.side: column}`
     take: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class ValidationConfig:
-    """How to take a validation split from train where the data set has none.
+    """How to take a validation split from train where the data set has none."""
 
-    Args:
-        fraction: least share of the training rows; 0: no split.
-        by: `group` keeps groups (documents) whole; `row` draws single rows.
-        seed: of the draw; independent of the training seed, so all seeds share one split.
-    """
-
-    fraction: Fraction = 0.1
+    fraction: Fraction = 0.1  # least share of the training rows; 0: no split
+    # `group` keeps groups (documents) whole; `row` draws single rows
     by: Annotated[str, OneOf("group", "row")] = "group"
-    seed: int = 0
+    seed: int = 0  # of the draw; independent of the training seed, so all seeds share one split
 
 
 @dataclass
@@ -115,30 +91,21 @@ class HoldoutConfig(ValidationConfig):
 
 @dataclass
 class SampleConfig:
-    """A share of the training split, for learning curves; larger shares contain smaller ones.
+    """A share of the training split, for learning curves; larger shares contain smaller ones."""
 
-    Args:
-        fraction: share of the training rows to keep.
-        by: `pair` draws single rows; `window` draws texts, each with all its event pairs.
-        seed: of the draw.
-    """
-
-    fraction: Share = 1.0
+    fraction: Share = 1.0  # share of the training rows to keep
+    # `pair` draws single rows; `window` draws texts, each with all its event pairs
     by: Annotated[str, OneOf("pair", "window")] = "pair"
-    seed: int = 0
+    seed: int = 0  # of the draw
 
 
 @dataclass
 class PhrasesConfig:
-    """Linking phrases ("Prin urmare") that reveal the label, and where to remove them.
+    """Linking phrases ("Prin urmare") that reveal the label, and where to remove them."""
 
-    Args:
-        file: JSON, `{class: [phrase, ...]}`; needed only for removal.
-        remove: `none`; `start` removes one phrase at the start of the second text, as RoNLI's
-            extractor did; `anywhere` also removes those inside it, with a small first letter too.
-    """
-
-    file: FileConfig | None = None
+    file: FileConfig | None = None  # JSON, `{class: [phrase, ...]}`; needed only for removal
+    # `none`; `start` removes one phrase at the start of the second text, as RoNLI's extractor did;
+    # `anywhere` also removes those inside it, with a small first letter too
     remove: Annotated[str, OneOf("none", "start", "anywhere")] = "none"
 
     def problems(self) -> Iterator[str]:
@@ -152,55 +119,41 @@ class PhrasesConfig:
 
 @dataclass
 class GeneratorConfig:
-    """Settings of the built-in synthetic corpus (`chronicle.ChronicleConfig`).
+    """Settings of the built-in synthetic corpus (`chronicle.ChronicleConfig`)."""
 
-    Args:
-        size: rows of all splits, 100 to 1,000,000.
-        seed: same seed and size give identical bytes.
-        label_noise: share of training rows whose label is flipped.
-        class_weights: relative share of each class, in the order of `data.label_order`; null: the
-            natural mix.
-        label_set: of `data.task=nli`: `three` or `four` classes.
-        premise_sentences: of `three`, `qa` and `summarization`: fewest and most sentences of a
-            premise, context or article (8 to 80; 40 are about 500 words).
-        keep_phrases: of `four`: keep linking phrases in the text.
-        casing_artefact: of `four`: lower-case what followed a removed phrase, as RoNLI did.
-        unanswerable: of `qa`: share of questions without an answer; above 0 needs
-            `data.label_order=[answer,no_answer]`.
-        rivals: of `qa`: wanted share of questions whose context has another candidate of the
-            answer's type; reached as far as contexts allow, not for "who".
-    """
-
-    size: int = 2000
-    seed: int = 0
-    label_noise: float = 0.0
+    size: int = 2000  # rows of all splits, 100 to 1,000,000
+    seed: int = 0  # same seed and size give identical bytes
+    label_noise: float = 0.0  # share of training rows whose label is flipped
+    # relative share of each class, in the order of `data.label_order`; null: the natural mix
     class_weights: list[float] | None = None
-    label_set: str = "three"
+    label_set: str = "three"  # of `data.task=nli`: `three` or `four` classes
+    # of `three`, `qa` and `summarization`: fewest and most sentences of a premise, context or
+    # article (8 to 80; 40 are about 500 words)
     premise_sentences: list[int] = field(default_factory=lambda: [2, 4])
-    keep_phrases: bool = False
+    keep_phrases: bool = False  # of `four`: keep linking phrases in the text
+    # of `four`: lower-case what followed a removed phrase, as RoNLI did
     casing_artefact: bool = True
+    # of `qa`: share of questions without an answer; above 0 needs
+    # `data.label_order=[answer,no_answer]`
     unanswerable: float = 0.0
+    # of `qa`: wanted share of questions whose context has another candidate of the answer's type;
+    # reached as far as contexts allow, not for "who"
     rivals: float = 0.7
 
 
 @dataclass
 class UnicodeOptions:
-    """Which Unicode variants are treated as one (`data.unicode`).
+    """Which Unicode variants are treated as one (`data.unicode`)."""
 
-    Args:
-        nfc: compose letters and their diacritics into canonical form (NFC).
-        bidi: `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates).
-        niqqud: `strip` removes Hebrew points and accents.
-        punctuation: `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew
-            text is typed.
-        cedilla: `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian
-            texts only (ş is a letter of Turkish names elsewhere).
-    """
-
-    nfc: bool = True
+    nfc: bool = True  # compose letters and their diacritics into canonical form (NFC)
+    # `strip` removes the invisible direction controls (RLM, LRM, embeddings, isolates)
     bidi: Annotated[str, OneOf("strip", "keep")] = "strip"
+    # `strip` removes Hebrew points and accents
     niqqud: Annotated[str, OneOf("keep", "strip")] = "keep"
+    # `unify` turns maqaf, geresh and gershayim into `-`, `'` and `"`, as most Hebrew text is typed
     punctuation: Annotated[str, OneOf("keep", "unify")] = "keep"
+    # `comma` turns the cedilla letters ş ţ of old Romanian fonts into ș ț, in Romanian texts only
+    # (ş is a letter of Turkish names elsewhere)
     cedilla: Annotated[str, OneOf("comma", "keep")] = "comma"
 
 
@@ -208,26 +161,23 @@ class UnicodeOptions:
 class QaConfig:
     """How the answers of extractive question answering are read (`data.qa`).
 
-    Args:
-        misaligned: answers that are not at their `answer_start`: `refuse` stops and lists them,
-            `repair` takes the nearest occurrence, `drop` leaves the answer out, and its question if
-            it has no other.
-        trim: remove blanks at both ends of an answer. Metrics use the string of the file as gold.
-        yes_no: `drop` leaves out yes/no questions, recognised by their first word.
-        no_answer: questions without an answer where `data.label_order` is `[answer]`: `refuse`
-            stops and lists them, `drop` leaves them out, so that data sets with and without such
-            questions can follow each other in stages.
-        answer_words: fewest and most words of an answer, `[min, max]`; other questions are left
-            out. Empty: no limits.
-
     Source: ParaShoot, section 2.3: yes/no questions and extremely short or long answers were
     discarded, 68 of 3,106; the released files are without them, hence the defaults.
     """
 
+    # answers that are not at their `answer_start`: `refuse` stops and lists them, `repair` takes
+    # the nearest occurrence, `drop` leaves the answer out, and its question if it has no other
     misaligned: Annotated[str, OneOf("refuse", "repair", "drop")] = "refuse"
+    # remove blanks at both ends of an answer. Metrics use the string of the file as gold.
     trim: bool = True
+    # `drop` leaves out yes/no questions, recognised by their first word
     yes_no: Annotated[str, OneOf("keep", "drop")] = "keep"
+    # questions without an answer where `data.label_order` is `[answer]`: `refuse` stops and lists
+    # them, `drop` leaves them out, so that data sets with and without such questions can follow
+    # each other in stages
     no_answer: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    # fewest and most words of an answer, `[min, max]`; other questions are left out. Empty: no
+    # limits.
     answer_words: list[int] = field(default_factory=list)
 
     def problems(self) -> Iterator[str]:
@@ -244,113 +194,99 @@ class QaConfig:
 class SummariesConfig:
     """Which rows of articles and summaries are left out and counted (`data.summaries`).
 
-    Args:
-        empty: rows without an article or a summary: `refuse` stops and lists them, `drop` leaves
-            them out.
-        other_script: leave out articles with more than this share of letters outside the alphabet
-            of `data.language`; null: none.
-        min_summary_tokens: leave out summaries of fewer words; 0: none.
-
     Source: HeSum, appendix A: pages without text or not in Hebrew, and articles with summaries of
     fewer than 10 tokens, were left out; the released files are without them, hence the defaults.
     Its section on limitations says "10 or fewer", which is `min_summary_tokens=11`.
     """
 
+    # rows without an article or a summary: `refuse` stops and lists them, `drop` leaves them out
     empty: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    # leave out articles with more than this share of letters outside the alphabet of
+    # `data.language`; null: none
     other_script: Fraction | None = None
-    min_summary_tokens: Natural = 0
+    min_summary_tokens: Natural = 0  # leave out summaries of fewer words; 0: none
 
 
 @dataclass
 class DataConfig:
     """One data set (`conf/data/<name>.yaml`).
 
-    Args:
-        name: short name, as in `data=<name>`.
-        language: ISO 639-1 code, see `heron.languages`.
-        label_order: class names; a class's index here is its index in logits and files.
-        inverse: label of a pair in the other direction, where it differs, for example
-            `{BEFORE: AFTER, AFTER: BEFORE}`.
-        title, licence, citation, homepage: shown by `heron data`.
-        task: the task its examples are for. The classes of `qa` are `answer` and, where questions
-            may have none, `no_answer`; the one class of `summarization` is `summary`.
-        synthetic: generated text, not for research results.
-        format: how rows become examples: `marked_table` (CSV, JSONL, Parquet) has one marked event
-            pair per row, `pair_table` two texts, `text_table` one text, `qa_table` a question,
-            `article_table` an article and its summary; `squad_json` is SQuAD's JSON, nested or
-            flat.
-        columns: names of columns.
-        label_aliases: class names by the words of the files, `{"0": contrastive, e: entailment}`;
-            class names are always read. Case is ignored where no name or alias is spelt exactly so.
-        label_field: label column of a split, where it is not `columns.label`.
-        no_label: values of the label column that mean "no gold label", for example `["-"]`.
-        unlabelled: rows without a gold label where one is needed: `refuse` stops, `drop` counts
-            and leaves them out.
-        files: files by split (`train`, `test`, perhaps `validation`); empty: generated corpus.
-        counts: rows of the file per class, by split; checked while `verify` is true. Rows without a
-            gold label count under their value of `no_label`.
-        join: a second table with guid and group; null: none.
-        markers: start and end of event 1, start and end of event 2; empty: the language's own.
-        unicode: which Unicode variants are treated as one in what a model reads; answers and
-            summaries are scored as the file has them.
-        normalize_case: `capitalize` writes the second text with one capital, its first letter,
-            `lower` writes both texts without capitals.
-        phrases: which linking phrases are removed.
-        qa: how answers are read.
-        summaries: which articles and summaries are left out.
-        duplicates: rows whose text (both texts of a pair, any spacing) is in several splits:
-            `keep`, `mark` (each names a copy, `<split>:<guid>`, in `side["duplicate_of"]`), or
-            `drop` (from train before validation before test, which stays whole). Repeats inside a
-            split stay.
-        holdout: how to take a test split from train where `files` has none.
-        validation: how to take a validation split from train where `files` has none.
-        sample: which share of the training split to use.
-        on_cut: examples whose event is cut by the length limit: `refuse` stops the run, `drop`
-            leaves them out and counts them.
-        generator: settings of the built-in corpus; null: data are read from files.
-        verify: refuse files whose hash, and rows whose counts, differ from the pinned ones.
-        findings: known problems of the data, `{id: one sentence}`.
-        substitute: a data set that needs fewer files, named when files are missing.
-
     Raises:
         ConfigError: values that are not allowed, or do not work together.
     """
 
-    # Stages and predictions are stored under this name.
+    # short name, as in `data=<name>`; stages and predictions are stored under it
     name: Annotated[str, Matches("[^/]*", "names without '/'")] = ""
+    # ISO 639-1 code, see `heron.languages`
     language: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] = "he"
+    # class names; a class's index here is its index in logits and files
     label_order: list[str] = field(default_factory=list)
+    # title, licence, citation, homepage: shown by `heron data`
     title: str = ""
     licence: str = ""
     citation: str = ""
     homepage: str = ""
+    # the task its examples are for. The classes of `qa` are `answer` and, where questions may have
+    # none, `no_answer`; the one class of `summarization` is `summary`.
     task: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
-    synthetic: bool = False
+    synthetic: bool = False  # generated text, not for research results
+    # how rows become examples: `marked_table` (CSV, JSONL, Parquet) has one marked event pair per
+    # row, `pair_table` two texts, `text_table` one text, `qa_table` a question, `article_table` an
+    # article and its summary; `squad_json` is SQuAD's JSON, nested or flat
     format: str = "marked_table"
-    columns: Columns = field(default_factory=Columns)
+    columns: Columns = field(default_factory=Columns)  # names of columns
+    # class names by the words of the files, `{"0": contrastive, e: entailment}`; class names are
+    # always read. Case is ignored where no name or alias is spelt exactly so.
     label_aliases: dict[str, str] = field(default_factory=dict)
+    # label column of a split, where it is not `columns.label`
     label_field: dict[Split, str] = field(default_factory=dict)
+    # values of the label column that mean "no gold label", for example `["-"]`
     no_label: list[str] = field(default_factory=list)
+    # rows without a gold label where one is needed: `refuse` stops, `drop` counts and leaves them
+    # out
     unlabelled: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    # files by split (`train`, `test`, perhaps `validation`); empty: generated corpus
     files: dict[Split, FileConfig] = field(default_factory=dict)
+    # rows of the file per class, by split; checked while `verify` is true. Rows without a gold
+    # label count under their value of `no_label`.
     counts: dict[Split, dict[str, int]] = field(default_factory=dict)
-    join: JoinConfig | None = None
+    join: JoinConfig | None = None  # a second table with guid and group; null: none
+    # label of a pair in the other direction, where it differs, for example `{BEFORE: AFTER, AFTER:
+    # BEFORE}`
     inverse: dict[str, str] = field(default_factory=dict)
+    # start and end of event 1, start and end of event 2; empty: the language's own
     markers: list[str] = field(default_factory=list)
+    # which Unicode variants are treated as one in what a model reads; answers and summaries are
+    # scored as the file has them
     unicode: UnicodeOptions = field(default_factory=UnicodeOptions)
+    # `capitalize` writes the second text with one capital, its first letter, `lower` writes both
+    # texts without capitals
     normalize_case: Annotated[str, OneOf("none", "capitalize", "lower")] = "none"
+    # which linking phrases are removed
     phrases: PhrasesConfig = field(default_factory=PhrasesConfig)
-    qa: QaConfig = field(default_factory=QaConfig)
+    qa: QaConfig = field(default_factory=QaConfig)  # how answers are read
+    # which articles and summaries are left out
     summaries: SummariesConfig = field(default_factory=SummariesConfig)
+    # rows whose text (both texts of a pair, any spacing) is in several splits: `keep`, `mark` (each
+    # names a copy, `<split>:<guid>`, in `side["duplicate_of"]`), or `drop` (from train before
+    # validation before test, which stays whole). Repeats inside a split stay.
     duplicates: Annotated[str, OneOf("keep", "mark", "drop")] = "keep"
+    # how to take a test split from train where `files` has none
     holdout: HoldoutConfig = field(default_factory=HoldoutConfig)
+    # how to take a validation split from train where `files` has none
     validation: ValidationConfig = field(default_factory=ValidationConfig)
+    # which share of the training split to use
     sample: SampleConfig = field(default_factory=SampleConfig)
+    # examples whose event is cut by the length limit: `refuse` stops the run, `drop` leaves them
+    # out and counts them
     on_cut: Annotated[str, OneOf("refuse", "drop")] = "refuse"
+    # settings of the built-in corpus; null: data are read from files
     generator: GeneratorConfig | None = None
+    # refuse files whose hash, and rows whose counts, differ from the pinned ones
     verify: bool = True
+    # known problems of the data, `{id: one sentence}`
     findings: dict[str, str] = field(default_factory=dict)
-    substitute: str | None = None
+    substitute: str | None = None  # a data set that needs fewer files, named when files are missing
 
     def __post_init__(self) -> None:
         check(self, "data.")

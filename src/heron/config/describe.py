@@ -1,6 +1,6 @@
 """The configuration described: groups with their options, keys with meaning, range and default.
 
-All of it is read from the schema's types and docstrings and from the first comment of YAML files.
+All of it is read from the schema's types and comments and from the first comment of YAML files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from heron.config.keys import key_types
 from heron.config.schema import Config
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "true | false"}
-_ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8,}.*)*)", re.MULTILINE)
+# A field with the comment lines above it and, of a field on one line, the comment behind it.
+_FIELD = re.compile(r"^((?: {4}#.*\n)*) {4}(\w+): .*?(?:  # (.*))?$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<!\bal\.)(?<=[.?])\s(?=[A-Z])")
 _NO_GROUPS = ("deviations",)  # chosen by `protocol`
 
@@ -32,7 +33,7 @@ class Key:
     """One key of the configuration."""
 
     name: str  # dotted
-    meaning: str  # from its class's docstring
+    meaning: str  # the comment on its field; of a part, its class's docstring
     kind: str  # type and range; empty for a part with keys of its own
     default: str  # of the schema, as on the command line; empty without one
 
@@ -95,11 +96,20 @@ def _key(name: str, hint: Any) -> Key:
 
 @cache
 def meanings(schema: Any) -> Mapping[str, str]:
-    """Read the meaning of each field from the docstrings of a dataclass and its bases."""
-    inherited = {k: v for base in schema.__bases__ for k, v in meanings(base).items()}
-    args = (inspect.getdoc(schema) or "").partition("Args:\n")[2].split("\n\n")[0]
-    entries = _ENTRY.findall(args)
-    return inherited | {name: _joined(t) for names, t in entries for name in names.split(", ")}
+    """Read the comments above or behind the fields of a dataclass and of its bases.
+
+    `# low, high: ends of the range` above `low` is about both.
+    """
+    if schema is object:
+        return {}
+    found = {k: v for base in schema.__bases__ for k, v in meanings(base).items()}
+    for comment, field, behind in _FIELD.findall(inspect.getsource(schema)):
+        text = " ".join(line.strip().lstrip("# ") for line in comment.splitlines()) or behind
+        names, colon, shared = text.partition(": ")
+        several = names.split(", ") if colon and names.startswith(f"{field}, ") else []
+        text = (shared if several else text).rstrip(".")
+        found |= dict.fromkeys(several or [field], f"{text}.") if text else {}
+    return found
 
 
 def _kind(hint: Any) -> str:

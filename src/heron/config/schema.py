@@ -2,7 +2,7 @@
 
 YAML in `conf/` holds the values. A field's type says which values are allowed, and the method
 `problems()` of a class which of them cannot work together; `heron.config.constraints.check` reads
-both. `heron options` prints the docstrings.
+both. `heron options` prints the comments on the fields.
 """
 
 from __future__ import annotations
@@ -31,37 +31,25 @@ Freeze = Annotated[
 
 @dataclass
 class PathsConfig:
-    """Folders; none of them influences a result.
+    """Folders; none of them influences a result."""
 
-    Args:
-        data: data sets (`<data>/trc/...`); the default is `HERON_DATA`.
-        cache: downloads, generated corpora, tokenized features.
-        runs: run folders.
-    """
-
-    data: str = "data"
-    cache: str = "cache"
-    runs: str = "runs"
+    data: str = "data"  # data sets (`<data>/trc/...`); the default is `HERON_DATA`
+    cache: str = "cache"  # downloads, generated corpora, tokenized features
+    runs: str = "runs"  # run folders
 
 
 @dataclass
 class GenerationConfig:
-    """How a summary is generated.
+    """How a summary is generated."""
 
-    Args:
-        num_beams: beams of the search; 1 is greedy search.
-        length_penalty: a beam's log probability is divided by its length to this power; above 0
-            favours long summaries. No effect with one beam.
-        no_repeat_ngram_size: n-grams of this many tokens occur once in a summary; 0: no limit.
-        min_new_tokens: shortest summary, in tokens.
-        max_new_tokens: longest summary, in tokens.
-    """
-
-    num_beams: Count = 4
+    num_beams: Count = 4  # beams of the search; 1 is greedy search
+    # a beam's log probability is divided by its length to this power; above 0 favours long
+    # summaries. No effect with one beam.
     length_penalty: float = 1.0
+    # n-grams of this many tokens occur once in a summary; 0: no limit
     no_repeat_ngram_size: Natural = 3
-    min_new_tokens: Natural = 0
-    max_new_tokens: Count = 128
+    min_new_tokens: Natural = 0  # shortest summary, in tokens
+    max_new_tokens: Count = 128  # longest summary, in tokens
 
     def problems(self) -> Iterator[str]:
         """Check that a summary may be as long as it must be."""
@@ -74,25 +62,20 @@ class GenerationConfig:
 
 @dataclass
 class BertScoreConfig:
-    """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`).
+    """Whether and how summaries are scored by BERTScore (`heron.metrics.bertscore`)."""
 
-    Args:
-        model: encoder, hub id or folder; null: no BERTScore.
-        layer: layer of the encoder, from 1. There is no default: scores of different layers cannot
-            be compared, and papers seldom name theirs.
-        idf: weight tokens by inverse document frequency in the references.
-        long: texts that are longer than the encoder can read, counted in any case: `skip` leaves
-            their pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package
-            does; `windows` reads everything, in overlapping windows.
-        precision: `32-true`, or `bf16-mixed`, which changes scores by about 0.0002.
-        baseline: a file in bert-score's format (LAYER,P,R,F), to add rescaled scores; null: none.
-    """
-
-    model: str | None = None
+    model: str | None = None  # encoder, hub id or folder; null: no BERTScore
+    # layer of the encoder, from 1. There is no default: scores of different layers cannot be
+    # compared, and papers seldom name theirs.
     layer: Count | None = None
-    idf: bool = False
+    idf: bool = False  # weight tokens by inverse document frequency in the references
+    # texts that are longer than the encoder can read, counted in any case: `skip` leaves their
+    # pairs out, as HeSum does; `cut` reads the beginning, as the bert-score package does; `windows`
+    # reads everything, in overlapping windows
     long: Annotated[str, OneOf("skip", "cut", "windows")] = "skip"
+    # `32-true`, or `bf16-mixed`, which changes scores by about 0.0002
     precision: Annotated[str, OneOf("32-true", "bf16-mixed")] = "32-true"
+    # a file in bert-score's format (LAYER,P,R,F), to add rescaled scores; null: none
     baseline: str | None = None
 
     def problems(self) -> Iterator[str]:
@@ -111,37 +94,30 @@ class BertScoreConfig:
 
 @dataclass
 class TaskConfig:
-    """What is learned and how it is scored.
+    """What is learned and how it is scored."""
 
-    Args:
-        name: `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text),
-            `summarization` or `classification` (single texts).
-        relaxed: the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores
-            under its own name, such as `relaxed_matres_micro_f1`.
-        bootstrap: bootstrap resamples for the 95 % intervals; 0: no intervals.
-        resample: unit of a resample: `group` (documents; texts where there are none) or `row`.
-            Pairs of one document are not independent, so `row` gives intervals that are too narrow.
-        max_answer_tokens: of `qa`: longest answer, in tokens.
-        n_best: of `qa`: spans kept for each window and each question.
-        max_target_tokens: of `summarization`: reference summaries are cut to this many tokens in
-            training.
-        validation_samples: of `summarization`: rows that are summarized after each epoch to choose
-            the best one, always the same; null: all. The end of the run takes all.
-        generation: of `summarization`: how summaries are generated.
-        bertscore: of `summarization`: computed at the end of a run.
-        metrics: further scores, registered by forks; computed at the end of a run.
-    """
-
+    # `relation`, `nli` (sentence pairs), `qa` (answers are spans of the text), `summarization` or
+    # `classification` (single texts)
     name: Annotated[str, OneOf(registry="heron.config.registries:TASKS")] = "relation"
+    # the mode behind `relaxed_macro_f1`: `recode` or `drop`. Every mode also has scores under its
+    # own name, such as `relaxed_matres_micro_f1`.
     relaxed: Annotated[str, OneOf("recode", "drop")] = "recode"
-    bootstrap: Natural = 1000
+    bootstrap: Natural = 1000  # bootstrap resamples for the 95 % intervals; 0: no intervals
+    # unit of a resample: `group` (documents; texts where there are none) or `row`. Pairs of one
+    # document are not independent, so `row` gives intervals that are too narrow.
     resample: Annotated[str, OneOf("group", "row")] = "group"
-    max_answer_tokens: Count = 30
-    n_best: Count = 20
+    max_answer_tokens: Count = 30  # of `qa`: longest answer, in tokens
+    n_best: Count = 20  # of `qa`: spans kept for each window and each question
+    # of `summarization`: reference summaries are cut to this many tokens in training
     max_target_tokens: Annotated[int, Ge(2)] = 128
+    # of `summarization`: rows that are summarized after each epoch to choose the best one, always
+    # the same; null: all. The end of the run takes all.
     validation_samples: Count | None = None
+    # of `summarization`: how summaries are generated
     generation: GenerationConfig = field(default_factory=GenerationConfig)
+    # of `summarization`: computed at the end of a run
     bertscore: BertScoreConfig = field(default_factory=BertScoreConfig)
+    # further scores, registered by forks; computed at the end of a run
     metrics: list[Annotated[str, OneOf(registry="heron.config.registries:METRICS")]] = field(
         default_factory=list
     )
@@ -149,23 +125,14 @@ class TaskConfig:
 
 @dataclass
 class ScratchConfig:
-    """Shape of an encoder with random weights; its tokenizer is trained on the train split.
+    """Shape of an encoder with random weights; its tokenizer is trained on the train split."""
 
-    Args:
-        vocabulary: most word pieces.
-        hidden: width D.
-        layers: number of layers.
-        heads: attention heads.
-        intermediate: width of the feed-forward layers.
-        positions: longest sequence, in tokens.
-    """
-
-    vocabulary: int = 4000
-    hidden: Count = 128
-    layers: Count = 2
-    heads: Count = 4
-    intermediate: int = 256
-    positions: int = 256
+    vocabulary: int = 4000  # most word pieces
+    hidden: Count = 128  # width D
+    layers: Count = 2  # number of layers
+    heads: Count = 4  # attention heads
+    intermediate: int = 256  # width of the feed-forward layers
+    positions: int = 256  # longest sequence, in tokens
 
     def problems(self) -> Iterator[str]:
         """Check that the heads share the width evenly."""
@@ -178,48 +145,37 @@ class ScratchConfig:
 
 @dataclass
 class EncoderConfig:
-    """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`).
+    """A Hugging Face encoder, by hub id or folder, or one with random weights (`scratch`)."""
 
-    Args:
-        name: hub id or folder; `scratch` builds one.
-        revision: branch, tag or commit on the hub.
-        max_length: longest sequence, in tokens, special tokens included.
-        truncation: which text of a pair is cut: `only_first` (the premise), `only_second`, or
-            `longest_first` (token by token, the longer one).
-        overflow: tokens beyond `max_length`: `truncate` drops and counts them; `windows` reads the
-            text in overlapping windows, each with the whole other text.
-        stride: tokens that neighbouring windows share.
-        separator: text between premise and hypothesis in place of the tokenizer's pair template;
-            null: the template.
-        trailing_separator: write `separator` after the hypothesis, too.
-        num_layers: use the first k layers; null: all.
-        freeze: `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers.
-        dropout: probability for hidden states and attention; null: the encoder's own.
-        attention: `eager`, `sdpa`, or another implementation in transformers.
-        fast_dropout: on a CPU, use faster dropout masks and attention (`models/dropout.py`): the
-            same functions with other random numbers. Replaces `attention` there.
-        gradient_checkpointing: recompute activations in the backward pass to save memory.
-        cache: with `freeze=all`, compute the pooled vectors once; false: in every epoch, with the
-            same scores.
-        trust_remote_code: run code that comes with the weights; read it first.
-    """
-
-    name: str = "scratch"
-    revision: str | None = None
-    max_length: Annotated[int, Ge(8)] = 512
+    name: str = "scratch"  # hub id or folder; `scratch` builds one
+    revision: str | None = None  # branch, tag or commit on the hub
+    max_length: Annotated[int, Ge(8)] = 512  # longest sequence, in tokens, special tokens included
+    # which text of a pair is cut: `only_first` (the premise), `only_second`, or `longest_first`
+    # (token by token, the longer one)
     truncation: Annotated[str, OneOf("only_first", "only_second", "longest_first")] = "only_first"
+    # tokens beyond `max_length`: `truncate` drops and counts them; `windows` reads the text in
+    # overlapping windows, each with the whole other text
     overflow: Annotated[str, OneOf("truncate", "windows")] = "truncate"
-    stride: Natural = 64
+    stride: Natural = 64  # tokens that neighbouring windows share
+    # text between premise and hypothesis in place of the tokenizer's pair template; null: the
+    # template
     separator: str | None = None
-    trailing_separator: bool = False
-    num_layers: Count | None = None
+    trailing_separator: bool = False  # write `separator` after the hypothesis, too
+    num_layers: Count | None = None  # use the first k layers; null: all
+    # `none`, `embeddings`, `all`, or a number k: embeddings and the first k layers
     freeze: Freeze = "none"
+    # probability for hidden states and attention; null: the encoder's own
     dropout: Fraction | None = None
-    attention: str = "sdpa"
+    attention: str = "sdpa"  # `eager`, `sdpa`, or another implementation in transformers
+    # on a CPU, use faster dropout masks and attention (`models/dropout.py`): the same functions
+    # with other random numbers. Replaces `attention` there.
     fast_dropout: bool = True
+    # recompute activations in the backward pass to save memory
     gradient_checkpointing: bool = False
+    # with `freeze=all`, compute the pooled vectors once; false: in every epoch, with the same
+    # scores
     cache: bool = True
-    trust_remote_code: bool = False
+    trust_remote_code: bool = False  # run code that comes with the weights; read it first
     scratch: ScratchConfig = field(default_factory=ScratchConfig)
 
     def problems(self) -> Iterator[str]:
@@ -260,61 +216,53 @@ _OVERFLOWING = ("text", "pair", "premise", "hypothesis", "question")
 
 @dataclass
 class HeadConfig:
-    """A pooling times a classifier, and the input form that the pooling reads.
+    """A pooling times a classifier, and the input form that the pooling reads."""
 
-    Args:
-        name: name in tables.
-        input: of events `marked` (one event pair per sequence, mentions between marker tokens) or
-            `window` (each text once, unmarked, with all its event pairs); of two texts `pair` (both
-            in one sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that
-            one); `text` (one text to classify); `question` (question and context); `article` (text
-            to summarize).
-        pooling: `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`;
-            of answers and summaries `tokens` (no pooling).
-        combine: how `separate` combines its vectors u and v: `concat` (u, v) or `compare`
-            (u, v, |u - v|, u * v).
-        over_windows: how the windows of a premise are combined: `mean_logits`, `max_logits`, or
-            `mean_states` (of the pooled vectors, before the classifier).
-        classifier: `linear`, `mlp`, or `per_event` (as the TRC repository: a layer per event, then
-            one for both; with `cls`, BERT's pooler); of answers `span` (start and end scores) or
-            `biaffine` (also a score for each pair of start and end); of summaries `seq2seq` (the
-            decoder of `encoder.name`) or `warm_start` (a decoder that starts from the encoder's
-            weights and attends to its states).
-        hidden: widths of the hidden layers of `mlp`; of `biaffine` its one width.
-        dropout: probability, at the places of `dropout_at`.
-        dropout_at: of `mlp`: `all` (before the classifier and after each hidden layer), `hidden`
-            (after each hidden layer), `first` or `first_two` (after these hidden layers only).
-        layer_norm: normalise after the activation of `none`, the `first` or `all` hidden layers.
-        distance: width of the embedding of the distance between two events; 0: none.
-        both_ways: read each pair in both directions: in training both must give the label (inverted
-            by `data.inverse`), in evaluation their mean decides. Needs `input=window`.
-        decoder_layers: of `warm_start`: layers of the decoder; null: as many as the encoder.
-        start: `model/` folder of a run whose head to start from; null: random weights.
-        module: a whole head that a fork has registered; null: pooling and classifier.
-    """
-
-    name: str = "ess"
+    name: str = "ess"  # name in tables
+    # of events `marked` (one event pair per sequence, mentions between marker tokens) or `window`
+    # (each text once, unmarked, with all its event pairs); of two texts `pair` (both in one
+    # sequence), `separate` (a sequence each), `premise` or `hypothesis` (only that one); `text`
+    # (one text to classify); `question` (question and context); `article` (text to summarize)
     input: Annotated[
         str,
         OneOf(*_FORMS, registry="heron.config.registries:FORMS"),
     ] = "marked"
+    # `cls`, `last_token`, `mean`; of events `event_start`, `mention_pool`, `span_ends`; of answers
+    # and summaries `tokens` (no pooling)
     pooling: Annotated[
         str,
         OneOf("tokens", registry="heron.config.registries:POOLINGS"),
     ] = "event_start"
+    # how `separate` combines its vectors u and v: `concat` (u, v) or `compare` (u, v, |u - v|, u *
+    # v)
     combine: Annotated[str, OneOf("concat", "compare")] = "concat"
+    # how the windows of a premise are combined: `mean_logits`, `max_logits`, or `mean_states` (of
+    # the pooled vectors, before the classifier)
     over_windows: Annotated[str, OneOf("mean_logits", "max_logits", "mean_states")] = "mean_logits"
+    # `linear`, `mlp`, or `per_event` (as the TRC repository: a layer per event, then one for both;
+    # with `cls`, BERT's pooler); of answers `span` (start and end scores) or `biaffine` (also a
+    # score for each pair of start and end); of summaries `seq2seq` (the decoder of `encoder.name`)
+    # or `warm_start` (a decoder that starts from the encoder's weights and attends to its states)
     classifier: Annotated[
         str, OneOf(*_OF_TASKS, registry="heron.config.registries:CLASSIFIERS")
     ] = "linear"
+    # widths of the hidden layers of `mlp`; of `biaffine` its one width
     hidden: list[Count] = field(default_factory=list)
-    dropout: Fraction = 0.1
+    dropout: Fraction = 0.1  # probability, at the places of `dropout_at`
+    # of `mlp`: `all` (before the classifier and after each hidden layer), `hidden` (after each
+    # hidden layer), `first` or `first_two` (after these hidden layers only)
     dropout_at: Annotated[str, OneOf("all", "hidden", "first", "first_two")] = "all"
+    # normalise after the activation of `none`, the `first` or `all` hidden layers
     layer_norm: Annotated[str, OneOf("none", "first", "all")] = "none"
-    distance: Natural = 0
+    distance: Natural = 0  # width of the embedding of the distance between two events; 0: none
+    # read each pair in both directions: in training both must give the label (inverted by
+    # `data.inverse`), in evaluation their mean decides. Needs `input=window`.
     both_ways: bool = False
+    # of `warm_start`: layers of the decoder; null: as many as the encoder
     decoder_layers: Count | None = None
+    # `model/` folder of a run whose head to start from; null: random weights
     start: str | None = None
+    # a whole head that a fork has registered; null: pooling and classifier
     module: Annotated[str, OneOf(registry="heron.config.registries:HEADS")] | None = None
 
     def problems(self) -> Iterator[str]:
@@ -325,104 +273,84 @@ class HeadConfig:
 
 @dataclass
 class BaselineConfig:
-    """A system without a trained encoder, in place of encoder and head.
+    """A system without a trained encoder, in place of encoder and head."""
 
-    Args:
-        name: `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support
-            vector machine or multinomial logistic regression); `zero_shot` (a finished NLI model).
-            Of `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those
-            most similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not
-            a system).
-        sentences: most sentences of `lead`, `textrank` and `oracle`.
-        input: what is read: `pair`, only the `premise`, or only the `hypothesis`.
-        vectors: word vectors: `train` (fastText on the train split's own texts), or a file: .bin
-            in fastText's format, .vec or .vec.gz.
-        words: tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower
-            case) or `whitespace`, as RoNLI's repository has it.
-        dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
-            texts, fewest occurrences of a word, rows for character n-grams.
-        scale: scaling of the features, fitted on the train split: `none`, `standard` (mean 0,
-            variance 1) or `minmax` (0 to 1).
-        C: inverse strength of the l2 penalty.
-        kernel: `linear` or `rbf`, for `cbow_svm`.
-        max_iter: most iterations of the optimizer.
-        tol: tolerance at which it stops.
-        class_weight: `none` or `balanced` (N / (C n_c)).
-        model, revision: of `zero_shot`, a Hugging Face model for sequence pairs with an entailment
-            class, by hub id or folder.
-        zero_shot: `definitions` asks for each class whether the pair entails its sentence in
-            `hypotheses`; `direct` takes the model's own classes, for data with the same classes.
-        hypotheses: a sentence per class.
-        template: how a pair becomes the one text that may entail the sentence.
-        entailment: what is compared between classes: the `probability` of entailment among the
-            model's classes, or its `logit`, as transformers' pipeline does.
-        permutation: `repo` orders the scores as RoNLI's repository does, which is a mistake: the
-            prediction becomes the rank of the first class. `none` does not.
-        max_length: longest sequence of the `zero_shot` model, in tokens; the pair is cut.
-    """
-
+    # `none`; `majority`; `cbow_svm` and `cbow_softmax` (mean word vectors, then a support vector
+    # machine or multinomial logistic regression); `zero_shot` (a finished NLI model). Of
+    # `summarization`, sentences of the article: `lead` (the first ones), `textrank` (those most
+    # similar to all others), `oracle` (chosen greedily by the reference: a ceiling, not a system).
     name: Annotated[str, OneOf("none", registry="heron.config.registries:BASELINES")] = "none"
-    sentences: Count = 3
+    sentences: Count = 3  # most sentences of `lead`, `textrank` and `oracle`
+    # what is read: `pair`, only the `premise`, or only the `hypothesis`
     input: Annotated[str, OneOf("pair", "premise", "hypothesis")] = "pair"
+    # word vectors: `train` (fastText on the train split's own texts), or a file: .bin in fastText's
+    # format, .vec or .vec.gz
     vectors: str = "train"
+    # tokenization: `words` (`heron.languages.words`, case kept), `folded` (those in lower case) or
+    # `whitespace`, as RoNLI's repository has it
     words: Annotated[str, OneOf("words", "folded", "whitespace")] = "words"
+    # dim, epochs, min_count, buckets: of `vectors=train`: width of the vectors, passes over the
+    # texts, fewest occurrences of a word, rows for character n-grams
     dim: Count = 300
     epochs: Count = 10
     min_count: Count = 2
     buckets: Count = 100_000
+    # scaling of the features, fitted on the train split: `none`, `standard` (mean 0, variance 1) or
+    # `minmax` (0 to 1)
     scale: Annotated[str, OneOf("none", "standard", "minmax")] = "none"
-    C: Positive = 1.0
-    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"
-    max_iter: Count = 1000
-    tol: Positive = 1e-3
+    C: Positive = 1.0  # inverse strength of the l2 penalty
+    kernel: Annotated[str, OneOf("linear", "rbf")] = "linear"  # `linear` or `rbf`, for `cbow_svm`
+    max_iter: Count = 1000  # most iterations of the optimizer
+    tol: Positive = 1e-3  # tolerance at which it stops
+    # `none` or `balanced` (N / (C n_c))
     class_weight: Annotated[str, OneOf("none", "balanced")] = "none"
+    # model, revision: of `zero_shot`, a Hugging Face model for sequence pairs with an entailment
+    # class, by hub id or folder
     model: str = "MoritzLaurer/mDeBERTa-v3-base-mnli-xnli"
     revision: str | None = None
+    # `definitions` asks for each class whether the pair entails its sentence in `hypotheses`;
+    # `direct` takes the model's own classes, for data with the same classes
     zero_shot: Annotated[str, OneOf("definitions", "direct")] = "definitions"
-    hypotheses: dict[str, str] = field(default_factory=dict)
+    hypotheses: dict[str, str] = field(default_factory=dict)  # a sentence per class
+    # how a pair becomes the one text that may entail the sentence
     template: str = "{premise} {hypothesis}"
+    # what is compared between classes: the `probability` of entailment among the model's classes,
+    # or its `logit`, as transformers' pipeline does
     entailment: Annotated[str, OneOf("probability", "logit")] = "probability"
+    # `repo` orders the scores as RoNLI's repository does, which is a mistake: the prediction
+    # becomes the rank of the first class. `none` does not.
     permutation: Annotated[str, OneOf("none", "repo")] = "none"
+    # longest sequence of the `zero_shot` model, in tokens; the pair is cut
     max_length: Annotated[int, Ge(8)] = 512
 
 
 @dataclass
 class OptimConfig:
-    """The optimizer and its schedule.
+    """The optimizer and its schedule."""
 
-    Args:
-        name: `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of
-            two matrices) and scales steps by the size of the weights; it has no `betas` and `eps`.
-        lr: peak learning rate of the encoder.
-        head_lr: peak learning rate of the head, or of the decoder; null: `lr`.
-        layer_decay: factor on the learning rate for each layer further from the head.
-        weight_decay: of matrices; biases and normalisation have none.
-        betas: of `adamw`: decay of the running means of the gradient and of its square.
-        eps: of `adamw`: added to the root of the mean square, against division by 0.
-        schedule: `constant`, `linear`, `cosine` (both decay to 0).
-        warmup: fraction of all optimizer steps in which the learning rate rises to its peak.
-        warmup_steps: the same in optimizer steps; null: `warmup` decides.
-        clip: largest gradient norm; 0: no clipping.
-        accumulate: batches per optimizer step.
-        label_smoothing: share of the target spread over all classes, or over all tokens.
-        class_weights: `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N).
-        loss: of tasks with classes: `cross_entropy`, or one that a fork has registered.
-    """
-
+    # `adamw`, or `adafactor`, which needs less memory (two vectors per matrix instead of two
+    # matrices) and scales steps by the size of the weights; it has no `betas` and `eps`
     name: Annotated[str, OneOf("adamw", "adafactor")] = "adamw"
-    lr: Rate = 3e-5
-    head_lr: Rate | None = None
+    lr: Rate = 3e-5  # peak learning rate of the encoder
+    head_lr: Rate | None = None  # peak learning rate of the head, or of the decoder; null: `lr`
+    # factor on the learning rate for each layer further from the head
     layer_decay: Annotated[float, Ge(0)] = 1.0
-    weight_decay: Annotated[float, Ge(0)] = 0.01
+    weight_decay: Annotated[float, Ge(0)] = 0.01  # of matrices; biases and normalisation have none
+    # of `adamw`: decay of the running means of the gradient and of its square
     betas: Annotated[list[Fraction], Len(2, 2)] = field(default_factory=lambda: [0.9, 0.999])
-    eps: float = 1e-8
+    eps: float = 1e-8  # of `adamw`: added to the root of the mean square, against division by 0
+    # `constant`, `linear`, `cosine` (both decay to 0)
     schedule: Annotated[str, OneOf("constant", "linear", "cosine")] = "linear"
+    # fraction of all optimizer steps in which the learning rate rises to its peak
     warmup: Fraction = 0.1
-    warmup_steps: Natural | None = None
-    clip: Annotated[float, Ge(0)] = 1.0
-    accumulate: Count = 1
+    warmup_steps: Natural | None = None  # the same in optimizer steps; null: `warmup` decides
+    clip: Annotated[float, Ge(0)] = 1.0  # largest gradient norm; 0: no clipping
+    accumulate: Count = 1  # batches per optimizer step
+    # share of the target spread over all classes, or over all tokens
     label_smoothing: Fraction = 0.0
+    # `none`, `balanced` (N / (C n_c)), `one_minus_share` (1 - n_c / N)
     class_weights: Annotated[str, OneOf("none", "balanced", "one_minus_share")] = "none"
+    # of tasks with classes: `cross_entropy`, or one that a fork has registered
     loss: Annotated[str, OneOf(registry="heron.config.registries:LOSSES")] = "cross_entropy"
 
     def problems(self) -> Iterator[str]:
@@ -433,76 +361,60 @@ class OptimConfig:
 
 @dataclass
 class BatchingConfig:
-    """How sequences become batches.
+    """How sequences become batches."""
 
-    Args:
-        plan: `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up
-            to `tokens` tokens with padding).
-        size: sequences per batch under `shuffle`.
-        tokens: padded tokens per batch under `bucket` and in evaluation. null: 3072, and in
-            training fewer where an epoch would have less than 20 batches (never less than the
-            longest sequence); `status.json` has the number, `data.batch_tokens`.
-        workers: data loading processes.
-        oversample: copies of rows of rare classes in each epoch: `none`, `balanced` (the largest
-            class's count // the class's own) or `multipliers`.
-        multipliers: copies per class under `multipliers`; 1 for a class that is not named.
-    """
-
+    # `shuffle` (batches of `size` sequences) or `bucket` (sequences of similar length, up to
+    # `tokens` tokens with padding)
     plan: Annotated[str, OneOf("shuffle", "bucket")] = "shuffle"
-    size: Count = 32
+    size: Count = 32  # sequences per batch under `shuffle`
+    # padded tokens per batch under `bucket` and in evaluation. null: 3072, and in training fewer
+    # where an epoch would have less than 20 batches (never less than the longest sequence);
+    # `status.json` has the number, `data.batch_tokens`.
     tokens: Annotated[int, Ge(8)] | None = 4096
-    workers: Natural = 0
+    workers: Natural = 0  # data loading processes
+    # copies of rows of rare classes in each epoch: `none`, `balanced` (the largest class's count //
+    # the class's own) or `multipliers`
     oversample: Annotated[str, OneOf("none", "balanced", "multipliers")] = "none"
+    # copies per class under `multipliers`; 1 for a class that is not named
     multipliers: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class TrainerConfig:
-    """How long and on what a run trains, and what is kept.
+    """How long and on what a run trains, and what is kept."""
 
-    Args:
-        max_epochs: passes over the train split.
-        max_steps: optimizer steps, in place of `max_epochs`; the last epoch is cut short. null:
-            `max_epochs` decides.
-        monitor: the validation score in `scores.json` that chooses the best epoch (the highest), or
-            `loss` (the lowest).
-        select: `best` epoch (by `monitor`, needs a validation split) or `last`.
-        patience: epochs without a better `monitor` before training stops; null: it never stops
-            early.
-        accelerator: device type; `auto` takes a GPU where there is one.
-        precision: `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`.
-        devices: processes on each machine, each with its own device (or share of the cores). Every
-            batch is divided between them, so a step computes the same with any number.
-        num_nodes: machines; above 1, start the run on each with `torchrun`.
-        strategy: of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has
-            a part of it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder
-            with weights that no output depends on).
-        checkpoint_minutes: longest work that a kill can lose; every epoch has a checkpoint, too.
-        checkpoint_steps: the same in optimizer steps; null: none.
-        threads: CPU threads of each process; null: torch's default.
-        deterministic: bit-identical repeats on one machine.
-        progress: show a progress bar; null: when the output is a terminal.
-        callbacks: callbacks that forks have registered, with their options:
-            `{name: {option: value}}`.
-    """
-
-    max_epochs: Count = 3
+    max_epochs: Count = 3  # passes over the train split
+    # optimizer steps, in place of `max_epochs`; the last epoch is cut short. null: `max_epochs`
+    # decides.
     max_steps: Count | None = None
+    # the validation score in `scores.json` that chooses the best epoch (the highest), or `loss`
+    # (the lowest)
     monitor: str = "macro_f1"
+    # `best` epoch (by `monitor`, needs a validation split) or `last`
     select: Annotated[str, OneOf("best", "last")] = "best"
+    # epochs without a better `monitor` before training stops; null: it never stops early
     patience: Count | None = None
+    # device type; `auto` takes a GPU where there is one
     accelerator: Annotated[str, OneOf("auto", "cpu", "cuda", "gpu", "mps", "tpu")] = "auto"
+    # processes on each machine, each with its own device (or share of the cores). Every batch is
+    # divided between them, so a step computes the same with any number.
     devices: Count = 1
-    num_nodes: Count = 1
+    num_nodes: Count = 1  # machines; above 1, start the run on each with `torchrun`
+    # of several devices: `auto` and `ddp` (each has the whole model), `fsdp` (each has a part of
+    # it; GPUs only), or `ddp_find_unused_parameters_true` (`ddp` for an encoder with weights that
+    # no output depends on)
     strategy: Annotated[str, OneOf("auto", "ddp", "ddp_find_unused_parameters_true", "fsdp")] = (
         "auto"
     )
+    # `auto` (bf16 where the processor has it), `bf16-mixed`, `32-true`, `16-mixed`
     precision: Annotated[str, OneOf("auto", "bf16-mixed", "32-true", "16-mixed")] = "auto"
+    # longest work that a kill can lose; every epoch has a checkpoint, too
     checkpoint_minutes: float = 5.0
-    checkpoint_steps: Count | None = None
-    threads: Count | None = None
-    deterministic: bool = True
-    progress: bool | None = None
+    checkpoint_steps: Count | None = None  # the same in optimizer steps; null: none
+    threads: Count | None = None  # CPU threads of each process; null: torch's default
+    deterministic: bool = True  # bit-identical repeats on one machine
+    progress: bool | None = None  # show a progress bar; null: when the output is a terminal
+    # callbacks that forks have registered, with their options: `{name: {option: value}}`
     callbacks: dict[Annotated[str, OneOf(registry="heron.config.registries:CALLBACKS")], Any] = (
         field(default_factory=dict)
     )
@@ -524,17 +436,13 @@ class TrainerConfig:
 
 @dataclass
 class DynamicsConfig:
-    """Per-example training dynamics.
+    """Per-example training dynamics."""
 
-    Args:
-        enabled: write `dynamics/epoch=<n>.parquet`.
-        mode: `train` records the training passes, as published; `evaluation` makes another forward
-            pass over the train split, without dropout.
-        every: epochs between records: 1, or a fraction of one (0.25: four records an epoch).
-    """
-
-    enabled: bool = True
+    enabled: bool = True  # write `dynamics/epoch=<n>.parquet`
+    # `train` records the training passes, as published; `evaluation` makes another forward pass
+    # over the train split, without dropout
     mode: Annotated[str, OneOf("train", "evaluation")] = "train"
+    # epochs between records: 1, or a fraction of one (0.25: four records an epoch)
     every: float = 1.0
 
     def problems(self) -> Iterator[str]:
@@ -545,20 +453,14 @@ class DynamicsConfig:
 
 @dataclass
 class LoggerConfig:
-    """Weights & Biases; `metrics.csv` is always written.
+    """Weights & Biases; `metrics.csv` is always written."""
 
-    Args:
-        wandb: log to W&B, too.
-        project: W&B project.
-        mode: `offline` (`wandb sync` uploads later), `online`, `disabled`.
-        artifacts: store predictions (without texts) and the data map's figure in W&B.
-        others: loggers that forks have registered, with their options: `{name: {option: value}}`.
-    """
-
-    wandb: bool = False
-    project: str = "heron"
+    wandb: bool = False  # log to W&B, too
+    project: str = "heron"  # W&B project
+    # `offline` (`wandb sync` uploads later), `online`, `disabled`
     mode: Annotated[str, OneOf("offline", "online", "disabled")] = "offline"
-    artifacts: bool = False
+    artifacts: bool = False  # store predictions (without texts) and the data map's figure in W&B
+    # loggers that forks have registered, with their options: `{name: {option: value}}`
     others: dict[Annotated[str, OneOf(registry="heron.config.registries:LOGGERS")], Any] = field(
         default_factory=dict
     )
@@ -566,64 +468,50 @@ class LoggerConfig:
 
 @dataclass
 class RunConfig:
-    """The run folder, and what happens when it exists.
+    """The run folder, and what happens when it exists."""
 
-    Args:
-        sweep: folder under `paths.runs`; null: named by the experiment or the data, and by
-            overrides that change data, task or length (`heron.config.run_names.sweep_name`).
-        job: folder under the sweep; null: named by the overrides and a hash.
-        resume: continue from `last.ckpt` and skip finished runs; false: start over.
-        export: write `model/` in Hugging Face form.
-        isolate: train every job in its own process; null: in sweeps only. A job on several devices
-            always has its own.
-        n_jobs: jobs of a sweep side by side (in each worker of a `launcher`); they share the cores.
-        retry: which ended jobs the same command trains again: `cut` (stopped, killed, out of
-            memory, disk full) or `failed` (all that failed).
-        oversubscribe: allow more `trainer.devices` than processor cores.
-    """
-
+    # folder under `paths.runs`; null: named by the experiment or the data, and by overrides that
+    # change data, task or length (`heron.config.run_names.sweep_name`)
     sweep: str | None = None
-    job: str | None = None
-    resume: bool = True
-    export: bool = True
+    job: str | None = None  # folder under the sweep; null: named by the overrides and a hash
+    resume: bool = True  # continue from `last.ckpt` and skip finished runs; false: start over
+    export: bool = True  # write `model/` in Hugging Face form
+    # train every job in its own process; null: in sweeps only. A job on several devices always has
+    # its own.
     isolate: bool | None = None
+    # jobs of a sweep side by side (in each worker of a `launcher`); they share the cores
     n_jobs: Count = 1
+    # which ended jobs the same command trains again: `cut` (stopped, killed, out of memory, disk
+    # full) or `failed` (all that failed)
     retry: Annotated[str, OneOf("cut", "failed")] = "cut"
-    oversubscribe: bool = False
+    oversubscribe: bool = False  # allow more `trainer.devices` than processor cores
 
 
 @dataclass
 class LauncherConfig:
-    """Where the jobs of a sweep run.
+    """Where the jobs of a sweep run."""
 
-    Args:
-        name: `local` (processes of this command, `run.n_jobs` side by side), or workers that take
-            jobs from the sweep's folder: `slurm` (submitit), `ray`. `joblib`: `local`, with
-            `workers` times `run.n_jobs` side by side.
-        workers: number of workers.
-        wait: wait for the workers to end; false (`slurm`): submit and exit.
-        cluster: of `slurm`: `slurm`, or to try it without a cluster `local` (processes on this
-            machine) or `debug` (inside this process).
-        partition, account: of SLURM.
-        minutes: time limit of a worker; one that reaches it is queued again and continues.
-        gpus, cpus: of each worker, of SLURM or Ray.
-        memory_gb: of each worker; null: the cluster's default.
-        options: further SLURM options, by submitit's names:
-            `{constraint: a100, setup: [module load x]}`.
-        address: of a running Ray cluster (`auto`, `ray://host:10001`); null: start Ray here.
-    """
-
+    # `local` (processes of this command, `run.n_jobs` side by side), or workers that take jobs from
+    # the sweep's folder: `slurm` (submitit), `ray`. `joblib`: `local`, with `workers` times
+    # `run.n_jobs` side by side.
     name: Annotated[str, OneOf("local", "joblib", "slurm", "ray")] = "local"
-    workers: Count = 1
-    wait: bool = True
+    workers: Count = 1  # number of workers
+    wait: bool = True  # wait for the workers to end; false (`slurm`): submit and exit
+    # of `slurm`: `slurm`, or to try it without a cluster `local` (processes on this machine) or
+    # `debug` (inside this process)
     cluster: Annotated[str, OneOf("slurm", "local", "debug")] = "slurm"
+    # partition, account: of SLURM
     partition: str | None = None
     account: str | None = None
+    # time limit of a worker; one that reaches it is queued again and continues
     minutes: Count = 240
+    # gpus, cpus: of each worker, of SLURM or Ray
     gpus: Natural = 0
     cpus: Count = 1
-    memory_gb: Annotated[float, Ge(0)] | None = None
+    memory_gb: Annotated[float, Ge(0)] | None = None  # of each worker; null: the cluster's default
+    # further SLURM options, by submitit's names: `{constraint: a100, setup: [module load x]}`
     options: dict[str, Any] = field(default_factory=dict)
+    # of a running Ray cluster (`auto`, `ray://host:10001`); null: start Ray here
     address: str | None = None
 
 
@@ -633,82 +521,60 @@ class SweeperConfig:
 
     The space is written in Hydra's grammar: `a,b`, `choice(a,b)`, `range(1,5)`, `interval(0,0.5)`,
     `tag(log,interval(1e-5,1e-3))`, `int(interval(16,256))`.
-
-    Args:
-        name: `grid` (all points), `random` (draws without repeats), or `optuna` (chooses the next
-            point by the validation scores of earlier ones, see `trainer.monitor`).
-        trials: number of points, over all commands on the sweep's folder.
-        seed: of the draws; `seed` of the jobs is a key like any other and may be swept.
-        sampler: of `optuna`: `tpe`, `gp` (Gaussian process) or `random`.
-        pruner: of `optuna`, stops bad trials early: `none`, `median` (worse after an epoch than the
-            median of the trials before) or `hyperband`.
-        startup_trials: random trials before `sampler` learns; `median` stops none before so many
-            have finished.
-        startup_epochs: epochs that every trial gets.
-        study, trial: set by heron in a trial's own configuration.
     """
 
+    # `grid` (all points), `random` (draws without repeats), or `optuna` (chooses the next point by
+    # the validation scores of earlier ones, see `trainer.monitor`)
     name: Annotated[str, OneOf("grid", "random", "optuna")] = "grid"
-    trials: Count = 20
-    seed: Seed = 0
+    trials: Count = 20  # number of points, over all commands on the sweep's folder
+    seed: Seed = 0  # of the draws; `seed` of the jobs is a key like any other and may be swept
+    # of `optuna`: `tpe`, `gp` (Gaussian process) or `random`
     sampler: Annotated[str, OneOf("tpe", "gp", "random")] = "tpe"
+    # of `optuna`, stops bad trials early: `none`, `median` (worse after an epoch than the median of
+    # the trials before) or `hyperband`
     pruner: Annotated[str, OneOf("none", "median", "hyperband")] = "none"
+    # random trials before `sampler` learns; `median` stops none before so many have finished
     startup_trials: Natural = 5
-    startup_epochs: Count = 1
+    startup_epochs: Count = 1  # epochs that every trial gets
+    # study, trial: set by heron in a trial's own configuration
     study: str | None = None
     trial: int | None = None
 
 
 @dataclass
 class StageConfig:
-    """One stage of sequential fine-tuning; null keeps the run's own value.
+    """One stage of sequential fine-tuning; null keeps the run's own value."""
 
-    Args:
-        data: a data set of `conf/data`, with the run's classes.
-        max_epochs: passes over its train split.
-        lr: peak learning rate of the encoder.
-        head_lr: peak learning rate of the head.
-        freeze: as `encoder.freeze`; `all` trains a probe.
-        keep_head: start from the previous stage's head, not from a new one.
-        changes: dotted keys that differ in this stage, such as
-            `{batching.size: 8, optim.warmup_steps: 500, head.classifier: linear}`.
-    """
-
-    data: str
-    max_epochs: int | None = None
-    lr: Rate | None = None
-    head_lr: Rate | None = None
-    freeze: Freeze | None = None
-    keep_head: bool = True
+    data: str  # a data set of `conf/data`, with the run's classes
+    max_epochs: int | None = None  # passes over its train split
+    lr: Rate | None = None  # peak learning rate of the encoder
+    head_lr: Rate | None = None  # peak learning rate of the head
+    freeze: Freeze | None = None  # as `encoder.freeze`; `all` trains a probe
+    keep_head: bool = True  # start from the previous stage's head, not from a new one
+    # dotted keys that differ in this stage, such as `{batching.size: 8, optim.warmup_steps: 500,
+    # head.classifier: linear}`
     changes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Config:
-    """Everything one run needs.
+    """Everything one run needs."""
 
-    Args:
-        data: data set to train on and to be scored on.
-        seed: of random weights, dropout and the order of examples.
-        protocol: whose choices apply where a paper and its released code differ: `paper`, `repo`,
-            or heron's own, `fixed`.
-        experiment: the chosen experiment; set by `experiment=NAME`.
-        report: the paper's table to compare a sweep with, such as `trc/table4`.
-        stages: data sets to fine-tune on one after the other: names, or mappings as in
-            `StageConfig`; empty: train once, on `data`.
-        also_test: further data sets with the same classes; their test splits (validation where
-            there is none) are predicted and scored as `<data set>.<split>`.
-        others: data sets to use instead of those of that name in `conf/data`; within a stage, the
-            run's own `data` with all its overrides.
-    """
-
-    data: DataConfig
-    seed: Seed = 0
+    data: DataConfig  # data set to train on and to be scored on
+    seed: Seed = 0  # of random weights, dropout and the order of examples
+    # whose choices apply where a paper and its released code differ: `paper`, `repo`, or heron's
+    # own, `fixed`
     protocol: Annotated[str, OneOf("fixed", "paper", "repo")] = "fixed"
-    experiment: str | None = None
-    report: str | None = None
+    experiment: str | None = None  # the chosen experiment; set by `experiment=NAME`
+    report: str | None = None  # the paper's table to compare a sweep with, such as `trc/table4`
+    # data sets to fine-tune on one after the other: names, or mappings as in `StageConfig`; empty:
+    # train once, on `data`
     stages: list[Any] = field(default_factory=list)
+    # further data sets with the same classes; their test splits (validation where there is none)
+    # are predicted and scored as `<data set>.<split>`
     also_test: list[str] = field(default_factory=list)
+    # data sets to use instead of those of that name in `conf/data`; within a stage, the run's own
+    # `data` with all its overrides
     others: dict[str, DataConfig] = field(default_factory=dict)
     paths: PathsConfig = field(default_factory=PathsConfig)
     task: TaskConfig = field(default_factory=TaskConfig)
