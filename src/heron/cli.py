@@ -6,7 +6,7 @@ import errno
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from heron import __version__
@@ -60,7 +60,9 @@ def _run(arguments: list[str]) -> int:
             print(help_text(name), end="")
             return 0
         with terminable(), interruptible():
-            return _command(name)(rest) or 0
+            if name not in COMMANDS:
+                return FORK_COMMANDS[name].run(rest) or 0
+            return importlib.import_module(f"heron.commands.{name}").run(rest) or 0
     except HeronError as error:
         print(f"heron {name}: {error}", file=sys.stderr)
         return 2
@@ -77,12 +79,6 @@ def _run(arguments: list[str]) -> int:
         return exit_code(error)
 
 
-def _command(name: str) -> Callable[[Sequence[str]], int | None]:
-    if name not in COMMANDS:
-        return FORK_COMMANDS[name].run
-    return importlib.import_module(f"heron.commands.{name}").run
-
-
 def help_text(name: str) -> str:
     """Read a command's help; its first line is its summary."""
     own = Path(__file__).parent / "commands" / "help" / f"{name}.txt"
@@ -96,13 +92,10 @@ def _overview() -> str:
     lines = [f"  {name:<{width}}  {help_text(name).splitlines()[0]}" for name in names]
     return "\n".join(
         [
-            f"heron {__version__}: Hebrew, Romanian, NLU",
-            "",
-            "usage: heron <command> [key=value ...]",
-            "",
+            f"heron {__version__}: Hebrew, Romanian, NLU\n",
+            "usage: heron <command> [key=value ...]\n",
             *lines,
-            "",
-            "Examples: heron demo",
+            "\nExamples: heron demo",
             "          heron train experiment=trc/ess seed=1",
             "          heron <command> --help",
         ]

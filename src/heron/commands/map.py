@@ -5,37 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heron.base.cells import SYNTHETIC, Cell, Table
+from heron.base.cells import Cell, Table
 from heron.base.errors import ConfigError, nearest
 from heron.base.files import write_file
-from heron.base.tables import table_stem, write_table
+from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 from heron.config.options import DataFolders, parse_options
-from heron.dynamics.cartography import NEVER_LEARNT, difficulty, forgetting
+from heron.dynamics.cartography import difficulty
 from heron.dynamics.groups import allenai, class_counts, tercile_partition
 from heron.dynamics.jsonl import export_jsonl
 from heron.reports.map import FORMATS, map_figure, save_figure
 from heron.reports.map_data import (
     SCORE,
     Column,
+    Groups,
     MapData,
     Mapped,
     Numbers,
-    Texts,
-    categories,
-    compare_examples,
-    find_texts,
-    group_names,
-    labels_of,
-    map_run,
-    read_columns,
+    build_map,
+    map_table,
     read_mapped,
-    shown_statistics,
 )
 from heron.reports.map_page import map_page
 from heron.results.collect import collect, is_run
@@ -43,8 +35,6 @@ from heron.results.published import published_groups
 
 EXPORTS = (*FORMATS, "jsonl")
 GROUPINGS = ("allenai", "tercile_partition")
-
-Groups = dict[str, NDArray[np.bool_]]
 
 
 @dataclass
@@ -99,7 +89,8 @@ def _write_map(options: MapOptions) -> list[Path]:
     else:
         score_N = difficulty(SCORE, mapped.statistics)
         groups = tercile_partition(score_N, mapped.statistics.guids)
-    data = _build(mapped, other, groups, options)
+    further, folders = options.columns, (options.paths_data, options.paths_cache)
+    data = build_map(mapped, other, groups, further, folders if options.texts else None)
     colour = _find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
@@ -113,76 +104,15 @@ def _write_map(options: MapOptions) -> list[Path]:
         else:
             files.append(write_file(target / f"map.{form}", save_figure(figure, form)))
     files.append(write_file(target / "map.html", map_page(data, options.megabytes)))
-    table = _map_table(mapped, groups)
+    table = map_table(mapped, groups)
     # Empty cells for what is not known, which every reader of CSV understands.
-    plain = {
-        column: cells
-        if isinstance(cells, list)
-        else [None if cell != cell else cell for cell in cells.tolist()]
-        for column, cells in table.items()
-    }
+    arrays = {name: cells.tolist() for name, cells in table.items() if not isinstance(cells, list)}
+    known = {name: [None if v != v else v for v in values] for name, values in arrays.items()}
+    plain = {**table, **known}
     for suffix, written in (("csv", plain), ("parquet", table)):
         files.append(target / f"map.{suffix}")
         write_table(files[-1], written)
     return files
-
-
-def _build(mapped: Mapped, other: Mapped | None, groups: Groups, options: MapOptions) -> MapData:
-    """Put together what the page shows."""
-    guids = mapped.dynamics.guids
-    label = labels_of(mapped)
-    columns: list[Column] = [] if label is None else [label]
-    named = [name or None for name in group_names(groups, len(guids))]
-    columns.append(categories("group", named))
-    notes = []
-    if mapped.records < 2:
-        notes.append(
-            "one record only: variability is 0 for every example, and correctness is 0 or 1; "
-            "train for more epochs, or record several times an epoch"
-        )
-    runs, folders = [map_run(mapped)], [mapped.folder]
-    if other is not None:
-        notes += compare_examples(mapped, other)
-        runs.append(map_run(other, guids))
-        folders.append(other.folder)
-    texts: Texts | None = None
-    if options.texts:
-        places = options.paths_data, options.paths_cache
-        texts, own, said = find_texts(mapped.folder, guids, *places)
-        columns += own
-        notes += [said] if said else []
-    if options.columns is not None:
-        further, said = read_columns(options.columns, guids)
-        taken = {*runs[0].values, "predicted", *(column.name for column in columns)}
-        stem = table_stem(options.columns)
-        columns += [
-            column._replace(name=f"{column.name} ({stem})") if column.name in taken else column
-            for column in further
-        ]
-        notes += [said] if said else []
-    title = "Data map: " + " and ".join(run.name for run in runs)
-    synthetic = any(is_run(folder) and collect(folder)[0].synthetic for folder in folders)
-    shown = SYNTHETIC if synthetic else ""
-    return MapData(title, guids, tuple(runs), tuple(columns), texts, tuple(notes), shown)
-
-
-def _map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
-    """List each example's statistics, as `map.csv` and `map.parquet` hold them.
-
-    Beside heron's own stand those of the published tool that mean something else: correctness as a
-    count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
-    """
-    label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
-    correct_EN = mapped.dynamics.correct_EN[: mapped.records]
-    return {
-        "guid": guids,
-        "label": [label.name_at(row) if label else "" for row in range(len(guids))],
-        **shown_statistics(of),
-        "correctness_count": of.correctness_N,
-        "forgetfulness": forgetting(correct_EN, NEVER_LEARNT),
-        "threshold_closeness": of.closeness_N,
-        "groups": group_names(groups, len(guids)),
-    }
 
 
 def _find_colour(data: MapData, name: str) -> Column:
@@ -237,7 +167,6 @@ def _class_table(mapped: Mapped, groups: Groups, grouping: str) -> Table:
     title, papers = published
     for name, found in counts.items():
         printed = {**papers[name], "all": sum(papers[name].values())}
-        pairs = ((count, printed.get(label)) for label, count in found.items())
-        rows.append((name, *(cell for pair in pairs for cell in pair)))
+        rows.append((name, *(n for key, count in found.items() for n in (count, printed.get(key)))))
     columns = (column for label in (*labels, "all") for column in (label, "paper"))
     return Table("Classes by group", ("group", *columns), tuple(rows), f"paper: {title}.")

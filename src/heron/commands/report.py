@@ -24,9 +24,8 @@ class ReportOptions:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron report DIR [out=DIR] [published=FILE] [against=GROUP]`; returns the exit code."""
-    options = parse_folder(
-        ReportOptions, arguments, "name a run or a sweep: heron report runs/<sweep>"
-    )
+    missing = "name a run or a sweep: heron report runs/<sweep>"
+    options = parse_folder(ReportOptions, arguments, missing)
     files = write_report(options.folder, options.out, options.published, options.against)
     print(files.html, files.figure, *files.tables, sep="\n")
     return 0

@@ -16,11 +16,13 @@ from typing import Any
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Summary, show
+from heron.base.errors import ConfigError
+from heron.base.files import write_file
 from heron.base.pages import escape_json, render
 from heron.base.secrets import redact, redacted
 from heron.metrics.names import is_minimised, signed, with_copied
 from heron.reports.sweep import page_links, spent_table
-from heron.results.collect import RunRecord, headline_metrics
+from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 from heron.results.groups import (
     Group,
     copied_scores,
@@ -42,23 +44,29 @@ _OF_THE_COMMAND = ("run", "sweeper", "launcher")
 _DIGITS = 6  # significant, of every number on the page
 
 
-def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
-    """Build the page; the same runs give the same text.
+def write_dashboard(folder: Path, out: Path | None = None) -> Path:
+    """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path.
 
-    Args:
-        title: the sweep's name.
-        runs: all its runs, finished or not.
-        folder: where the page will lie; links to the runs' own pages are relative to it.
+    Raises:
+        ConfigError: `folder` holds no runs, or is a single run.
     """
-    chosen = without_first_runs(runs)
-    content = dashboard_data(title, chosen, folder)
+    folder = Path(folder)
+    runs = collect(folder)
+    if is_run(folder):
+        raise ConfigError(
+            f"{folder} is one run; a dashboard compares the runs of a sweep. Name the folder above "
+            "it, or see `heron report` for this one"
+        )
+    target = Path(out) if out else folder
+    chosen, title = without_first_runs(runs), folder.resolve().name
+    content = dashboard_data(title, chosen, target)
     best = content["best"]
     if best is not None:
         shown = {split: show(Summary(*best[split])) for split in SPLITS if best[split]}
         best = {"test": None, **best, **shown, "job": content["runs"][best["run"]]["job"]}
         best["copied"] = [(name, split, show(value)) for name, split, value in best["copied"]]
     spent = spent_table(runs)
-    return render(
+    page = render(
         "dashboard.html.j2",
         title=content["title"],
         synthetic=content["synthetic"],
@@ -71,10 +79,16 @@ def dashboard_page(title: str, runs: Sequence[RunRecord], folder: Path) -> str:
         tables=[spent] if spent else [],
         data=Markup(escape_json(content)),
     )
+    return write_file(target / "dashboard.html", page)
 
 
 def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[str, Any]:
-    """Gather what the page's script shows, as JSON's own types; arguments as `dashboard_page`.
+    """Gather what the page's script shows, as JSON's own types.
+
+    Args:
+        title: the sweep's name.
+        runs: all its runs, finished or not.
+        folder: where the page will lie; links to the runs' own pages are relative to it.
 
     Returns:
         `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
@@ -193,8 +207,8 @@ def _best(
         "group": number,
         "label": group.label,
         "run": next(place for place, run in enumerate(runs) if run is single),
-        "validation": _summary(summary),
-        "test": _summary(test) if test else None,
+        "validation": list(map(_rounded, summary)),
+        "test": list(map(_rounded, test)) if test else None,
         "copied": [
             [name, split, _rounded(value)]
             for split in SPLITS
@@ -203,10 +217,6 @@ def _best(
         "command": repeat_command(title, group),
         "uneven": len({each.n for each, _ in scored}) > 1,
     }
-
-
-def _summary(summary: Summary) -> list[float | None]:
-    return [_rounded(summary.mean), _rounded(summary.sd), summary.n]
 
 
 def _rounded(value: Any) -> float | int | None:

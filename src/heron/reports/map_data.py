@@ -15,20 +15,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heron.base.cells import SYNTHETIC
 from heron.base.errors import ConfigError, DataError, HeronError, Problem
-from heron.base.tables import cell_text, is_missing, read_table
+from heron.base.tables import cell_text, is_missing, read_table, table_stem
 from heron.config.data import TRAIN, DataConfig
 from heron.config.stored import read_stored
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
-from heron.dynamics.cartography import Statistics, difficulty, statistics
+from heron.dynamics.cartography import NEVER_LEARNT, Statistics, difficulty, forgetting, statistics
 from heron.dynamics.files import Dynamics, read_dynamics, read_logits
 from heron.languages import LANGUAGES
+from heron.results.collect import collect, is_run
 from heron.results.shipped import read_shipped
 
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7
 SCORE = "eq1_swapped"
+
+Groups = dict[str, NDArray[np.bool_]]  # masks [N] by name
 
 
 class Numbers(NamedTuple):
@@ -160,13 +164,75 @@ def labels_of(mapped: Mapped) -> Categories | None:
     return Categories("label", labels, mapped.dynamics.gold_N.astype(np.int32)) if labels else None
 
 
-def group_names(groups: Mapping[str, NDArray[np.bool_]], examples: int) -> list[str]:
+def group_names(groups: Groups, examples: int) -> list[str]:
     """Name each example's groups, joined with `+`; empty where it is in none."""
     named = {name: mask_N.tolist() for name, mask_N in groups.items()}
     return ["+".join(name for name, mask in named.items() if mask[row]) for row in range(examples)]
 
 
-def compare_examples(mapped: Mapped, other: Mapped) -> list[str]:
+def build_map(
+    mapped: Mapped,
+    other: Mapped | None,
+    groups: Groups,
+    table: Path | None,
+    places: tuple[Path | None, Path | None] | None,
+) -> MapData:
+    """Put together what the page shows.
+
+    Args:
+        mapped, other: the run, and another one to compare it with.
+        groups: boolean masks of the run's examples.
+        table: further columns to colour by, with a column `guid`.
+        places: folders of data sets and of the cache, for texts; None: no texts.
+
+    Raises:
+        DataError: the two runs have no example in common, or `table` cannot be used.
+    """
+    guids, label, notes = mapped.dynamics.guids, labels_of(mapped), list[str]()
+    columns: list[Column] = [] if label is None else [label]
+    columns.append(categories("group", [name or None for name in group_names(groups, len(guids))]))
+    if mapped.records < 2:
+        notes.append(
+            "one record only: variability is 0 for every example, and correctness is 0 or 1; "
+            "train for more epochs, or record several times an epoch"
+        )
+    runs, folders = [map_run(mapped)], [mapped.folder]
+    if other is not None:
+        notes += _compare(mapped, other)
+        runs.append(map_run(other, guids))
+        folders.append(other.folder)
+    texts = _find_texts(mapped.folder, guids, *places, columns, notes) if places else None
+    if table is not None:
+        taken = {*runs[0].values, "predicted", *(column.name for column in columns)}
+        for column in _read_columns(table, guids, notes):
+            name = f"{column.name} ({table_stem(table)})" if column.name in taken else column.name
+            columns.append(column._replace(name=name))
+    title = "Data map: " + " and ".join(run.name for run in runs)
+    synthetic = any(is_run(folder) and collect(folder)[0].synthetic for folder in folders)
+    shown = SYNTHETIC if synthetic else ""
+    return MapData(title, guids, tuple(runs), tuple(columns), texts, tuple(notes), shown)
+
+
+def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
+    """List each example's statistics, as `map.csv` and `map.parquet` hold them.
+
+    Beside heron's own stand those of the published tool that mean something else: correctness as a
+    count, forgetfulness with 1000 for an example that was never right, and threshold closeness.
+    """
+    label, guids, of = labels_of(mapped), mapped.dynamics.guids, mapped.statistics
+    correct_EN = mapped.dynamics.correct_EN[: mapped.records]
+    return {
+        "guid": guids,
+        "label": [label.name_at(row) if label else "" for row in range(len(guids))],
+        **shown_statistics(of),
+        "correctness_count": of.correctness_N,
+        "forgetfulness": forgetting(correct_EN, NEVER_LEARNT),
+        "threshold_closeness": of.closeness_N,
+        "groups": group_names(groups, len(guids)),
+    }
+
+
+def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     """Say how far two runs are about the same examples.
 
     Raises:
@@ -236,15 +302,11 @@ def _finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def read_columns(path: Path, guids: Sequence[str]) -> tuple[list[Column], str]:
-    """Read further columns to colour by from a table with a column `guid`.
-
-    Returns:
-        The columns in the order of `guids`, and a note on the file's guids that are not among them
-        (empty if there are none).
+def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Column]:
+    """Read further columns in the order of `guids`; notes guids that are not among them.
 
     Raises:
-        DataError: no such column, a guid twice, or none of the guids is in the map.
+        DataError: no column `guid`, a guid twice, or none of the guids is in the map.
     """
     table = read_table(path, own=True)
     table.require("guid")
@@ -257,42 +319,50 @@ def read_columns(path: Path, guids: Sequence[str]) -> tuple[list[Column], str]:
         fix = f"the run's look like '{guids[0]}'" if guids else ""
         what = f"none of its {len(named):,} guids has dynamics, for example '{named[0]}'"
         raise DataError(Problem(str(path), what, fix))
-    columns = []
-    for name in table.columns:
-        if name != "guid":
-            cells = table.values(name)
-            columns.append(as_column(name, [cells[row] if row >= 0 else None for row in rows_N]))
-    said = f"{path.name}: {unknown:,} of {len(named):,} guids have no dynamics" if unknown else ""
-    return columns, said
+    if unknown:
+        notes.append(f"{path.name}: {unknown:,} of {len(named):,} guids have no dynamics")
+    cells = {name: table.values(name) for name in table.columns if name != "guid"}
+    return [
+        as_column(name, [values[row] if row >= 0 else None for row in rows_N])
+        for name, values in cells.items()
+    ]
 
 
-def find_texts(
-    folder: Path, guids: Sequence[str], data_dir: Path | None, cache_dir: Path | None
-) -> tuple[Texts | None, list[Column], str]:
+def _find_texts(
+    folder: Path,
+    guids: Sequence[str],
+    data_dir: Path | None,
+    cache_dir: Path | None,
+    columns: list[Column],
+    notes: list[str],
+) -> Texts | None:
     """Find the texts of a run's examples, in whichever split they are; nothing is downloaded.
 
-    Returns:
-        The texts (None where there are none), the data's columns, and a note on what is missing
-        (empty if nothing is).
+    Adds the data's columns, and notes what is missing.
     """
     path = folder / "config.yaml"
     if not path.is_file():
-        return None, [], "no texts: the folder has no config.yaml that names a data set"
+        notes.append("no texts: the folder has no config.yaml that names a data set")
+        return None
     try:
         config = read_stored(path)
         places = data_dir or Path(config.paths.data), cache_dir or Path(config.paths.cache)
         splits = read_shipped(config.data, *places).splits
     except (HeronError, OSError) as error:
-        return None, [], f"no texts: {str(error).splitlines()[0]}"
+        notes.append(f"no texts: {str(error).splitlines()[0]}")
+        return None
     by_guid: dict[str, Example] = {}
     for split in sorted(splits, key=lambda name: name == TRAIN):  # train last: its rows stand
         by_guid.update((example.guid, example) for example in splits[split])
     examples = [by_guid.get(guid) for guid in guids]
     missing = examples.count(None)
     if missing == len(examples):
-        return None, [], f"no texts: none of the examples is in {config.data.name}"
-    said = f"{missing:,} examples are not in {config.data.name}: no texts" if missing else ""
-    return texts_of(examples, config.data), _example_columns(examples), said
+        notes.append(f"no texts: none of the examples is in {config.data.name}")
+        return None
+    if missing:
+        notes.append(f"{missing:,} examples are not in {config.data.name}: no texts")
+    columns += _example_columns(examples)
+    return texts_of(examples, config.data)
 
 
 def texts_of(examples: Sequence[Example | None], data: DataConfig) -> Texts:

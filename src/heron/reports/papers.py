@@ -7,7 +7,6 @@ configuration key `report`, such as `trc/table4`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.yaml_files import read_yaml
 from heron.metrics.names import COPIED_NOTE, is_minimised, signed
 from heron.reports.run import caveat_of, caveats
+from heron.reports.significance import split_groups
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, copied_scores, group_runs
 
@@ -23,8 +23,7 @@ _NEVER_NAMED = ("report", "experiment")  # they choose the table and the other s
 _STAGES = "fine_tuned_on"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A column that names the rows of a paper's tables."""
 
     column: str  # its heading
@@ -69,8 +68,7 @@ class FractionCurve(NamedTuple):
     points: tuple[tuple[float, Summary], ...]  # (share, a fraction; score), ascending
 
 
-@dataclass(frozen=True, slots=True)
-class PaperView:
+class PaperView(NamedTuple):
     """A paper's tables with ours beside, by file name; curves where the view is a figure."""
 
     tables: Mapping[str, Table]
@@ -116,10 +114,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
 
 
 def _score_table(
-    table: Mapping[str, Any],
-    places: Sequence[Place],
-    groups: Sequence[Group],
-    note: str,
+    table: Mapping[str, Any], places: Sequence[Place], groups: Sequence[Group], note: str
 ) -> Table:
     """Set each published score beside ours; settings that the paper lacks get a row of their own.
 
@@ -258,8 +253,7 @@ def _figure_view(
     return PaperView({name: table}, curves, figure["title"], note)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """How a paper chose the best cell of its grid: on validation, never on test."""
 
     metric: str  # the score on validation whose mean over seeds decides
@@ -272,8 +266,7 @@ class Rule:
         return cls(str(found["by"]), tuple(found["among"])) if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A cell that was chosen, or the lack of one."""
 
     group: Group | None  # its runs; None where there is a choice and no cell has a score
@@ -287,17 +280,13 @@ def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
 
     Cells without a score on validation are never chosen, unless there is only one cell.
     """
-    together: dict[tuple[tuple[str, str], ...], list[Group]] = {}
-    for group in groups:
-        rest = tuple(pair for pair in group.settings.items() if pair[0] not in rule.among)
-        together.setdefault(rest, []).append(group)
     choices = []
-    for rest, cells in together.items():
+    for rest, cells in split_groups(groups, lambda key: key not in rule.among):
         means = [(cell.summary("validation", rule.metric), cell) for cell in cells]
         scored = [(summary.mean, cell) for summary, cell in means if summary]
         chosen = max(scored, key=lambda each: signed(rule.metric, each[0]))[1] if scored else None
         chosen = cells[0] if len(cells) == 1 else chosen
-        choices.append(Choice(chosen, dict(rest), len(cells), len(scored)))
+        choices.append(Choice(chosen, rest, len(cells), len(scored)))
     return choices
 
 
@@ -323,8 +312,7 @@ def chosen_table(runs: Sequence[RunRecord], rule: Rule) -> Table | None:
     end = "lowest" if is_minimised(rule.metric) else "highest"
     grid = ", ".join(key for key in rule.among if key in keys)
     note = (
-        f"Of the cells over {grid} the one with the {end} "
-        f"{rule.metric} on validation (mean over the seeds that a cell has); test scores were not "
-        "looked at."
+        f"Of the cells over {grid} the one with the {end} {rule.metric} on validation (mean over "
+        "the seeds that a cell has); test scores were not looked at."
     )
     return Table("Chosen on validation", columns, tuple(rows), note)

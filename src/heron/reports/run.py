@@ -229,8 +229,8 @@ def data_url(image: bytes) -> str:
 
 
 def _prediction(row: Prediction, right: bool) -> dict[str, Any]:
-    texts = {"guid": row.guid, "text": row.text("text"), "pair": row.text("text_pair")}
-    texts |= {"gold": str(row.gold), "prediction": row.prediction}
+    texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
+    texts |= {"guid": row.guid, "prediction": row.prediction}
     probability = None if row.probability is None else round(row.probability, 4)
     cleaned = {name: clean_text(text) for name, text in texts.items()}
     return {**cleaned, "probability": probability, "right": right}

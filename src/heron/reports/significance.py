@@ -7,7 +7,7 @@ settings are equal: a sweep over curricula and encoders gets a table for each en
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from heron.base.cells import Table
@@ -54,8 +54,15 @@ def significance_tables(
     groups = group_runs(without_first_runs(runs))
     missing: list[str] = []
     matches = _named(groups, against) if against else _by_curriculum(groups, missing)
-    tables = {match.where: _compare(match, split, missing) for match in matches}
-    return {where: table for where, table in tables.items() if table}, missing
+    tables = {}
+    for match in matches:
+        found = _compare(match, split, missing)
+        if isinstance(found, str):
+            name = f"significance ({match.where})" if match.where else "significance"
+            missing.append(f"{name}: {found}")
+        else:
+            tables[match.where] = found
+    return tables, missing
 
 
 def _named(groups: Sequence[Group], against: str) -> list[Match]:
@@ -70,8 +77,8 @@ def _named(groups: Sequence[Group], against: str) -> list[Match]:
         return [Match({}, fitting[0], tuple(groups))]
     compared = {part.strip().partition("=")[0] for part in against.split(",")}
     return [
-        Match(settings, baseline, same)
-        for settings, same in _apart(groups, lambda key: key not in compared)
+        Match(settings, baseline, tuple(same))
+        for settings, same in split_groups(groups, lambda key: key not in compared)
         for baseline in same
         if baseline in fitting
     ]
@@ -81,7 +88,10 @@ def _by_curriculum(groups: Sequence[Group], missing: list[str]) -> list[Match]:
     """Match curricula with the one group without, trained on the same rows."""
     trained = [g for g in groups if g.runs[0].setting("baseline.name", "none") == "none"]
     matches = []
-    for settings, same in _apart(trained, _is_shared):
+    named = ("curriculum", "experiment")
+    for settings, same in split_groups(
+        trained, lambda key: key not in named and not key.startswith("curriculum.")
+    ):
         # Oversampling makes another baseline, whether or not it was swept over.
         for rows in dict.fromkeys(map(_oversampling, same)):
             alike = [group for group in same if _oversampling(group) == rows]
@@ -98,50 +108,44 @@ def _by_curriculum(groups: Sequence[Group], missing: list[str]) -> list[Match]:
     return matches
 
 
-def _is_shared(key: str) -> bool:
-    return key not in ("curriculum", "experiment") and not key.startswith("curriculum.")
-
-
 def _oversampling(group: Group) -> str:
     run = group.runs[0]
     how = str(run.setting("batching.oversample", "none"))
     return how if how == "none" else f"{how} {run.setting('batching.multipliers')}"
 
 
-def _apart(
+def split_groups(
     groups: Sequence[Group], is_shared: Callable[[str], bool]
-) -> Iterable[tuple[dict[str, str], tuple[Group, ...]]]:
-    """Split groups by the settings that all systems of one table must share."""
+) -> list[tuple[dict[str, str], list[Group]]]:
+    """Split groups by the values of some settings, in the order of the groups."""
     apart: dict[tuple[tuple[str, str], ...], list[Group]] = {}
     for group in groups:
         shared = tuple((key, value) for key, value in group.settings.items() if is_shared(key))
         apart.setdefault(shared, []).append(group)
-    return [(dict(shared), tuple(same)) for shared, same in apart.items()]
+    return [(dict(shared), same) for shared, same in apart.items()]
 
 
-def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
-    """Compare one match; if that fails, add the reason to `missing`."""
+def _compare(match: Match, split: str, missing: list[str]) -> Table | str:
+    """Compare one match, or say why not; runs without predictions are added to `missing`."""
     # Start-up time: most reports compare nothing.
     from heron.results.comparing import CompareOptions, compare_runs, first_problem
     from heron.results.comparison_tables import systems_table
 
-    name = f"significance{f' ({match.where})' if match.where else ''}"
-    usable = [run for group in match.groups for run in group.runs if _is_usable(run, split)]
-    absent = [r.job for g in match.groups for r in g.runs if r.done and not _is_usable(r, split)]
+    name = f"significance ({match.where})" if match.where else "significance"
+    done = [run for group in match.groups for run in group.runs if run.done]
+    usable = [run for run in done if RunFolder(run.path).predictions(split).is_file()]
+    absent = [run.job for run in done if run not in usable]
     missing += [f"{name}: {job} has no {split} predictions" for job in absent]
-    baseline = [run for run in match.baseline.runs if _is_usable(run, split)]
+    baseline = [run for run in match.baseline.runs if run in usable]
     if not baseline:
-        missing.append(f"{name}: no finished run of the baseline, {match.baseline.label}")
-        return None
+        return f"no finished run of the baseline, {match.baseline.label}"
     if len(usable) == len(baseline):
-        missing.append(f"{name}: no finished run beside the baseline, {match.baseline.label}")
-        return None
+        return f"no finished run beside the baseline, {match.baseline.label}"
     options = CompareOptions(split=split, draws=DRAWS)
     try:
         comparison = compare_runs(usable, against=baseline[0].job, options=options)
     except HeronError as error:
-        missing.append(f"{name}: {first_problem(error)}")
-        return None
+        return first_problem(error)
     table = systems_table(comparison, split)
     notes = [table.note]
     if found := comparison.cochran_q:
@@ -152,7 +156,3 @@ def _compare(match: Match, split: str, missing: list[str]) -> Table | None:
     notes.append("heron compare shows the tests over seeds as well, with more draws.")
     title = f"{table.title}, where {match.where}" if match.where else table.title
     return dataclasses.replace(table, title=title, note=" ".join(notes))
-
-
-def _is_usable(run: RunRecord, split: str) -> bool:
-    return run.done and RunFolder(run.path).predictions(split).is_file()

@@ -76,8 +76,16 @@ def write_sweep_report(
     shown = [*groups, *named.values()]
     print_tables(shown)
     figure = fraction_figure(view) if view.curves else sweep_figure(runs)
-    tables = [*shown, runs_table(runs)]
-    page = sweep_page(folder.resolve().name, runs, tables, figure, missing, target)
+    page = render(
+        "sweep.html.j2",
+        title=folder.resolve().name,
+        synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
+        states=count_states(runs),
+        missing=missing,
+        tables=[*shown, runs_table(runs)],
+        links=page_links(runs, target),
+        figure=data_url(figure),
+    )
     files = [
         write_file(target / "table.csv", to_csv(groups[0])),
         write_file(target / "table.md", "\n".join(map(to_markdown, shown))),
@@ -120,27 +128,6 @@ def _paper_view(runs: Sequence[RunRecord], published: Path | None, missing: list
     return paper_view(wanted, runs, path)
 
 
-def sweep_page(
-    name: str,
-    runs: Sequence[RunRecord],
-    tables: Sequence[Table],
-    figure: bytes,
-    missing: Sequence[str],
-    folder: Path,
-) -> str:
-    """Build the page of a sweep, with links from `folder` to the pages of its runs."""
-    return render(
-        "sweep.html.j2",
-        title=name,
-        synthetic=SYNTHETIC if any(run.synthetic for run in runs) else "",
-        states=count_states(runs),
-        missing=missing,
-        tables=tables,
-        links=page_links(runs, folder),
-        figure=data_url(figure),
-    )
-
-
 def page_links(runs: Sequence[RunRecord], folder: Path) -> dict[str, str]:
     """Find the runs' pages that exist; addresses relative to `folder`, by job.
 
@@ -164,37 +151,23 @@ def group_table(runs: Sequence[RunRecord], split: str = "test") -> Table:
         return values[0] if is_copied(metric) and len(set(values)) == 1 else summarize(values)
 
     rows = [
-        (
-            *group.settings.values(),
-            count_states(group.runs),
-            *(cell(group, metric) for metric in metrics),
-        )
-        for group in groups
+        (*g.settings.values(), count_states(g.runs), *(cell(g, metric) for metric in metrics))
+        for g in groups
     ]
     notes = ["Mean ± sample standard deviation (number of finished runs)."]
     notes += [COPIED_NOTE] if any(map(is_copied, metrics)) else []
     notes += caveats(runs)
-    notes += _warn_of_mixtures(runs, groups)
+    # Settings in which runs differ that should not be compared as they are.
+    mixed = dict.fromkeys(key for group in groups for key in differing_settings(group.runs))
+    if mixed:
+        notes.append(f"Runs of one row differ in more than seeds: {', '.join(mixed)}.")
+    apart = [key for key in differing_settings(runs) if key.startswith(("data.", "trainer.max_"))]
+    if apart := [key for key in apart if not key.startswith("data.sample")]:
+        notes.append(f"Not all runs have the same data or length: {', '.join(apart)} differ.")
     if any(run.synthetic for run in runs):
         notes.append(f"{SYNTHETIC.capitalize()}.")
     columns = (*groups[0].settings, "runs", *metrics)
     return Table(f"{split}: scores", columns, tuple(rows), " ".join(notes))
-
-
-def _warn_of_mixtures(runs: Sequence[RunRecord], groups: Sequence[Group]) -> list[str]:
-    """Name the settings in which runs differ that should not be compared as they are."""
-    mixed = dict.fromkeys(key for group in groups for key in differing_settings(group.runs))
-    apart = [
-        key
-        for key in differing_settings(runs)
-        if key.startswith(("data.", "trainer.max_")) and not key.startswith("data.sample")
-    ]
-    notes = []
-    if mixed:
-        notes.append(f"Runs of one row differ in more than seeds: {', '.join(mixed)}.")
-    if apart:
-        notes.append(f"Not all runs have the same data or length: {', '.join(apart)} differ.")
-    return notes
 
 
 def runs_table(runs: Sequence[RunRecord], split: str = "test") -> Table:

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from heron.cli import main
-from heron.commands.dashboard import write_dashboard
 from heron.config.words import unfold
-from heron.reports.dashboard import POINTS, curves, dashboard_data
+from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashboard
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect
 from made_up_sweeps import make_sweep

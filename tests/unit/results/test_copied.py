@@ -9,10 +9,9 @@ from matplotlib.figure import Figure
 from heron.base.run_folder import RunFolder
 from heron.base.yaml_files import dump_yaml
 from heron.cli import main
-from heron.commands.dashboard import write_dashboard
 from heron.metrics.names import is_copied, with_copied
 from heron.reports import figures, sweep_figures
-from heron.reports.dashboard import dashboard_data
+from heron.reports.dashboard import dashboard_data, write_dashboard
 from heron.reports.papers import paper_view
 from heron.reports.run import score_table
 from heron.reports.sweep import group_table, runs_table
