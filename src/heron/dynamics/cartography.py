@@ -1,7 +1,6 @@
-"""Cartography: statistics of each example's training dynamics, as pure functions of arrays.
+"""Cartography: statistics of each example's training dynamics, over the records that visited it.
 
-Records that did not visit an example are left out of its statistics; an example that no record
-visited has NaN throughout.
+An example that no record visited has NaN throughout.
 
 Source: Swayamdipta et al. (2020), Dataset Cartography (confidence, variability, correctness);
 Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the Margin; Chang et al.

@@ -77,9 +77,8 @@ class Curriculum:
     Args:
         config: `pacing` is not `none`.
         pool, ranking: what to draw from, and how hard each unit is.
-        batches: batches of each epoch of the run without curriculum.
+        batches: of each epoch of the run without curriculum.
         accumulate: batches per optimizer step.
-        seed: the run's.
 
     Raises:
         ConfigError: a stage has nothing to draw from.
@@ -126,9 +125,9 @@ class Curriculum:
         for stage in np.unique(stages_B).tolist():
             counts = [int((each_B == stage).sum()) for each_B in self._stages_of]
             if stage not in self._drawn:
-                unlocked_U = self.unlocked(self.stages[stage])
-                drawn = self.pool.draw(unlocked_U, sum(counts), [self.seed, stage, 1])
-                self._drawn[stage] = drawn
+                of_stage_U = self.unlocked(self.stages[stage])
+                seed = [self.seed, stage, 1]
+                self._drawn[stage] = self.pool.draw(of_stage_U, sum(counts), seed)
             begin = sum(counts[:epoch])
             plan += self._drawn[stage][begin : begin + counts[epoch]]
         return plan
@@ -157,15 +156,14 @@ class Curriculum:
 
     def _refuse_empty(self) -> None:
         """Refuse a stage whose groups have no example to draw."""
-        for stage in self.stages:
-            if not len(self.unlocked(stage)):
-                config = self.config
-                raise ConfigError(
-                    f"curriculum.stages: no example of {len(self.pool.units)} is in the group "
-                    f"{stage.name} (curriculum.grouping={config.grouping}, "
-                    f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take "
-                    "more data"
-                )
+        if empty := [stage.name for stage in self.stages if not len(self.unlocked(stage))]:
+            config = self.config
+            raise ConfigError(
+                f"curriculum.stages: no example of {len(self.pool.units)} is in the group "
+                f"{empty[0]} (curriculum.grouping={config.grouping}, "
+                f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take more "
+                "data"
+            )
 
     def _self_paced(self, epoch: int) -> np.ndarray:
         until = max(self.config.until * len(self.batches), 1)

@@ -108,9 +108,8 @@ def write_dynamics(path: Path | str, table: pa.Table) -> None:
 def read_dynamics(folder: Path | str) -> Dynamics:
     """Read all records of a run and align them by guid.
 
-    Args:
-        folder: a run folder, its `dynamics/`, or a folder that holds `training_dynamics/` in the
-            layout of the cartography tools (see `heron.dynamics.jsonl`).
+    `folder` is a run folder, its `dynamics/`, or one that holds `training_dynamics/` in the layout
+    of the cartography tools (see `heron.dynamics.jsonl`).
 
     Raises:
         DataError: no dynamics there; a file that is broken, of a newer heron, or no dynamics file;

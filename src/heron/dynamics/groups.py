@@ -105,20 +105,6 @@ def class_counts(
     return {name: dict(zip(labels, each.tolist(), strict=True)) for name, each in counts.items()}
 
 
-def agreement(
-    first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]
-) -> dict[str, float]:
-    """Compare two groupings of the same examples, such as those of two seeds.
-
-    Returns:
-        For each group the Jaccard index, 0 to 1: the share of the examples in either that are in
-        both; NaN where both are empty.
-    """
-    either = {name: np.count_nonzero(mask_N | second[name]) for name, mask_N in first.items()}
-    both = {name: np.count_nonzero(mask_N & second[name]) for name, mask_N in first.items()}
-    return {name: both[name] / either[name] if either[name] else float("nan") for name in first}
-
-
 def _mask(positions: np.ndarray, length: int) -> np.ndarray:
     mask_N = np.zeros(length, bool)
     mask_N[positions] = True

@@ -55,16 +55,9 @@ def _advice(folder: Path) -> str:
 
 
 def export_jsonl(folder: Path | str, out: Path | str) -> list[Path]:
-    """Write a run's dynamics for other tools, as `<out>/training_dynamics/`.
+    """Write a run's dynamics for other tools, as `<out>/training_dynamics/`; gives the files.
 
     Records are numbered from 0 in order, so that several of an epoch stay apart; guids are strings.
-
-    Args:
-        folder: a run folder or its `dynamics/`.
-        out: the folder that the tools call the model's.
-
-    Returns:
-        The files written.
 
     Raises:
         DataError: no dynamics there, or without logits.
@@ -131,9 +124,9 @@ def judge(logits_KC: np.ndarray, gold_K: np.ndarray) -> tuple[np.ndarray, np.nda
     shifted = logits_KC - logits_KC.max(axis=1, keepdims=True)
     powers = np.exp(shifted)
     p_gold_K = powers[rows, gold_K] / powers.sum(axis=1)
-    others_KC = shifted.copy()
-    others_KC[rows, gold_K] = -np.inf
-    margin_K = shifted[rows, gold_K] - others_KC.max(axis=1)
+    own_K = shifted[rows, gold_K]
+    shifted[rows, gold_K] = -np.inf
+    margin_K = own_K - shifted.max(axis=1)
     return p_gold_K, (logits_KC.argmax(axis=1) == gold_K).astype(float), margin_K
 
 
@@ -165,8 +158,7 @@ def _parse(text: bytes, key: str, classes: int | None) -> tuple[str, int, list[f
         raise ValueError("the text is not UTF-8") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"broken JSON: {error.msg}") from error
-    missing = {"guid", "gold", key} - set(row) if isinstance(row, dict) else {"guid", "gold", key}
-    if missing:
+    if missing := {"guid", "gold", key}.difference(row if isinstance(row, dict) else ()):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
     gold, values = row["gold"], row[key]
     if is_missing(row["guid"]):

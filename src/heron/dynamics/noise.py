@@ -80,7 +80,7 @@ def _hits(score: np.ndarray, flipped: np.ndarray, k: int) -> float:
 
 
 def wrong_labels(examples: Mapping[str, Example], guids: Sequence[str]) -> np.ndarray:
-    """Tell which of N examples were trained on with a wrong label, bool [N].
+    """Tell which of N examples were trained on with a wrong label, bool `[N]`.
 
     Raises:
         ConfigError: the data set knows no right labels.

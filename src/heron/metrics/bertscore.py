@@ -1,9 +1,9 @@
 """BERTScore of summaries: how similar the tokens of two texts are to an encoder.
 
 Each token of a text is matched with the most similar token of the other one. Precision is the
-weighted mean of these similarities over the candidate's tokens, recall over the reference's. The
-special tokens around a text weigh nothing, but can be matched. A text without a token of weight,
-such as an empty one, scores 0 against every text, as in bert-score, and is counted.
+weighted mean of these similarities over the candidate's tokens, recall over the reference's.
+Special tokens weigh nothing, but can be matched. A text without a token of weight, such as an empty
+one, scores 0 against every text, as in bert-score, and is counted.
 
 Scores with different signatures (see `sign`) cannot be compared. Scores are rescaled only where a
 baseline is given, and have names of their own then.
@@ -122,11 +122,7 @@ def bertscore(
 
 
 def require(config: BertScoreConfig) -> None:
-    """Check encoder, layer and baseline before anything is computed.
-
-    Raises:
-        ConfigError: no such encoder or layer, or an unusable baseline.
-    """
+    """Check encoder, layer and baseline before anything is computed; raises as `sign`."""
     check_backbone(*_backbone(config))
     _read_baseline(config)
 
@@ -221,12 +217,14 @@ class _Scorer:
     def _references(self, part: Sequence[str], pieces: Mapping[str, Pieces]) -> dict[str, Tensor]:
         """Encode references, or load their states."""
 
+        def encode() -> dict[str, Tensor]:
+            return self._encode(part, pieces, "BERTScore: references")
+
         def build() -> tuple[array_store.Arrays, Mapping[str, Any]]:
-            found = self._encode(part, pieces, "BERTScore: references")
-            return {"states": torch.cat(list(found.values())).numpy()}, {}
+            return {"states": torch.cat(list(encode().values())).numpy()}, {}
 
         if self.cache is None:
-            return self._encode(part, pieces, "BERTScore: references")
+            return encode()
         key = fingerprint(self.key, list(part))
         arrays, _ = array_store.load_or_build(self.cache, "token_states", key, build)
         states_TD = torch.from_numpy(np.array(arrays["states"]))
@@ -249,8 +247,8 @@ class Weights:
     known: dict[int, float]
     other: float
 
-    def of(self, ids: Ids) -> np.ndarray:
-        """Look up the tokens of a text, float64."""
+    def of(self, ids: Ids) -> Floats:
+        """Look up the tokens of a text."""
         return np.array([self.known.get(token, self.other) for token in ids.tolist()])
 
 

@@ -69,7 +69,6 @@ def paired_counts(
     Args:
         gold_N: class ids from 0 to C - 1.
         first_KN, second_JN: class ids predicted by each run of A and B; `[N]` is one run.
-        classes: C.
         group_N: group labels; None makes each row a unit.
 
     Raises:
@@ -105,9 +104,7 @@ def paired_values(
     Raises:
         DataError: unequal numbers of rows, or a value that is not finite.
     """
-    first_KN, second_JN = (
-        np.atleast_2d(np.asarray(values, dtype=np.float64)) for values in (first_KN, second_JN)
-    )
+    first_KN, second_JN = (np.atleast_2d(np.asarray(v, np.float64)) for v in (first_KN, second_JN))
     if first_KN.shape[1] != second_JN.shape[1]:
         what = f"{first_KN.shape[1]} and {second_JN.shape[1]} values"
         raise DataError(Problem("scores", what, "both systems on the same rows"))
@@ -130,11 +127,7 @@ def mean_value(sums: npt.NDArray) -> Fractions:
 def _units(
     columns: npt.NDArray, group_N: npt.ArrayLike | None
 ) -> tuple[npt.NDArray, Counts, Counts]:
-    """Merge equal rows, or number groups, each a kind of its own.
-
-    Returns:
-        Rows, as columns; the unit of each; `count_U`.
-    """
+    """Merge equal rows, or number groups, each a kind; gives rows, their units and `count_U`."""
     if group_N is None:
         columns, count_U = np.unique(columns, axis=1, return_counts=True)
         return columns, np.arange(len(count_U)), count_U

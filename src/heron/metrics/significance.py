@@ -1,11 +1,9 @@
 """Tests of whether systems differ.
 
-- `mcnemar`, `cochran_q` compare rows, each right or wrong under every system (so accuracy, whatever
-  score is compared elsewhere). They take rows to be independent: with many rows from one document
-  their p-values are too small.
-- `mann_whitney` compares two independent samples: the scores of two systems' runs (seeds).
-- `holm` corrects the p-values of several comparisons.
-- `heron.metrics.paired`: paired bootstrap and approximate randomisation of any score.
+`mcnemar` and `cochran_q` compare rows, each right or wrong under every system (so accuracy). They
+take rows to be independent: with many rows from one document their p-values are too small.
+`mann_whitney` compares the scores of two systems' runs (seeds). Tests of any score are in
+`heron.metrics.paired`.
 
 Legend: N rows, S systems.
 Source: McNemar 1947; Cochran 1950; Mann and Whitney 1947; Holm 1979; statsmodels and scipy compute
@@ -76,14 +74,13 @@ def mcnemar(first_N: npt.ArrayLike, second_N: npt.ArrayLike) -> McNemar:
     """
     from statsmodels.stats.contingency_tables import mcnemar as compute  # start-up time
 
-    right_NS = _stack_systems([first_N, second_N])
-    first, second = right_NS[:, 0], right_NS[:, 1]
+    first, second = _stack_systems([first_N, second_N]).T
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     statistic, p = float(only_first), 1.0
     if only_first != only_second:  # without discordant rows, 0 / 0
         found = compute([[0, only_first], [only_second, 0]], exact=True)
         statistic, p = float(found.statistic), _positive(found.pvalue)
-    return McNemar(statistic, p, only_first, only_second, len(right_NS))
+    return McNemar(statistic, p, only_first, only_second, len(first))
 
 
 def cochran_q(right_NS: npt.ArrayLike) -> CochranQ:

@@ -152,17 +152,14 @@ def item_scores(
     squad_2 = bool(missing) if no_answer is None else no_answer
     scores: dict[str, Floats] = {}
     for profile in (SQUAD, *profiles):
-        names = profile.score("exact_match"), profile.score("f1")
+        names = map(profile.score, ("exact_match", "f1"))
         scores |= zip(names, overlap_scores(predictions, golds, profile, squad_2), strict=True)
     pairs = _pairs(predictions, golds, SQUAD, squad_2)
     scores["tlnls"] = np.array(_best(_tlnls, pairs, squad_2), dtype=np.float64)
     if not squad_2:
         return scores
-    answerable = {
-        f"answerable_{name}": np.where(answerable_N, score_N, np.nan)
-        for name, score_N in scores.items()
-    }
     right_N = np.where(answerable_N, np.nan, scores["exact_match"])
+    answerable = {f"answerable_{n}": np.where(answerable_N, s, np.nan) for n, s in scores.items()}
     return {**scores, **answerable, "no_answer_accuracy": right_N}
 
 

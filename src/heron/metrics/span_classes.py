@@ -1,7 +1,4 @@
-"""Kinds of questions, answers and errors of extractive question answering, for breakdowns.
-
-Legend: N questions.
-"""
+"""Kinds of questions, answers and errors of extractive question answering, for breakdowns."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ def overlap_classes(
     and no answer an empty list of golds.
 
     Returns:
-        N keys of `OVERLAPS`, `missed` or `unanswerable`. No answer where there is none is `equal`.
+        Keys of `OVERLAPS`, `missed` or `unanswerable`. No answer where there is none is `equal`.
 
     Raises:
         DataError: unequal lengths.
@@ -92,7 +89,7 @@ def question_clusters(
             finds the word behind a preposition (על מה, about what; la ce; in which).
 
     Returns:
-        N of `CLUSTERS`, or `other`.
+        One of `CLUSTERS`, or `other`, for each question.
 
     Raises:
         ConfigError: a reach below 1.

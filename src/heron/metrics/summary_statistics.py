@@ -6,20 +6,18 @@
 - `redundancy_n` (RED): the share of a summary's n-grams that repeat an earlier one:
   sum(f - 1) / sum(f) over its distinct n-grams with frequencies f.
 
-`average="document"` is the mean over documents; `"corpus"` pools them first, which gives long
-documents more weight (for compression: 1 - mean |summary| / mean |article|). The two differ widely.
-A document with nothing to count (a summary shorter than n, an empty article) is left out.
-
-The caller chooses what a token is: `by_words`, or `by_whitespace` as simple scripts do (more looks
-novel then, as a comma makes another word); lemmas and morphemes are in
+`average="document"` is the mean over documents; `"corpus"` pools them first (for compression:
+1 - mean |summary| / mean |article|). The two differ widely. A document with nothing to count (a
+summary shorter than n, an empty article) is left out. Tokens are `by_words`, or `by_whitespace` as
+in simple scripts (more looks novel then); lemmas and morphemes are in
 `heron.tasks.summarization.profile`.
 
 Legend: N documents, G groups, R resamples, K columns.
 Source: Narayan et al. 2018 (novel n-grams), Bommasani and Cardie 2020 (compression), Hasan et al.
 2021 (redundancy), as HeSum uses them (Tables 1, 2, 5 and 7). HeSum's text calls |S| / |A| the
 compression ratio but prints 1 - |S| / |A|; its 95.48 % is a mean over documents, the ratio of its
-mean lengths would be 97.67 %. It does not define words, or say whether types or tokens are counted;
-`heron analyze data=hesum` measures which definition comes nearest.
+mean lengths would be 97.67 %. It defines neither words nor what is counted; `heron analyze
+data=hesum` measures which definition comes nearest.
 """
 
 from __future__ import annotations
@@ -73,7 +71,7 @@ class Tally:
 
     @property
     def vocabularies(self) -> tuple[int, int]:
-        """Number of distinct tokens of all articles, and of all summaries."""
+        """Distinct tokens of all articles, and of all summaries."""
         return len(self._articles), len(self._summaries)
 
     @classmethod
@@ -195,10 +193,7 @@ def summary_statistics(
         for article, summary in zip(segment(articles[part]), segment(summaries[part]), strict=True):
             tally.add(article, summary)
     found = {name: average_share(pair[0], pair[1]) for name, pair in tally.shares().items()}
-    lengths, vocabularies = tally.lengths(), tally.vocabularies
-    for side, length_N, vocabulary in zip(
-        ("article", "summary"), lengths, vocabularies, strict=True
-    ):
-        found[f"{side}_length"] = float(length_N.mean())
-        found[f"{side}_vocabulary"] = float(vocabulary)
+    for place, side in enumerate(("article", "summary")):
+        found[f"{side}_length"] = float(tally.lengths()[place].mean())
+        found[f"{side}_vocabulary"] = float(tally.vocabularies[place])
     return found

@@ -15,7 +15,6 @@ from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
 from heron.dynamics.groups import (
     GROUPS,
-    agreement,
     allenai,
     class_counts,
     rank,
@@ -141,15 +140,6 @@ def test_classes_are_counted_per_group():
         "easy": {"c": 1, "e": 0, "n": 1},
         "hard": {"c": 0, "e": 0, "n": 2},
     }
-
-
-def test_agreement_is_the_share_of_either_that_is_in_both():
-    first = {"easy": np.array([1, 1, 0], bool), "hard": np.zeros(3, bool)}
-    second = {"easy": np.array([0, 1, 1], bool), "hard": np.zeros(3, bool)}
-    found = agreement(first, second)
-    assert found["easy"] == pytest.approx(1 / 3)
-    assert np.isnan(found["hard"])
-    assert agreement(first, first)["easy"] == 1
 
 
 @st.composite
