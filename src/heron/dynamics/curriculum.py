@@ -72,11 +72,9 @@ class Ranking:
 
 
 class Curriculum:
-    """The plan of a run under a curriculum.
+    """The plan of a run under a curriculum, whose `pacing` is not `none`.
 
     Args:
-        config: `pacing` is not `none`.
-        pool, ranking: what to draw from, and how hard each unit is.
         batches: of each epoch of the run without curriculum.
         accumulate: batches per optimizer step.
 
@@ -257,12 +255,10 @@ def _root(start: float, time: float, power: float) -> float:
 
 
 def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = None) -> np.ndarray:
-    """Choose the units that are unlocked.
+    """Choose the units that are unlocked, of `order_U` from easy to hard, int64.
 
-    Args:
-        share: of the units, from 0 to 1; rounded up, so that at least one is.
-        order_U: units from easy to hard, int64, as those that are returned.
-        classes_U: class id of each unit; the share then holds within every class.
+    The share, from 0 to 1, is rounded up, so that at least one is. With class ids it holds within
+    every class.
     """
     if classes_U is None:
         return order_U[: _part(share, len(order_U))]

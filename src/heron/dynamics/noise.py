@@ -39,12 +39,8 @@ def detection(
     """Measure how well a difficulty score finds known label noise.
 
     Where examples tie at the edge of the k hardest, their flipped ones are counted in proportion,
-    which is the expectation over all ways to break the tie.
-
-    Args:
-        score_N: the higher, the harder; examples with NaN are left out.
-        flipped_N: bool.
-        ks: those beyond the number of examples are left out; the number of flipped ones is added.
+    which is the expectation over all ways to break the tie. Examples with NaN are left out, and so
+    are `ks` beyond the number of examples; the number of flipped ones is added.
 
     Raises:
         ConfigError: nothing to grade, or a k below 1.
@@ -116,9 +112,8 @@ def scores_of(
 ) -> dict[str, np.ndarray]:
     """Compute every score that can rank examples by how suspicious their labels are; float64.
 
-    Returns:
-        Those of `heron.dynamics.cartography.SCORES` that the dynamics allow, then two that do not
-        use the model, `length` (in characters) and `random`.
+    These are the `SCORES` that the dynamics allow, then two that do not use the model, `length` (in
+    characters) and `random`.
     """
     scores = {}
     for name in SCORES:

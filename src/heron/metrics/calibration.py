@@ -42,12 +42,7 @@ def calibration_scores(
     bins: int = 15,
     tolerance: float = TOLERANCE,
 ) -> dict[str, float]:
-    """Compute calibration errors.
-
-    Args:
-        probabilities_NC: of all classes; each row sums to 1, up to `tolerance`.
-        gold_N: class ids, from 0 to C - 1.
-        bins: M.
+    """Compute calibration errors, from class ids and rows that sum to 1 (up to `tolerance`).
 
     Returns:
         `ece`, the mean gap between confidence and accuracy over rows, and `mce`, the largest gap of

@@ -217,16 +217,12 @@ def bootstrap_intervals(
     resamples: int = 1000,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compute 95 % bootstrap intervals of the headline scores.
+    """Compute 95 % bootstrap intervals of the headline scores: `<score>_low`, `<score>_high`.
 
     Args:
         task, gold, prediction, labels, relaxed: as in `score_task`, which raises the same errors.
         groups: None draws rows; N group names (windows, documents) draw whole groups.
-        resamples: number of draws.
         seed: the same seed gives the same intervals, whatever the order of the rows.
-
-    Returns:
-        `<score>_low` and `<score>_high` of each headline score.
     """
     scores = headline(task, labels, relaxed)
     if groups is None:

@@ -67,15 +67,12 @@ def score_intervals(
     resamples: int = 1000,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Compute 95 % bootstrap intervals of means.
+    """Compute 95 % bootstrap intervals of means, as `percentile_intervals`.
 
     Args:
         items: values of rows by score, float64 `[N]` each; NaN does not count.
         groups: None draws rows; N group names (articles) draw whole groups.
         seed: the same seed gives the same intervals, whatever the order of the rows.
-
-    Returns:
-        `<score>_low` and `<score>_high` of each score.
 
     Raises:
         DataError: not as many groups as rows.

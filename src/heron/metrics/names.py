@@ -65,10 +65,7 @@ def further_scores(
 ) -> dict[str, float]:
     """Compute registered scores (`task.metrics`) over the labelled rows of a split.
 
-    Args:
-        names: of registered metrics.
-        columns: as in `predictions/<split>.parquet`: guid, gold (None without a label), prediction.
-        task: the predictions'.
+    `columns` are as in `predictions/<split>.parquet`: guid, gold (None without a label), prediction.
 
     Returns:
         Fractions by name; empty without a labelled row.

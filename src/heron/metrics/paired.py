@@ -95,11 +95,8 @@ def paired_values(
 ) -> PairedUnits:
     """Sum each unit's values under both systems; the score is then `mean_value`.
 
-    Args:
-        first_KN, second_JN: a value for each row and run of A and B, such as an answer's F1; `[N]`
-            is one run.
-        group_N: group labels; None makes each row a unit. Large groups weigh more, as they do in
-            the mean over rows.
+    Arguments are as in `paired_counts`, but values of rows, such as an answer's F1. Large groups
+    weigh more, as they do in the mean over rows.
 
     Raises:
         DataError: unequal numbers of rows, or a value that is not finite.
@@ -178,8 +175,7 @@ def paired_bootstrap(
     The interval holds 0 where p is above 1 - level, up to one draw.
 
     Args:
-        units: from `paired_counts` or `paired_values`.
-        score: a function of their sums, `[..., X]` to `[...]`.
+        score: a function of sums, `[..., X]` to `[...]`.
         draws: the smallest possible p-value is 2 / (draws + 1).
         seed: the same seed gives the same draws, whatever the order of the rows.
         level: fraction of draws inside the interval.

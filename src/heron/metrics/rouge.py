@@ -93,11 +93,7 @@ def rouge(
 ) -> dict[str, Floats]:
     """Score every prediction by itself.
 
-    Args:
-        predictions: N texts.
-        references: for each prediction its reference, or several: each score takes the best one.
-        profile: `xlsum` or `heron`, how texts are split into words.
-        language: the texts'.
+    `references` has for each prediction its reference, or several: each score takes the best one.
 
     Returns:
         F as `rouge1`, `rouge2` and `rougeL`, fractions, float64 `[N]`.

@@ -136,11 +136,8 @@ def draw_shares(
 ) -> dict[str, Floats]:
     """Draw documents with replacement and average their shares each time.
 
-    All shares see the same draws, and so do two systems on the same documents and seed.
-
-    Args:
-        shares: as `Tally.shares` gives them.
-        group_N: the number of each document's group, from 0; groups are drawn whole.
+    All shares (of `Tally.shares`) see the same draws, and so do two systems on the same documents
+    and seed. Groups, numbered from 0, are drawn whole.
 
     Returns:
         float64 `[R]` for each share; NaN where a draw has nothing to count.
