@@ -124,8 +124,7 @@ class Curriculum:
             counts = [int((each_B == stage).sum()) for each_B in self._stages_of]
             if stage not in self._drawn:
                 of_stage_U = self.unlocked(self.stages[stage])
-                seed = [self.seed, stage, 1]
-                self._drawn[stage] = self.pool.draw(of_stage_U, sum(counts), seed)
+                self._drawn[stage] = self.pool.draw(of_stage_U, sum(counts), [self.seed, stage, 1])
             begin = sum(counts[:epoch])
             plan += self._drawn[stage][begin : begin + counts[epoch]]
         return plan
@@ -239,7 +238,7 @@ def linear(config: CurriculumConfig, time: float) -> float:
 def root(config: CurriculumConfig, time: float) -> float:
     """Grow fast at first, with p = `power`: (s^p + (1 - s^p) t)^(1/p).
 
-    Source: Platanios et al. 2019 (equations 6 to 8).
+    Source: Platanios et al. 2019, equations 6 to 8.
     """
     return _root(config.start, time, config.power)
 

@@ -48,8 +48,8 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
     Easy are the examples of highest confidence, hard those of lowest, ambiguous those of highest
     variability. Examples that no record visited are in no group and do not count.
 
-    A group's size is int(fraction x N) + 1 as the tool's (19,289 of RoNLI's 58,114); if not `exact`,
-    the nearest whole number to fraction x N. Returns boolean masks of length N, by `GROUPS`.
+    A group's size is int(fraction x N) + 1 as the tool's (19,289 of RoNLI's 58,114), or, if not
+    `exact`, fraction x N rounded. Returns boolean masks of length N, by `GROUPS`.
 
     Raises:
         ConfigError: `fraction` is not between 0 and 1.

@@ -1,8 +1,7 @@
 """Lexical diversity of a text: type-token ratios.
 
-The type-token ratio falls with length by itself; with 17 universal part-of-speech tags it is about
-17 / length for any text. So a moving average over stretches of equal length is computed beside it,
-and reports of the ratio control for length.
+The type-token ratio falls with length by itself (of 17 part-of-speech tags it is some 17 / length),
+so a moving average is computed beside it, and reports of the ratio control for length.
 
 Legend: T tokens.
 """

@@ -65,7 +65,7 @@ def further_scores(
 ) -> dict[str, float]:
     """Compute registered scores (`task.metrics`) over the labelled rows of a split.
 
-    `columns` are as in `predictions/<split>.parquet`: guid, gold (None without a label), prediction.
+    `columns` are as in `predictions/<split>.parquet`; gold is None without a label.
 
     Returns:
         Fractions by name; empty without a labelled row.

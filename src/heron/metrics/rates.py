@@ -101,10 +101,8 @@ def rank_correlation(
 ) -> Interval | None:
     """Compute Spearman's correlation of x and y; with `given_N`, the partial one.
 
-    The interval resamples whole groups; ranks are those of all rows.
-
-    `group_N` numbers each row's group; None is returned where the correlation is undefined (a
-    constant).
+    The interval resamples whole groups, which `group_N` numbers; ranks are those of all rows. None
+    is returned where the correlation is undefined (a constant).
     """
     from scipy.stats import rankdata  # start-up time
 
