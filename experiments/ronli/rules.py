@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from heron.config.schema import Config
+if TYPE_CHECKING:
+    from heron.config.schema import Config
 
 TEMPLATE_FIELDS = ["hypothesis", "premise"]
 

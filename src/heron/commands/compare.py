@@ -17,12 +17,7 @@ from heron.results.finding import find_systems
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Compare, print and, with `out=`, write; returns the exit code.
-
-    Raises:
-        ConfigError: unknown options, systems, metrics; one system only; no predictions.
-        DataError: everything wrong with the prediction files.
-    """
+    """Compare, print and, with `out=`, write; returns the exit code."""
     words, rest = _split_words(arguments)
     options = parse_options(CompareOptions, rest)
     if not words:

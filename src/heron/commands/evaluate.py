@@ -15,18 +15,10 @@ from heron.base.registry import on_demand
 from heron.base.run_folder import open_run
 from heron.base.tables import table_stem
 from heron.base.terminal import print_tables
+from heron.config import overrides
 from heron.config.bertscore import BertScoreOptions
 from heron.config.options import parse_options
-from heron.config.overrides import (
-    PLACES,
-    RUN_CODE,
-    SETTINGS,
-    TAKES,
-    advising,
-    override,
-    read_points,
-    sort_words,
-)
+from heron.config.overrides import advising, override, read_points, sort_words
 from heron.data.examples import Example
 from heron.data.readers import of_split
 from heron.data.user_files import read_rows
@@ -42,8 +34,8 @@ read_splits = on_demand("heron.training.inference:read_splits")
 require_unseen = on_demand("heron.training.inference:require_unseen")
 
 # Keys for scoring a run's own splits, and for scoring a file.
-_OF_SPLITS = (*SETTINGS, RUN_CODE, *PLACES)
-_OF_FILES = TAKES["evaluate"]
+_OF_SPLITS = (*overrides.SETTINGS, overrides.RUN_CODE, *overrides.PLACES)
+_OF_FILES = overrides.TAKES["evaluate"]
 
 
 @dataclass
@@ -131,15 +123,7 @@ def _score(
 def _examples(
     trained: Any, options: EvaluateOptions, words: Sequence[str]
 ) -> tuple[str, list[Example]]:
-    """Read the examples to score, and say how many rows of a file are left out and why.
-
-    Returns:
-        The split's or file's name, and the examples.
-
-    Raises:
-        ConfigError: no such split, or a member of an ensemble was trained on its rows.
-        DataError: rows that cannot be used, or none that can be scored.
-    """
+    """Read the examples to score, and name them; says how many rows of a file are left out."""
     split, path = options.split, options.input
     if path is None:
         splits = read_splits(trained, words)

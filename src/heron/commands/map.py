@@ -14,18 +14,15 @@ from heron.base.files import write_file
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 from heron.config.options import DataFolders, parse_options
-from heron.dynamics.cartography import difficulty
-from heron.dynamics.groups import allenai, class_counts, tercile_partition
+from heron.dynamics.groups import Groups, class_counts
 from heron.dynamics.jsonl import export_jsonl
 from heron.reports.map import FORMATS, map_figure, save_figure
 from heron.reports.map_data import (
-    SCORE,
-    Column,
-    Groups,
     MapData,
     Mapped,
-    Numbers,
     build_map,
+    find_colour,
+    group_examples,
     map_table,
     read_mapped,
 )
@@ -59,12 +56,7 @@ class MapOptions(DataFolders):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Map a run's dynamics; prints a summary and the files written; returns the exit code.
-
-    Raises:
-        ConfigError: an option that is refused, an unknown column to colour by.
-        DataError: a run without dynamics, two runs without a common example, a bad table.
-    """
+    """Map a run's dynamics; prints a summary and the files written; returns the exit code."""
     options = parse_options(MapOptions, arguments)
     for form in options.format or ():
         if form not in EXPORTS:
@@ -84,14 +76,10 @@ def _write_map(options: MapOptions) -> list[Path]:
         other = read_mapped(options.other, options.burn_out, options.include_ci)
         if other.name == mapped.name:  # told apart by their sweeps
             other = replace(other, name=f"{other.folder.resolve().parent.name}/{other.name}")
-    if options.group == "allenai":
-        groups = allenai(mapped.statistics)
-    else:
-        score_N = difficulty(SCORE, mapped.statistics)
-        groups = tercile_partition(score_N, mapped.statistics.guids)
+    groups = group_examples(mapped, options.group)
     further, folders = options.columns, (options.paths_data, options.paths_cache)
     data = build_map(mapped, other, groups, further, folders if options.texts else None)
-    colour = _find_colour(data, options.colour)
+    colour = find_colour(data, options.colour)
     _print_summary(mapped, groups, options.group, data)
     place = "map" if other is None else f"map-with-{other.name.replace('/', '-')}"
     target = options.out or mapped.folder / place
@@ -113,19 +101,6 @@ def _write_map(options: MapOptions) -> list[Path]:
         files.append(target / f"map.{suffix}")
         write_table(files[-1], written)
     return files
-
-
-def _find_colour(data: MapData, name: str) -> Column:
-    shown = data.runs[0]
-    found: dict[str, Column] = {
-        statistic: Numbers(statistic, values_N) for statistic, values_N in shown.values.items()
-    }
-    found |= {column.name: column for column in (*data.columns, shown.predicted) if column}
-    if name in found:
-        return found[name]
-    if name == "label":
-        raise ConfigError("colour=label: this run's task has no classes")
-    raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
 
 
 def _print_summary(mapped: Mapped, groups: Groups, grouping: str, data: MapData) -> None:

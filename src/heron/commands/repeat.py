@@ -74,11 +74,7 @@ def _train(job: Job) -> Mapping[str, Any]:
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:
-    """Read a run's configuration, with some keys changed.
-
-    Raises:
-        ConfigError: an unknown key, or a value that is refused.
-    """
+    """Read a run's configuration, with some keys changed."""
     old = read_stored(before.config)
     folder = before.path.resolve()
     old.paths.runs = str(folder.parent.parent)

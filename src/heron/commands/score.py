@@ -16,12 +16,7 @@ from heron.tasks.task import text_scores
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Score, print and, with `out=`, write; returns the exit code.
-
-    Raises:
-        ConfigError: unknown options, tasks, modes or labels that cannot be read without `labels=`.
-        DataError: unreadable rows, unknown labels, guids that are missing, extra or repeated.
-    """
+    """Score, print and, with `out=`, write; returns the exit code."""
     tasks = [word.removeprefix("task=") for word in arguments if word.startswith("task=")]
     if any(map(text_scores, tasks)):
         return _score_texts(arguments)

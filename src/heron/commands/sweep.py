@@ -82,11 +82,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def read_progress(folder: Path) -> list[Progress]:
-    """Read every job of a sweep, ordered by state, then by name.
-
-    Raises:
-        ConfigError: `folder` does not exist or holds no run.
-    """
+    """Read every job of a sweep, ordered by state, then by name."""
     jobs = []
     for run in collect(folder):
         state = run.state if run.state in _STATES else "broken"

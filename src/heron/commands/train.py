@@ -56,10 +56,16 @@ def run(arguments: Sequence[str]) -> int:
     plan = plan_jobs(found)
     if not plan.jobs:
         return 2 if plan.refused else 0
-    if by_hand:
-        return _run_by_hand(plan)
-    apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
     first = plan.jobs[0]
+    if by_hand:  # in processes that `torchrun` has started; each of them is here
+        if len(plan.jobs) > 1 or plan.refused:
+            raise ConfigError(_ONE_RUN)
+        code = run_by_hand(first)
+        if code == 0 and ranks.is_first():
+            _report(first.folder.path)
+        end_at_once(code)
+        raise AssertionError
+    apart = len(found) > 1 or any(count_ranks(job.config) > 1 for job in plan.jobs)
     if apart or first.config.run.isolate or first.config.launcher.name != "local":
         return int(run_jobs(plan.jobs, plan.refused, apart, _report))
     code = run_here(first)
@@ -98,18 +104,6 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
             plan.jobs.append(Job(config, folder, job_words(composition.overrides)))
         planned.add(folder.path)
     return plan
-
-
-def _run_by_hand(plan: Plan) -> int:
-    """Train in processes that `torchrun` has started; each of them calls this."""
-    if len(plan.jobs) != 1 or plan.refused:
-        raise ConfigError(_ONE_RUN)
-    (job,) = plan.jobs
-    code = run_by_hand(job)
-    if code == 0 and ranks.is_first():
-        _report(job.folder.path)
-    end_at_once(code)
-    raise AssertionError
 
 
 def _check_length(config: Config, overrides: Sequence[str]) -> None:

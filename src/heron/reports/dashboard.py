@@ -83,18 +83,15 @@ def write_dashboard(folder: Path, out: Path | None = None) -> Path:
 
 
 def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[str, Any]:
-    """Gather what the page's script shows, as JSON's own types.
+    """Gather what the page's script shows, as JSON's own types; secrets are masked.
 
-    Args:
-        title: the sweep's name.
-        runs: all its runs, finished or not.
-        folder: where the page will lie; links to the runs' own pages are relative to it.
+    Links to the pages of `runs` are relative to `folder`.
 
     Returns:
         `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
         seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics of
         which less is better), `copied` (by score, what copying sentences reaches in it), `runs`,
-        `groups` (labels), `best`. Secrets are masked.
+        `groups` (labels), `best`.
     """
     keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
     present = {name for run in runs for split in run.scores.values() for name in split}
@@ -125,11 +122,7 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
 
 
 def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float]]]:
-    """Read a run's learning curves: losses, and the given scores on validation.
-
-    Args:
-        path: `metrics.csv`; a missing or broken file gives no curves.
-        metrics: names of scores.
+    """Read a run's losses, and the given scores on validation; none of a missing or broken file.
 
     Returns:
         `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.

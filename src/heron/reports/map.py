@@ -48,13 +48,9 @@ class Bands(NamedTuple):
 
 
 def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int = 0) -> Figure:
-    """Draw the data map of one run.
+    """Draw the data map of one run, coloured by a column (default: correctness).
 
-    Args:
-        title: of the sheet; the numbers of examples and of drawn points are added.
-        run: the statistics.
-        colour: column that the points are coloured by; default: correctness.
-        seed: of the sample of points, where there are more than `POINTS`.
+    `title` is completed by the numbers of examples and of drawn points; `seed` draws these points.
     """
     seen_N = np.isfinite(run.values["confidence"]) & np.isfinite(run.values["variability"])
     chosen_M = sample_points(np.flatnonzero(seen_N), seed)
@@ -75,11 +71,7 @@ def map_figure(title: str, run: MapRun, colour: Column | None = None, seed: int 
 def save_figure(figure: Figure, form: str, dpi: int = 200, colours: int | None = None) -> bytes:
     """Save a figure as `png` or `pdf`; the same figure gives the same bytes.
 
-    Args:
-        figure: as `map_figure` draws it.
-        form: one of `FORMATS`.
-        dpi: dots per inch; in a `pdf`, of the points only. 200 is for print.
-        colours: number of colours of a `png`, 2 to 256, for a smaller file; None keeps all.
+    In a `pdf` only the points have `dpi`; `colours` (2 to 256) make a smaller `png`.
     """
     image = io.BytesIO()
     # Names of programs and the time of day would make every file a different one.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heron.base.cells import SYNTHETIC
-from heron.base.errors import ConfigError, DataError, HeronError, Problem
+from heron.base.errors import ConfigError, DataError, HeronError, Problem, nearest
 from heron.base.tables import cell_text, is_missing, read_table, table_stem
 from heron.config.data import TRAIN, DataConfig
 from heron.config.stored import read_stored
@@ -24,6 +24,7 @@ from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.dynamics.cartography import NEVER_LEARNT, Statistics, difficulty, forgetting, statistics
 from heron.dynamics.files import Dynamics, read_dynamics, read_logits
+from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES
 from heron.results.collect import collect, is_run
 from heron.results.shipped import read_shipped
@@ -31,8 +32,6 @@ from heron.results.shipped import read_shipped
 # A column of numbers with at most this many distinct values is shown value by value.
 FEW = 7
 SCORE = "eq1_swapped"
-
-Groups = dict[str, NDArray[np.bool_]]  # masks [N] by name
 
 
 class Numbers(NamedTuple):
@@ -164,6 +163,13 @@ def labels_of(mapped: Mapped) -> Categories | None:
     return Categories("label", labels, mapped.dynamics.gold_N.astype(np.int32)) if labels else None
 
 
+def group_examples(mapped: Mapped, grouping: str) -> Groups:
+    """Group as `allenai` (the most of each kind) or `tercile_partition` (thirds of difficulty)."""
+    if grouping == "allenai":
+        return allenai(mapped.statistics)
+    return tercile_partition(difficulty(SCORE, mapped.statistics), mapped.statistics.guids)
+
+
 def group_names(groups: Groups, examples: int) -> list[str]:
     """Name each example's groups, joined with `+`; empty where it is in none."""
     named = {name: mask_N.tolist() for name, mask_N in groups.items()}
@@ -179,11 +185,8 @@ def build_map(
 ) -> MapData:
     """Put together what the page shows.
 
-    Args:
-        mapped, other: the run, and another one to compare it with.
-        groups: boolean masks of the run's examples.
-        table: further columns to colour by, with a column `guid`.
-        places: folders of data sets and of the cache, for texts; None: no texts.
+    `table` holds further columns to colour by; `places` are the folders of data sets and of the
+    cache, None for a page without texts.
 
     Raises:
         DataError: the two runs have no example in common, or `table` cannot be used.
@@ -233,11 +236,7 @@ def map_table(mapped: Mapped, groups: Groups) -> dict[str, Any]:
 
 
 def _compare(mapped: Mapped, other: Mapped) -> list[str]:
-    """Say how far two runs are about the same examples.
-
-    Raises:
-        DataError: they have none in common.
-    """
+    """Say how far two runs are about the same examples, of which they must share one."""
     rows_N = rows_of(other.dynamics.guids, mapped.dynamics.guids)
     common_N = rows_N >= 0
     common = int(common_N.sum())
@@ -258,6 +257,20 @@ def _compare(mapped: Mapped, other: Mapped) -> list[str]:
     elif changed := int((other_N != gold_N).sum()):
         notes.append(f"{changed:,} examples have another gold label in B; those of A are shown")
     return notes
+
+
+def find_colour(data: MapData, name: str) -> Column:
+    """Find the column or statistic to colour by."""
+    shown = data.runs[0]
+    found: dict[str, Column] = {
+        statistic: Numbers(statistic, values_N) for statistic, values_N in shown.values.items()
+    }
+    found |= {column.name: column for column in (*data.columns, shown.predicted) if column}
+    if name in found:
+        return found[name]
+    if name == "label":
+        raise ConfigError("colour=label: this run's task has no classes")
+    raise ConfigError(f"colour={name}: there is no such column.{nearest(name, found)}")
 
 
 def rows_of(guids: Sequence[str], wanted: Iterable[str]) -> NDArray[np.int64]:
@@ -303,11 +316,7 @@ def _finite(value: Any) -> float | None:
 
 
 def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Column]:
-    """Read further columns in the order of `guids`; notes guids that are not among them.
-
-    Raises:
-        DataError: no column `guid`, a guid twice, or none of the guids is in the map.
-    """
+    """Read further columns in the order of `guids`; notes guids that are not among them."""
     table = read_table(path, own=True)
     table.require("guid")
     if problems := table.missing_values("guid") + table.duplicates("guid"):

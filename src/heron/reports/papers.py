@@ -170,11 +170,7 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _split(group: Group, table: Mapping[str, Any]) -> str:
-    """Name the split of a table: its own `split`, or `test`.
-
-    Where a table is about one test set of several, it is `<data set>.test` of the runs whose last
-    stage was on other data.
-    """
+    """Name a table's split; of another data set's test set, its name comes first."""
     name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
     return name if own else f"{test_set}.{name}"

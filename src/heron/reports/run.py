@@ -55,11 +55,8 @@ def write_report(
 ) -> ReportFiles:
     """Write the report of a run or a sweep and print its tables.
 
-    Args:
-        folder: a run folder or a sweep folder.
-        out: where the files go; default: into `folder`.
-        published: a paper's numbers (YAML) for sweeps whose configuration asks for a paper's view.
-        against: the baseline that a sweep's systems are tested against.
+    `out` is where the files go, by default into `folder`. Of a sweep, `published` are a paper's
+    numbers (YAML), and `against` is the baseline that its systems are tested against.
 
     Raises:
         ConfigError: `folder` holds no run, or none as `against` says.

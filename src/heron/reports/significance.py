@@ -38,11 +38,8 @@ def significance_tables(
 ) -> tuple[dict[str, Table], list[str]]:
     """Test a sweep's systems against a baseline.
 
-    Args:
-        runs: of one sweep, finished or not.
-        split: which of their predictions.
-        against: the baseline: settings (`curriculum=none`), a run's name or its path. Default: the
-            runs without a curriculum and with the curricula's oversampling, if there are curricula.
+    The baseline is named by `against`: settings (`curriculum=none`), a run's name or its path.
+    Default: the runs without a curriculum and with the curricula's oversampling.
 
     Returns:
         Tables by their systems' shared settings (empty where there is one table), and the reasons

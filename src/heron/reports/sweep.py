@@ -97,11 +97,7 @@ def write_sweep_report(
 
 
 def _write_run_pages(runs: Sequence[RunRecord]) -> list[str]:
-    """Write the page of every run that changed since its page was written.
-
-    Returns:
-        What was left out: above `_MOST_PAGES`, pages are written on request only.
-    """
+    """Write the page of every run that changed since then; returns what was left out."""
     files = [(run, run.path / "report.html", run.path / "status.json") for run in runs]
     stale = [
         run

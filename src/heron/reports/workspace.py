@@ -19,10 +19,7 @@ PACKAGE = "wandb-workspaces==0.4.13"
 def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = None) -> str:
     """Save the view in the project that the runs log to; returns its address.
 
-    Args:
-        sweep: its name, the group of its runs in W&B.
-        runs: the sweep's runs.
-        entity: a W&B user or team; default: the account's own.
+    `sweep` is the group of the runs in W&B; `entity` a user or team, default the account's own.
 
     Raises:
         ConfigError: the package is missing, no account is known, or the server refuses.
@@ -35,7 +32,6 @@ def save_workspace(sweep: str, runs: Sequence[RunRecord], entity: str | None = N
             "wandb=true needs a package that is not installed: "
             f"python -m pip install {PACKAGE}. The local page is written without it"
         ) from error
-
     try:
         owner = entity or wandb.Api().default_entity
         if not owner:
@@ -69,6 +65,12 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
     shown = [monitor, *copied_names(monitor)]
     curves = [["train/loss"], ["validation/loss"], [f"validation/{name}" for name in shown]]
     step = "trainer/global_step"
+    final = [
+        [panels.SummaryMetric(f"scores/{split}/{name}") for name in with_copied([metric], metrics)]
+        for split in ("validation", "test")
+        for metric in metrics
+        if not is_copied(metric)
+    ]
     sections = [
         views.Section(
             name="Settings and score",
@@ -83,17 +85,7 @@ def build_workspace(sweep: str, runs: Sequence[RunRecord], entity: str) -> Any:
         ),
         views.Section(
             name="Final scores",
-            panels=[
-                panels.BarPlot(
-                    metrics=[
-                        panels.SummaryMetric(f"scores/{split}/{name}")
-                        for name in with_copied([metric], metrics)
-                    ]
-                )
-                for split in ("validation", "test")
-                for metric in metrics
-                if not is_copied(metric)
-            ],
+            panels=[panels.BarPlot(metrics=scores) for scores in final],
         ),
         views.Section(name="Differences", panels=[panels.RunComparer(diff_only="split")]),
     ]
