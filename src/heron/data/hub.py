@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import urllib.request
 from collections.abc import Iterator
@@ -66,13 +67,21 @@ def identity(config: EncoderConfig) -> dict[str, str]:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Turn any error while a model loads into a ConfigError; libraries raise many kinds."""
+    """Turn any error while a model loads into a ConfigError; libraries raise many kinds.
+
+    Weights that only the file or only the model has (a pooler) are expected, and not reported.
+    """
+    logger = logging.getLogger("transformers.modeling_utils")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         yield
     except (ConfigError, MemoryError):
         raise
     except Exception as error:
         raise unreachable(name, error) from error
+    finally:
+        logger.setLevel(level)
 
 
 def unreachable(name: str, error: Exception | None = None) -> ConfigError:

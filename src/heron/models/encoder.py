@@ -6,7 +6,6 @@ Shape suffixes: B sequences, L tokens, D hidden.
 from __future__ import annotations
 
 import inspect
-import logging
 from typing import Any
 
 import torch
@@ -206,15 +205,8 @@ def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
     }
     if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
         options["add_pooling_layer"] = False
-    # Layers above num_layers are in the file but not in the model: expected, so no warning.
-    logger = logging.getLogger("transformers.modeling_utils")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with loading(config.name):
-            model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
-    finally:
-        logger.setLevel(level)
+    with loading(config.name):
+        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
     return model
 
 

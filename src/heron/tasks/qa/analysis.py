@@ -66,11 +66,7 @@ class AnswerAnalysis(TextAnalysis):
 
     @cached_property
     def places(self) -> list[Span | None]:
-        """N spans of answers in their contexts; None for "no answer".
-
-        Raises:
-            DataError: the answers belong to other data; names the guids.
-        """
+        """N spans of answers in their contexts; None for "no answer"; refused if of other data."""
         places, problems = [], []
         fix = f"are these the texts of {self.split.data.name} that the run was scored on?"
         for row, example, text in zip(self.rows, self.examples, self.texts, strict=True):

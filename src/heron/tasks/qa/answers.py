@@ -60,9 +60,9 @@ def spans_as_given(text: str, spans: Sequence[Span], normalise: Callable[[str], 
         start, _ = letters[bisect_right(ends, span.start)]
         _, end = letters[bisect_left(ends, span.end)]
         answer = normalise(text[start:end])
-        while not _is_mark(text[end - 1]) and normalise(text[start : end - 1]) == answer:
+        while not is_mark(text[end - 1]) and normalise(text[start : end - 1]) == answer:
             end -= 1
-        while not _is_mark(text[start]) and normalise(text[start + 1 : end]) == answer:
+        while not is_mark(text[start]) and normalise(text[start + 1 : end]) == answer:
             start += 1
         found.append(Span(start, end))
     return found
@@ -76,7 +76,7 @@ def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, 
     """
     start = 0
     for place, character in enumerate(text):
-        joins = _is_mark(character) or "\u1160" <= character <= "\u11ff"
+        joins = is_mark(character) or "\u1160" <= character <= "\u11ff"
         if place > start and not joins and normalise(character):
             yield start, place
             start = place
@@ -84,7 +84,8 @@ def _letters(text: str, normalise: Callable[[str], str]) -> Iterator[tuple[int, 
         yield start, len(text)
 
 
-def _is_mark(character: str) -> bool:
+def is_mark(character: str) -> bool:
+    """Tell whether a character belongs to the letter before it."""
     return unicodedata.category(character).startswith("M")
 
 

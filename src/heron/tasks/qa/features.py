@@ -8,7 +8,6 @@ one whole context.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ from heron.data.features import (
     flatten,
     token_ids,
 )
+from heron.tasks.qa.answers import is_mark
 from heron.tasks.text_features import second_start
 
 _CHUNK = 512  # examples tokenized at once; more would need more memory and save no time
@@ -105,11 +105,7 @@ def token_span(chars_L2: np.ndarray, span: Span) -> TokenSpan | None:
 
 
 def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
-    """Find the characters of the tokens `first` to `last` (inclusive), indices into chars_T2.
-
-    Raises:
-        ValueError: a token outside the text, or `last` before `first`.
-    """
+    """Find the characters of the tokens `first` to `last` (inclusive), indices into chars_T2."""
     start, end = int(chars_T2[first, 0]), int(chars_T2[last, 1])
     if start < 0 or end < 0 or last < first:
         raise ValueError(f"tokens {first} to {last} are no span of the text")
@@ -119,11 +115,9 @@ def char_span(chars_T2: np.ndarray, first: int, last: int) -> Span:
 def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     """Find the characters of each token, without blanks and with all marks of its letters.
 
+    Corrects the tokenizer's offsets (in characters, end exclusive), int64; -1 for tokens of blanks.
     Tokenizers count the blank before a word to it, and drop points, accents and joiners that the
     model does not know.
-
-    Corrects the tokenizer's offsets (in characters, end exclusive), int64; -1 for tokens of blanks
-    only.
     """
     codes = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     space = np.append(np.isin(codes, _SPACES), False)
@@ -135,14 +129,10 @@ def token_chars(text: str, offsets_N2: np.ndarray) -> np.ndarray:
     follower_N = np.append(start_N[1:], len(text))
     for token in np.flatnonzero((end_N < follower_N) & (start_N < end_N) & ~space[end_N]):
         end = int(end_N[token])
-        while end < follower_N[token] and _is_mark(text[end]):
+        while end < follower_N[token] and (text[end] == _JOINER or is_mark(text[end])):
             end += 1
         end_N[token] = end
     return np.where((start_N < end_N)[:, None], np.stack([start_N, end_N], axis=1), -1)
-
-
-def _is_mark(character: str) -> bool:
-    return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
 class _Window(NamedTuple):

@@ -55,8 +55,7 @@ class ExtractionModule(TaskModule):
 
     def logits(self, batch: Batch) -> SpanLogits:
         """Encode and score every window."""
-        scored: SpanLogits = self.head(self.encoder(batch), batch)
-        return scored
+        return self.head(self.encoder(batch), batch)
 
     def mean(self, several: Sequence[SpanLogits]) -> SpanLogits:
         """Average the scores of starts, ends and pairs."""
@@ -82,13 +81,11 @@ class ExtractionModule(TaskModule):
         return SpanOutput(loss, labels_R, rows_R, batch.owners_B[:windows], observed_R3, candidates)
 
     def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores for each question; see `TaskModule.observe`.
+        """List what the recorder stores, float32 [R, 3]; see `TaskModule.observe`.
 
-        Returns:
-            float32 [R, 3]: the probability of the answer's two borders (of "not here" in windows
-            without it), averaged over the windows; whether the best span of all windows ("not here"
-            included where there is no answer) is the target; and the score of the target minus the
-            best other score.
+        The probability of the answer's two borders (of "not here" in windows without it), averaged
+        over the windows; whether the best span of all windows ("not here" included where there is
+        no answer) is the target; and the score of the target minus the best other score.
         """
         assert isinstance(output, SpanOutput)
         assert output.observed_R3 is not None

@@ -99,11 +99,7 @@ def _walk(articles: Sequence[Any]) -> Iterator[dict[str, Any] | str]:
 
 
 def read_answers(value: Any) -> Answers | None:
-    """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`.
-
-    Raises:
-        AnswersError: another shape.
-    """
+    """Read `answers`: a list of `{text, answer_start}`, or `{text: [...], answer_start: [...]}`."""
     if value is None:
         return None
     if isinstance(value, Mapping):
@@ -121,11 +117,7 @@ def read_answers(value: Any) -> Answers | None:
 
 
 def read_answer_cells(text: Any, start: Any) -> Answers:
-    """Read one answer with its start from the cells of a table, or lists of several.
-
-    Raises:
-        AnswersError: lists of different lengths.
-    """
+    """Read one answer with its start from the cells of a table, or lists of several."""
     if isinstance(text, list):
         starts = [None] * len(text) if start is None else start
         if not isinstance(starts, list) or len(starts) != len(text):

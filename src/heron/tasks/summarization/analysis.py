@@ -115,11 +115,7 @@ class SummaryAnalysis(TextAnalysis):
 
     @cached_property
     def systems(self) -> list[Summarizer]:
-        """The run, other systems, then those that copy sentences.
-
-        Raises:
-            DataError: unreadable files, or files of other data.
-        """
+        """The run, other systems (of the same data, or a DataError), then those that copy."""
         written: dict[str, Sequence[str | None]] = {
             self.split.run: [row.prediction for row in self.rows]
         }

@@ -34,14 +34,10 @@ def require_asked(config: BertScoreConfig | None) -> None:
 
 
 def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str | None:
-    """Make the signature of BERTScore against some references; None where it is not computed.
-
-    Raises the errors of `require_asked`.
-    """
+    """Make the signature of BERTScore against some references; None where it is not computed."""
     if config is None or config.model is None or not references:
         return None
-    signature: str = _sign(config, references)
-    return signature
+    return _sign(config, references)
 
 
 def require_metrics(config: Config) -> None:
@@ -63,8 +59,7 @@ def compute_asked(
 ) -> BertScores:
     """Compute BERTScore of N texts, with quiet libraries; results are stored in `cache`."""
     _silence_libraries()
-    found: BertScores = _bertscore(predictions, references, config, cache or default_cache_dir())
-    return found
+    return _bertscore(predictions, references, config, cache or default_cache_dir())
 
 
 def write_scores(out: Path, name: str, scores: Mapping[str, float], signature: str | None) -> None:

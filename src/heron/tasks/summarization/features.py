@@ -22,14 +22,8 @@ def summary_features(
 ) -> Features:
     """Tokenize a split of articles with their summaries.
 
-    Args:
-        examples: each with `text`, and with `target` where its summary is known.
-        tokenizer: a fast Hugging Face tokenizer.
-        options: `max_length` cuts articles, `max_target` summaries; the final special token stays.
-
-    Returns:
-        The features. `truncated_R` marks cut articles, `target_cut_R` cut summaries; no example is
-        refused.
+    `max_length` cuts articles (`truncated_R`), `max_target` cuts summaries (`target_cut_R`); the
+    final special token stays. No example is refused. The tokenizer is a fast one.
     """
     articles: list[_Encoded] = []
     targets: list[_Encoded] = []

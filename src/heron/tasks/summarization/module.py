@@ -114,8 +114,7 @@ class SummarizationModule(TaskModule):
 
     def logits(self, batch: Batch) -> Tensor:
         """Score every known token of the targets, row by row; logits_NV."""
-        logits_NV: Tensor = self.encoder(batch)
-        return logits_NV
+        return self.encoder(batch)
 
     def output(self, logits: Tensor, batch: Batch) -> SummaryOutput:
         """Compute the loss (mean over the target tokens) and the recorder's values."""
@@ -147,12 +146,10 @@ class SummarizationModule(TaskModule):
         return self.output(self.logits(batch), batch)
 
     def observe(self, output: Output) -> Tensor:
-        """List what the recorder stores for each article; see `TaskModule.observe`.
+        """List what the recorder stores for each article, float32 [R, 3]; see `TaskModule.observe`.
 
-        Returns:
-            float32 [R, 3], over the tokens of the summary: the geometric mean of their
-            probabilities (0 to 1), the share of tokens that are the most probable ones, and the
-            mean of their logit minus the largest other logit.
+        Over the tokens of the summary: the geometric mean of their probabilities (0 to 1), the
+        share that are the most probable ones, and the mean of their logit minus the largest other.
         """
         assert isinstance(output, SummaryOutput)
         assert output.observed_R3 is not None

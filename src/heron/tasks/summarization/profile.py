@@ -85,11 +85,7 @@ class Profile:
 
 
 def profile(pairs: Sequence[Pair], morphology: Morphology) -> Profile:
-    """Count some pairs, part by part, because articles are long.
-
-    Raises:
-        DataError: there is no pair, or the backend has no analysis of a text.
-    """
+    """Count some pairs (at least one), part by part, because articles are long."""
     if not pairs:
         fix = "statistics need articles with summaries"
         raise DataError(Problem("summary statistics", "no article has a summary", fix))

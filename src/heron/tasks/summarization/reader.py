@@ -39,8 +39,7 @@ def open_articles(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 
 def as_given(example: Example) -> tuple[str, str | None]:
     """Return an article and its summary before normalisation, as ROUGE compares them."""
-    given: tuple[str, str | None] = example.side.get(GIVEN, (example.text, example.target))
-    return given
+    return example.side.get(GIVEN, (example.text, example.target))
 
 
 def other_script(text: str, alphabet: Container[str]) -> float:

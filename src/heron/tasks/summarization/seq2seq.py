@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -83,31 +80,28 @@ class Seq2Seq(Encoder):
         assert batch.target_RM is not None
         known_BM = batch.target_RM != IGNORED
         shift: Any = self.model.prepare_decoder_input_ids_from_labels
-        with _scoring_only(known_BM, self.model.get_output_embeddings()):
-            output = self.model(
+        # The output layer needs most memory: it gets the states_BMD of known tokens only.
+        with self.model.get_output_embeddings().register_forward_pre_hook(
+            lambda layer, inputs: (inputs[0][known_BM], *inputs[1:])
+        ):
+            return self.model(
                 input_ids=batch.tokens_BL,
                 attention_mask=batch.mask_BL,
                 decoder_input_ids=shift(labels=batch.target_RM),
                 use_cache=False,
                 **self._extras(batch),
-            )
-        logits_NV: Tensor = output.logits
-        return logits_NV
+            ).logits
 
     @torch.no_grad()
     def write(self, batch: Batch, generation: Generation) -> Tensor:
-        """Summarize the articles: token ids [B, M], int64, without the decoder's first one.
-
-        Padding is at the end.
-        """
+        """Summarize the articles: ids [B, M], int64, padded, without the decoder's first token."""
         model: Any = self.model
-        written_BM: Tensor = model.generate(
+        return model.generate(
             input_ids=batch.tokens_BL,
             attention_mask=batch.mask_BL,
             generation_config=generation_settings(model, generation),
             **self._extras(batch),
-        )
-        return written_BM[:, 1:]
+        )[:, 1:]
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         if not hasattr(self.inner.config, "attention_window"):
@@ -116,23 +110,6 @@ class Seq2Seq(Encoder):
         everywhere_BL = torch.zeros_like(batch.mask_BL)
         everywhere_BL[:, 0] = 1
         return {"global_attention_mask": everywhere_BL}
-
-
-@contextmanager
-def _scoring_only(known_BM: Tensor, vocabulary: nn.Module) -> Iterator[None]:
-    """Apply the output layer, which needs most memory, to the states of known tokens only.
-
-    The output layer, `vocabulary`, is called once, with states_BMD.
-    """
-
-    def choose(module: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (inputs[0][known_BM], *inputs[1:])
-
-    handle = vocabulary.register_forward_pre_hook(choose)
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
@@ -153,11 +130,7 @@ def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
 
 
 def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
-    """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them.
-
-    Raises:
-        ConfigError: a T5 model in 16-bit floating point, which overflows.
-    """
+    """Load encoder and decoder of a run; without a tokenizer, as a finished run exported them."""
     model = load_seq2seq(config, tokenizer)
     if tokenizer is None:
         return Seq2Seq(model)
@@ -242,9 +215,8 @@ def _decoder(encoder: PreTrainedModel, config: Config) -> PreTrainedModel:
             f"head.decoder_layers={config.head.decoder_layers}: the encoder uses "
             f"{len(find_layers(encoder))} layers, which initialise the decoder"
         )
-    decoder: PreTrainedModel = kind._from_config(
-        settings, attn_implementation=choose_attention(config.encoder, kind)
-    )
+    attention = choose_attention(config.encoder, kind)
+    decoder: PreTrainedModel = kind._from_config(settings, attn_implementation=attention)
     decoder.base_model.load_state_dict(encoder.state_dict(), strict=False)
     return decoder
 
@@ -284,7 +256,7 @@ def _from_pretrained(
                 if hasattr(part, key):
                     setattr(part, key, config.dropout)
     kind = AutoModelForSeq2SeqLM._model_mapping.get(type(settings), None)
-    with loading(config.name), _without_load_report():
+    with loading(config.name):
         model: Any = AutoModelForSeq2SeqLM.from_pretrained(
             config.name,
             config=settings,
@@ -309,15 +281,3 @@ def _adapt(part: Any, config: EncoderConfig) -> None:
         use_fast_dropout(part)
     if config.gradient_checkpointing:
         part.activation_checkpointing_enable()
-
-
-@contextmanager
-def _without_load_report() -> Iterator[None]:
-    """Silence transformers' report of weights that are not in the file, such as a pooler."""
-    logger = logging.getLogger("transformers.modeling_utils")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

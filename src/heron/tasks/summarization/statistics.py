@@ -96,12 +96,7 @@ Tools = tuple[Morphology, Published | None]
 
 
 def open_tools(options: AnalyzeOptions, config: DataConfig) -> Tools:
-    """Open what `morphology=` and `published=` name.
-
-    Raises:
-        ConfigError: an unknown or unusable backend, or no such published numbers.
-        DataError: stored analyses that cannot be read.
-    """
+    """Open what `morphology=` and `published=` name."""
     published = None
     if options.published or "published_statistics" in FORK_ANALYSES:
         published = FORK_ANALYSES["published_statistics"](config.name, options.published)
@@ -119,7 +114,10 @@ class SummaryStatistics(DataStatistics):
     def __init__(self, config: DataConfig, options: AnalyzeOptions):
         super().__init__(config, options)
         for name in options.by or ():
-            _require_side(name, [*config.columns.side, *ALWAYS])
+            if name not in (*config.columns.side, *ALWAYS):
+                hint = nearest(name, config.columns.side)
+                hint = hint or f" data.columns.side=[{name}] reads it"
+                raise ConfigError(f"by={name}: no column of that name is read.{hint}")
         require_asked(options.bertscore_config())
         self.tools = None if options.texts else open_tools(options, config)
 
@@ -170,22 +168,12 @@ def describe_system(
     return _outcome(tables, found, measured, ways, morphology, facts, names, title)
 
 
-def _require_side(name: str, known: Mapping[str, Any] | Sequence[str]) -> None:
-    """Check that a column of `by=` is read."""
-    if name not in known:
-        given = [each for each in known if each not in ALWAYS]
-        hint = nearest(name, given) or f" data.columns.side=[{name}] reads it"
-        raise ConfigError(f"by={name}: no column of that name is read.{hint}")
-
-
 def _sets(splits: Mapping[str, Sequence[Example]], by: Sequence[str]) -> dict[str, list[Pair]]:
     """Collect the sets of pairs to describe: splits, divided by the values of columns."""
     sets: dict[str, list[Pair]] = {}
     for split, examples in splits.items():
         for example in examples:
             if example.target is not None:
-                for column in by:
-                    _require_side(column, example.side)
                 name = ", ".join([split, *(str(example.side[column]) for column in by)])
                 pair = Pair(example.text, example.target, example.group)
                 sets.setdefault(name, []).append(pair)
@@ -198,10 +186,8 @@ def _similarity(
     """Compute BERTScore of summaries and their articles, as in HeSum's Table 1.
 
     F1 does not depend on which text is the reference. Summaries are, because the states of
-    references are stored and articles are long.
-
-    Returns:
-        Means by set, facts for JSON and a note; empty without `bertscore=`.
+    references are stored and articles are long. Returns means by set, facts for JSON and a note;
+    empty without `bertscore=`.
     """
     config = options.bertscore_config()
     if config is None:
