@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -16,7 +16,7 @@ from heron.config.data import TEST, TRAIN, VALIDATION, DataConfig, read_config
 from heron.config.options import DataFolders, parse_with_data
 from heron.config.overrides import configure
 from heron.data.download import fetch
-from heron.data.examples import Example, count_mended
+from heron.data.examples import count_mended
 from heron.data.readers import load_with_report
 from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
@@ -92,14 +92,19 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         lines += ["", "generated on first use; nothing to download"]
     elif all(source.state in (State.VERIFIED, State.UNPINNED) for source in sources.values()):
         loaded = load_with_report(config, data_dir, cache_dir)
-        lines += ["", "splits as a run sees them"]
-        lines += [_split_table(loaded.examples, config.label_order)]
+        table = [["", "rows", "groups", "texts", *config.label_order]]
+        for split, examples in loaded.examples.items():
+            counts = Counter(example.label for example in examples)
+            distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
+            numbers = [len(examples), *distinct, *(counts[label] for label in config.label_order)]
+            table.append([split, *(f"{number:,}" for number in numbers)])
+        lines += ["", "splits as a run sees them", _aligned(table)]
         counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
         mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
         counted += [(f"answers in {split}", deeds) for split, deeds in mended.items() if deeds]
-        for what, counts in counted:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-            lines.append(f"{what}: {reasons}")
+        for what, reasons in counted:
+            listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+            lines.append(f"{what}: {listed}")
     elif config.substitute:
         lines += ["", f"data={config.substitute} needs fewer files"]
     return "\n".join(lines)
@@ -145,16 +150,6 @@ def _describe_file(name: str, source: Source) -> list[str]:
     }
     rows = [[f"  {key}", value] for key, value in facts.items() if value]
     return [", ".join(title), *_aligned(rows).splitlines()]
-
-
-def _split_table(splits: Mapping[str, Sequence[Example]], labels: Sequence[str]) -> str:
-    table = [["", "rows", "groups", "texts", *labels]]
-    for split, examples in splits.items():
-        counts = Counter(example.label for example in examples)
-        distinct = len({e.group for e in examples if e.group}), len({e.text for e in examples})
-        numbers = [len(examples), *distinct, *(counts[label] for label in labels)]
-        table.append([split, *(f"{number:,}" for number in numbers)])
-    return _aligned(table)
 
 
 def _row_count(config: DataConfig) -> str:

@@ -39,9 +39,6 @@ def run(arguments: Sequence[str]) -> int:
     The new run lies beside the old one as `<job>-again`, unless `run.job=`, `run.sweep=` or
     `paths.runs=` say otherwise. Other keys may be changed, but no groups: the old run's
     `config.yaml` is what counts, not `conf/`.
-
-    Raises:
-        ConfigError: no such run, an unknown key, or a flag.
     """
     if flags := [word for word in arguments if word.startswith("-")]:
         raise ConfigError(f"{flags[0]}: {FLAG}DIR repeats one run and takes no flags")

@@ -48,13 +48,6 @@ class Progress:
         """Seconds of work on the job, over all its processes."""
         return float(self.run.status.get("seconds") or 0.0)
 
-    @property
-    def error(self) -> str:
-        """First line of what went wrong."""
-        if self.state not in (*_BAD, "interrupted"):
-            return ""
-        return first_line(str(self.run.status.get("error") or ""))
-
 
 def run(arguments: Sequence[str]) -> int:
     """Run `heron sweep DIR [--watch] [every=SECONDS]`; returns 1 if any job failed, else 0."""
@@ -115,7 +108,9 @@ def progress_table(jobs: Sequence[Progress]) -> Table:
 
 def failure_table(jobs: Sequence[Progress]) -> Table:
     """Show the first line of each failure."""
-    rows = tuple((job.run.job, job.error) for job in jobs if job.error)
+    bad = [job.run for job in jobs if job.state in (*_BAD, "interrupted")]
+    errors = ((run.job, first_line(str(run.status.get("error") or ""))) for run in bad)
+    rows = tuple(pair for pair in errors if pair[1])
     note = "What was printed: log.txt in the job's folder; the traceback's end: status.json."
     return Table("Failures", ("job", "error"), rows, note)
 

@@ -121,20 +121,20 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
     return dict(redacted(content))
 
 
-def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float]]]:
+def curves(path: Path, metrics: Sequence[str]) -> dict[str, list[list[float | None]]]:
     """Read a run's losses, and the given scores on validation; none of a missing or broken file.
 
     Returns:
         `{"train/loss": [[step, value], ...]}`, at most `POINTS` points each, the last one always.
     """
     wanted = ["train/loss", "validation/loss", *(f"validation/{name}" for name in metrics)]
-    found: dict[str, list[list[float]]] = {name: [] for name in wanted}
+    found: dict[str, list[list[float | None]]] = {name: [] for name in wanted}
     try:
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 for name in wanted:
                     if row.get(name) and math.isfinite(value := float(row[name])):
-                        found[name].append([int(float(row["step"])), _short(value)])
+                        found[name].append([int(float(row["step"])), _rounded(value)])
     except (OSError, ValueError, TypeError, KeyError, csv.Error):
         return {}
     for name, points in found.items():
@@ -215,8 +215,4 @@ def _best(
 def _rounded(value: Any) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
-    return value if isinstance(value, int) else _short(value)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
+    return value if isinstance(value, int) else float(f"{value:.{_DIGITS}g}")

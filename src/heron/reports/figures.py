@@ -65,8 +65,7 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(len(classes)), classes, rotation=30, ha="right")
     axes.set_yticks(range(len(classes)), classes)
-    axes.set(xlabel="predicted", ylabel="gold")
-    axes.set_title(title)
+    axes.set(title=title, xlabel="predicted", ylabel="gold")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     for (row, column), share in np.ndenumerate(share_CC):
@@ -104,8 +103,7 @@ def _draw_scores(axes: Axes, curves: dict[str, Curve], monitor: str) -> None:
     best = int(np.argmax([signed(metric, value) for value in curve.values]))
     place = (curve.epochs[best] + 1, curve.values[best])
     axes.annotate(f"{place[1]:.3f}", place, (0, 6), textcoords="offset points", ha="center")
-    axes.set_title(f"Validation {metric}")
-    axes.set_xlabel("epoch")
+    axes.set(title=f"Validation {metric}", xlabel="epoch")
     axes.margins(y=0.25)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return None
@@ -175,7 +173,6 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
         bars = axes.bar(places + offset, counts_C / total, 0.38, color=colour, label=label)
         axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)
     axes.set_xticks(places, artefacts.classes)
-    axes.set_ylabel("share of rows")
-    axes.set_title(f"Class balance, {artefacts.split}")
+    axes.set(title=f"Class balance, {artefacts.split}", ylabel="share of rows")
     axes.margins(y=0.25)  # room for the legend above the bars
     axes.legend(loc="upper right", ncols=2)

@@ -141,18 +141,18 @@ def _draw_points(
     sizes = np.array([(all_N == band).sum() for band in range(len(shown.names))])
     order: list[int] = [-1, *np.argsort(-sizes, kind="stable").tolist()]
     handles: dict[int, Any] = {}
+    # Pixels: 25,000 vector points make a PDF that no viewer likes.
+    style: Any = {"alpha": 0.65, "linewidths": 0, "rasterized": True}
+    style["s"] = 14 if len(chosen_M) < 5_000 else 7
     for depth, band in enumerate(order):
         here = index_M == band
         handles[band] = axes.scatter(
             x_M[here],
             y_M[here],
-            s=14 if len(chosen_M) < 5_000 else 7,
             color=shown.colours[band] if band >= 0 else OTHER_COLOUR,
             marker=_MARKERS[band % len(_MARKERS)] if band >= 0 else ".",
-            alpha=0.65,
-            linewidths=0,
             zorder=2 + depth / 100,
-            rasterized=True,  # 25,000 vector points make a PDF that no viewer likes
+            **style,
         )
     names = {band: f"{name}  ({sizes[band]:,})" for band, name in enumerate(shown.names)}
     if (all_N == -1).any():
@@ -164,10 +164,10 @@ def _draw_points(
     axes.set(xlim=(-0.01, wide), ylim=(-0.02, 1.02), xlabel="variability", ylabel="confidence")
     axes.grid(color=FAINT, linewidth=0.8)
     axes.set_axisbelow(True)
-    style: Any = {"ha": "center", "va": "center", "color": INK, "zorder": 4}
-    style["bbox"] = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
+    boxed: Any = {"ha": "center", "va": "center", "color": INK, "zorder": 4}
+    boxed["bbox"] = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": QUIET}
     for x, y, name in _REGIONS:
-        axes.text(x, y, name, transform=axes.transAxes, **style)
+        axes.text(x, y, name, transform=axes.transAxes, **boxed)
 
 
 def _draw_histograms(panels: Sequence[Axes], run: MapRun, seen_N: NDArray[np.bool_]) -> None:

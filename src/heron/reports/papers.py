@@ -145,9 +145,13 @@ def _score_table(
             chosen = group.best_run(best) if group and best else None
             cells: list[Cell] = []
             for value, metric in zip(published, metrics, strict=True):
-                paper, ours_mean, change = _pair(value, group, split, metric, decimals)
+                mean = group.summary(split, metric) if group else None
+                if isinstance(value, Mapping):
+                    value = value.get("corrected", value["printed"])
+                paper = None if value is None else Formatted(value, f".{decimals}f")
+                change = Formatted(mean.mean - value, "+.3f") if mean and paper else None
                 single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
-                cells += [paper, ours_mean, *(single if best else []), change]
+                cells += [paper, mean, *(single if best else []), change]
             names = (" ".join(filter(None, (key[0], others, own_vectors))), *key[1:])
             rows.append((*names, *cells))
     headings = [place.column for place in places] + (["class"] if classes else [])
@@ -197,19 +201,6 @@ def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], n
     return " ".join([*parts, *filter(None, (table.get("note"), note))])
 
 
-def _pair(
-    published: Any, group: Group | None, split: str, metric: str, decimals: int
-) -> tuple[Cell, Cell, Cell]:
-    """Give the published score with its printed decimals, ours, and the difference."""
-    ours = group.summary(split, metric) if group else None
-    if isinstance(published, Mapping):
-        published = published.get("corrected", published["printed"])
-    if published is None:
-        return None, ours, None
-    change = Formatted(ours.mean - published, "+.3f") if ours else None
-    return Formatted(published, f".{decimals}f"), ours, change
-
-
 def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = ()) -> str:
     placed = {*_NEVER_NAMED, *but}.union(*(place.keys for place in places))
     others = {key: value for key, value in group.settings.items() if key not in placed}
@@ -218,17 +209,17 @@ def _other_settings(group: Group, places: Sequence[Place], but: Sequence[str] = 
 
 def _figure_view(
     name: str,
-    figure: Mapping[str, Any],
+    view: Mapping[str, Any],
     groups: Sequence[Group],
     places: Sequence[Place],
     note: str,
 ) -> PaperView:
     """Draw each metric over the share of training data, one curve for every other setting."""
-    share = figure["share"]
+    share = view["share"]
     points: dict[tuple[str, str], dict[float, Summary]] = {}
     for group in groups:
         fraction = float(group.runs[0].setting(share, 1.0))
-        for metric in figure["metrics"]:
+        for metric in view["metrics"]:
             summary = group.summary("test", metric)
             if summary:
                 label = _other_settings(group, places, but=(share,))
@@ -237,16 +228,16 @@ def _figure_view(
         FractionCurve(f"{metric} {label}".strip(), tuple(sorted(by_share.items())))
         for (metric, label), by_share in points.items()
     )
-    note = f"{figure['note']} {note}".strip()
-    published_sd = {float(key): value for key, value in figure["published_sd"].items()}
+    note = f"{view['note']} {note}".strip()
+    published_sd = {float(key): value for key, value in view["published_sd"].items()}
     ours = [dict(curve.points) for curve in curves]
     rows: list[tuple[Cell, ...]] = []
     for at in sorted({*published_sd, *(at for curve in ours for at in curve)}):
         sd = Formatted(published_sd[at], ".2f") if at in published_sd else None
         rows.append((f"{at:.0%}", sd, *(curve.get(at) for curve in ours)))
     columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
-    table = Table(figure["title"], columns, tuple(rows), note)
-    return PaperView({name: table}, curves, figure["title"], note)
+    table = Table(view["title"], columns, tuple(rows), note)
+    return PaperView({name: table}, curves, view["title"], note)
 
 
 class Rule(NamedTuple):

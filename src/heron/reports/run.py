@@ -261,10 +261,9 @@ def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
 
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Flatten a run's origin: code, data, versions, the machine's time and memory."""
-    names = [name for name in _PROVENANCE if name in status]
-    names += [name for name in status if name not in (*_PROVENANCE, "state", "error")]
-    known = [(name, status[name]) for name in names if status[name] is not None]
-    return [(name.replace("_", " "), redact(_flat(value))) for name, value in known]
+    names = (name for name in dict.fromkeys((*_PROVENANCE, *status)) if name in status)
+    known = ((name, status[name]) for name in names if name not in ("state", "error"))
+    return [(n.replace("_", " "), redact(_flat(value))) for n, value in known if value is not None]
 
 
 def _flat(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -50,10 +51,9 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
         axes.errorbar(
             summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
         )
-    axes.set_title(metric)
     axes.xaxis.set_major_locator(MaxNLocator(4))  # more would run into each other
     axes.set_yticks(range(len(groups)), [group.label for group in groups])
-    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set(title=metric, ylim=(len(groups) - 0.5, -0.5))
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
@@ -82,12 +82,10 @@ def fraction_figure(view: PaperView) -> bytes:
             shares = [100 * share for share, _ in curve.points]
             means = [summary.mean for _, summary in curve.points]
             spread = [summary.sd or 0 for _, summary in curve.points]
-            colour = PALETTE[index % len(PALETTE)]
-            axes.errorbar(
-                shares, means, spread, fmt="o-", color=colour, capsize=3, ms=4, label=curve.label
-            )
-        axes.set(xlabel="share of the training data (%)", ylabel="test score", xlim=(0, 104))
-        axes.set_title(view.title)
+            style: Any = {"color": PALETTE[index % len(PALETTE)], "capsize": 3, "ms": 4}
+            axes.errorbar(shares, means, spread, fmt="o-", label=curve.label, **style)
+        axes.set(title=view.title, xlabel="share of the training data (%)", ylabel="test score")
+        axes.set_xlim(0, 104)
         axes.grid(axis="y", color=FAINT, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.legend(loc="lower right")
