@@ -152,9 +152,7 @@ def collect_spans(
     texts = {example.guid: example.text for example in data.examples[split]}
     best: list[list[Answer]] = [[] for _ in features.guids]
     none_R = np.zeros(len(features), dtype=np.float32)
-    for output in outputs:
-        if output.candidates is None:  # without rows
-            continue
+    for output in (each for each in outputs if each.candidates is not None):  # with rows
         for row, answers, none in _join(output, features, texts, threshold is not None):
             best[row], none_R[row] = answers, none
     config = data.config.data
@@ -164,9 +162,7 @@ def collect_spans(
     for row, example in zip(order_R, examples, strict=True):
         if (given := example.side.get(GIVEN)) is not None:
             # Spans of the text before normalisation.
-            spans = spans_as_given(
-                given, [Span(each.start, each.end) for each in best[row]], change
-            )
+            spans = spans_as_given(given, [Span(a.start, a.end) for a in best[row]], change)
             best[row] = [
                 Answer(given[start:end], start, end, answer.probability)
                 for answer, (start, end) in zip(best[row], spans, strict=True)

@@ -85,9 +85,8 @@ class QuestionReader(TableReader):
         super().__init__(table, config, labels)
         self.placed, self.qa, columns = placed, config.qa, config.columns
         self.in_json = is_squad(table.path)
-        self.names = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
-        if self.in_json:
-            self.names = ("id", "title", "context", "question")
+        own = (columns.guid, columns.group or "", columns.text, str(columns.text_pair))
+        self.names = ("id", "title", "context", "question") if self.in_json else own
         self.normalise = partial(normalise, language=self.language, options=config.unicode)
 
     @property
@@ -102,9 +101,10 @@ class QuestionReader(TableReader):
         found = len(self.problems)
         guid = self.guid(own_id, line)
         report = partial(self._report, line, guid)
-        needed = self.placed
-        context = self._text("context", given, report) if needed or given is not None else ""
-        question = self._text("question", asked, report) if needed or asked is not None else ""
+        context, question = (
+            self._text(name, value, report) if self.placed or value is not None else ""
+            for name, value in (("context", given), ("question", asked))
+        )
         label, gold = self._label(row, report)
         if len(self.problems) > found:
             return None
@@ -182,9 +182,8 @@ class QuestionReader(TableReader):
         if self.labels == "ignored":
             return None, []
         can_lack = NO_ANSWER in self.config.label_order or self.qa.no_answer == "drop"
-        columns, impossible = self.config.columns, row.get("is_impossible")
-        if not self.in_json:
-            impossible = None
+        columns = self.config.columns
+        impossible = row.get("is_impossible") if self.in_json else None
         try:
             if self.in_json or columns.answer not in self.table.columns:
                 answers = read_answers(row.get("answers"))

@@ -9,22 +9,10 @@ from pathlib import Path
 from heron.config.data import DataConfig
 from heron.data.examples import Example, count_mended
 from heron.data.rows import SIDE, Rows
-from heron.languages.language import Language
-from heron.metrics.paired import Floats
 from heron.metrics.span import item_scores, language_profile
 from heron.tasks.qa.reader import REPAIRED, open_questions
 from heron.tasks.qa.task import ANSWER, NO_ANSWER
 from heron.tasks.task import TextScores
-
-
-def _items(
-    predictions: Sequence[str],
-    golds: Sequence[Sequence[str]],
-    language: Language | None,
-    no_answer: bool | None,
-) -> dict[str, Floats]:
-    profiles = (language_profile(language),) if language else ()
-    return item_scores(predictions, golds, profiles, no_answer=no_answer)
 
 
 def _read(path: Path, config: DataConfig) -> Rows:
@@ -45,7 +33,9 @@ def _notes(examples: Sequence[Example]) -> list[str]:
 def text_scores() -> TextScores:
     """Describe how answers are scored."""
     return TextScores(
-        items=_items,
+        items=lambda texts, golds, language, no_answer: item_scores(
+            texts, golds, [language_profile(language)] if language else [], no_answer=no_answer
+        ),
         metric="f1",
         right="exact_match",
         can_be_empty=lambda labels: NO_ANSWER in labels if labels else None,

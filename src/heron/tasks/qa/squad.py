@@ -64,8 +64,8 @@ def read_squad(path: Path) -> Table:
         if not rows and not problems:
             problems.append(Problem(str(path), "has no questions", "at least one is needed"))
     except OSError as error:
-        what = f"cannot be read: {(error.strerror or str(error)).lower()}"
-        problems.append(Problem(str(path), what))
+        why = (error.strerror or str(error)).lower()
+        problems.append(Problem(str(path), f"cannot be read: {why}"))
     except UnicodeDecodeError as error:
         what = f"is not UTF-8 at byte {error.start}"
         problems.append(Problem(str(path), what, "save it as UTF-8"))

@@ -10,6 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import ClassVar
 
 import matplotlib
@@ -65,11 +66,10 @@ class QuestionStatistics(DataStatistics):
         lacking = f" (missing: {', '.join(sorted(shipped.missing))})" if shipped.missing else ""
         title = f"{self.config.name}: {', '.join(shipped.splits)}{lacking}"
         image = lengths_figure(shown, with_synthetic(title, self.config.synthetic))
-        plain = {
-            name: {k: v for k, v in asdict(one).items() if not isinstance(v, list)}
-            | {"complex": one.complex}
-            for name, one in described.items()
-        }  # lengths are in lengths.csv
+        plain = {}
+        for name, one in described.items():  # lengths are in lengths.csv
+            counts = {key: n for key, n in asdict(one).items() if not isinstance(n, list)}
+            plain[name] = counts | {"complex": one.complex}
         return Outcome(
             (size_table(described), length_table(described), *word_tables(described)),
             {"splits": plain},
@@ -94,10 +94,8 @@ def question_statistics(
 def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
     questions = [example.text_pair or "" for example in examples]
     answers = [text for example in examples for text in example.side.get("answers") or ()]
-    first, near = (
-        Counter(question_clusters(questions, get_language(language), reach=reach))
-        for reach in (1, 3)
-    )
+    spoken = get_language(language)
+    first, near = (Counter(question_clusters(questions, spoken, reach=n)) for n in (1, 3))
     return SplitStatistics(
         articles=len({example.group or example.text for example in examples}),
         paragraphs=len({example.text for example in examples}),
@@ -112,13 +110,11 @@ def _describe(examples: Sequence[Example], language: str) -> SplitStatistics:
 
 def size_table(described: Mapping[str, SplitStatistics]) -> Table:
     """Lay out ParaShoot's Table 1."""
-    rows: list[tuple[Cell, ...]] = [
-        (name, one.articles, one.paragraphs, one.questions, one.unanswered)
-        for name, one in described.items()
-    ]
+    sizes = attrgetter("articles", "paragraphs", "questions", "unanswered")
+    rows = tuple((name, *sizes(one)) for name, one in described.items())
     note = "Distinct articles and paragraphs; unanswered: questions without a gold answer."
     columns = ("split", "articles", "paragraphs", "questions", "unanswered")
-    return Table("Articles, paragraphs and questions", columns, tuple(rows), note)
+    return Table("Articles, paragraphs and questions", columns, rows, note)
 
 
 def length_table(described: Mapping[str, SplitStatistics]) -> Table:

@@ -65,20 +65,14 @@ def reading(config: DataConfig) -> dict[str, str]:
     """Describe how answers are read and which questions are left out."""
     qa = config.qa
     limits = "any length" if not qa.answer_words else "{} to {} words".format(*qa.answer_words)
-    trim, polar = ("trim" if qa.trim else "keep"), qa.yes_no
-    return {
-        "answers": f"{qa.misaligned} misaligned, {trim} blanks, {polar} yes/no questions, {limits}"
-    }
+    trim, asked = ("trim" if qa.trim else "keep"), f"{qa.yes_no} yes/no questions"
+    return {"answers": f"{qa.misaligned} misaligned, {trim} blanks, {asked}, {limits}"}
 
 
 TASK = Task(
     forms=("question",),
     formats=Registry(
-        "data format",
-        {
-            "squad_json": "heron.tasks.qa.reader:QUESTIONS",
-            "qa_table": "heron.tasks.qa.reader:QUESTIONS",
-        },
+        "data format", dict.fromkeys(("squad_json", "qa_table"), "heron.tasks.qa.reader:QUESTIONS")
     ),
     head="span",
     classifiers=CLASSIFIERS,

@@ -207,9 +207,8 @@ class SummaryAnalysis(TextAnalysis):
         pairs = [(Pair(a, gold, group), Pair(a, own, group)) for a, gold, own, group in texts]
         gold, system = zip(*pairs, strict=True)
         title = with_synthetic(f"{self.split.run}: {name}", self.split.data.synthetic)
-        return describe_system(
-            gold, system, self.tools, title, f"{name}-{STATISTICS}", self.options.seed
-        )
+        stem, seed = f"{name}-{STATISTICS}", self.options.seed
+        return describe_system(gold, system, self.tools, title, stem, seed)
 
     def build_page(self, megabytes: float = MEGABYTES) -> str:
         """See `TextAnalysis`; articles that are together longer than a limit are cut."""

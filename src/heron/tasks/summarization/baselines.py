@@ -50,8 +50,8 @@ class ExtractiveBaseline:
         article, summary = as_given(example)  # copied sentences keep their spelling
         sentences = split_sentences(article)
         if self.name == "lead":
-            chosen = list(range(len(sentences)))[: self.sentences]
-        elif self.name == "textrank":
+            return " ".join(sentences[: self.sentences])
+        if self.name == "textrank":
             chosen = textrank(sentences, self.sentences)
         else:
             language = get_language(self.language)

@@ -40,11 +40,6 @@ def sign_asked(config: BertScoreConfig | None, references: Sequence[str]) -> str
     return _sign(config, references)
 
 
-def require_metrics(config: Config) -> None:
-    """See `Task.require_metrics`."""
-    require_asked(config.task.bertscore)
-
-
 def sign_metrics(config: Config, golds: Sequence[str]) -> dict[str, str]:
     """See `Task.sign_metrics`."""
     signature = sign_asked(config.task.bertscore, golds)

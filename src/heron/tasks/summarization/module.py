@@ -15,7 +15,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
@@ -57,13 +56,7 @@ class Kept(KeptParts):
         self.folder, self.pad_id = folder, pad_id
 
     def on_predict_batch_end(
-        self,
-        trainer: pl.Trainer,
-        pl_module: pl.LightningModule,
-        outputs: Written,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
+        self, trainer: Any, pl_module: Any, outputs: Any, *batch: Any, **named: Any
     ) -> None:
         """Store the summaries of one batch, atomically."""
         if not len(outputs.rows_R):
@@ -230,12 +223,6 @@ def part_of(batch: Batch, kept_R: Tensor) -> Batch:
     """Keep some rows of a batch (bool kept_R), without their targets."""
     if bool(kept_R.all()):
         return batch
-    return replace(
-        batch,
-        tokens_BL=batch.tokens_BL[kept_R],
-        mask_BL=batch.mask_BL[kept_R],
-        second_B=batch.second_B[kept_R],
-        labels_R=batch.labels_R[kept_R],
-        rows_R=batch.rows_R[kept_R],
-        target_RM=None,
-    )
+    names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")
+    kept: dict[str, Any] = {name: getattr(batch, name)[kept_R] for name in names}
+    return replace(batch, **kept, target_RM=None)

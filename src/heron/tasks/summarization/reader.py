@@ -112,13 +112,11 @@ class ArticleReader(TableReader):
 
     def _reason(self, text: str, target: str | None) -> str:
         """Return the reason why a row is left out; empty where it is used, as in prediction."""
-        options = self.config.summaries
         if self.labels == "ignored":
             return ""
-        limit = options.other_script
+        limit, least = self.config.summaries.other_script, self.config.summaries.min_summary_tokens
         if limit is not None and other_script(text, self.language.alphabet) > limit:
             return OTHER_SCRIPT
-        least = options.min_summary_tokens
         return SHORT if least and target is not None and len(words(target)) < least else ""
 
 

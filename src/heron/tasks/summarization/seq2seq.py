@@ -196,8 +196,7 @@ def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:
         "eos_token_id": end,
         "pad_token_id": tokenizer.pad_token_id,
     }
-    for key, value in special.items():
-        setattr(model.config, key, value)
+    model.config.update(special)
     model.generation_config = GenerationConfig(**special)
     return model
 

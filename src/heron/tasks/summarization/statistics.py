@@ -258,20 +258,19 @@ def text_table(found: Mapping[str, Profile], similarity: Mapping[str, float], no
     rows: list[_Row] = []
     for name, one in found.items():
         articles, summaries = one.articles, one.summaries
+        lengths = one.tallies[WHITESPACE].lengths()
         cells: _Row = (
+            name,
             len(one),
             len(articles.lemmas),
             one.tallies[WHITESPACE].vocabularies[0],
-            *(
-                Formatted(float(mean_N.mean()), ".1f")
-                for mean_N in one.tallies[WHITESPACE].lengths()
-            ),
+            *(Formatted(float(length_N.mean()), ".1f") for length_N in lengths),
             _ratio(articles.readings, articles.words),
             _ratio(articles.anaphors, articles.texts),
             _ratio(summaries.constructs, summaries.texts),
             similarity.get(name),
         )
-        rows.append((name, *cells))
+        rows.append(cells)
     note = (
         "lemmas, tokens: distinct ones of all articles (tokens, and mean lengths: between spaces); "
         "ambiguity: ways to take a word of an article apart (the paper's unit is not stated); "

@@ -12,6 +12,7 @@ from heron.data.features import FeatureOptions
 from heron.metrics.names import rouge_names
 from heron.tasks.task import Task
 
+_require_asked = on_demand("heron.tasks.summarization.bertscore:require_asked")
 SUMMARY = "summary"  # the one class
 CLASSIFIERS = ("seq2seq", "warm_start")
 _FOR_OTHER_TASKS = (
@@ -116,6 +117,6 @@ TASK = Task(
     statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),
     writes="summary",
     reading=reading,
-    require_metrics=on_demand("heron.tasks.summarization.bertscore:require_metrics"),
+    require_metrics=lambda config: _require_asked(config.task.bertscore),
     sign_metrics=on_demand("heron.tasks.summarization.bertscore:sign_metrics"),
 )
