@@ -33,6 +33,8 @@ from heron.results.shipped import read_shipped
 FEW = 7
 SCORE = "eq1_swapped"
 
+Places = tuple[Path | None, Path | None]  # folders of data sets and of the cache
+
 
 class Numbers(NamedTuple):
     """A column of numbers: float32 [N], NaN where there is none."""
@@ -177,16 +179,11 @@ def group_names(groups: Groups, examples: int) -> list[str]:
 
 
 def build_map(
-    mapped: Mapped,
-    other: Mapped | None,
-    groups: Groups,
-    table: Path | None,
-    places: tuple[Path | None, Path | None] | None,
+    mapped: Mapped, other: Mapped | None, groups: Groups, table: Path | None, places: Places | None
 ) -> MapData:
     """Put together what the page shows.
 
-    `table` holds further columns to colour by; `places` are the folders of data sets and of the
-    cache, None for a page without texts.
+    `table` holds further columns to colour by; without `places` the page has no texts.
 
     Raises:
         DataError: the two runs have no example in common, or `table` cannot be used.
@@ -204,7 +201,7 @@ def build_map(
         notes += _compare(mapped, other)
         runs.append(map_run(other, guids))
         folders.append(other.folder)
-    texts = _find_texts(mapped.folder, guids, *places, columns, notes) if places else None
+    texts = _find_texts(mapped.folder, guids, places, columns, notes) if places else None
     if table is not None:
         taken = {*runs[0].values, "predicted", *(column.name for column in columns)}
         for column in _read_columns(table, guids, notes):
@@ -338,12 +335,7 @@ def _read_columns(path: Path, guids: Sequence[str], notes: list[str]) -> list[Co
 
 
 def _find_texts(
-    folder: Path,
-    guids: Sequence[str],
-    data_dir: Path | None,
-    cache_dir: Path | None,
-    columns: list[Column],
-    notes: list[str],
+    folder: Path, guids: Sequence[str], places: Places, columns: list[Column], notes: list[str]
 ) -> Texts | None:
     """Find the texts of a run's examples, in whichever split they are; nothing is downloaded.
 
@@ -355,8 +347,8 @@ def _find_texts(
         return None
     try:
         config = read_stored(path)
-        places = data_dir or Path(config.paths.data), cache_dir or Path(config.paths.cache)
-        splits = read_shipped(config.data, *places).splits
+        data_dir, cache_dir = places[0] or config.paths.data, places[1] or config.paths.cache
+        splits = read_shipped(config.data, Path(data_dir), Path(cache_dir)).splits
     except (HeronError, OSError) as error:
         notes.append(f"no texts: {str(error).splitlines()[0]}")
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from heron.base.cells import Cell, Formatted, Summary, Table
@@ -61,18 +62,12 @@ def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
     return [stage if isinstance(stage, Mapping) else {"data": str(stage)} for stage in stages]
 
 
-class FractionCurve(NamedTuple):
-    """One metric over growing shares of the training data."""
-
-    label: str  # metric and settings, for the legend
-    points: tuple[tuple[float, Summary], ...]  # (share, a fraction; score), ascending
-
-
 class PaperView(NamedTuple):
     """A paper's tables with ours beside, by file name; curves where the view is a figure."""
 
     tables: Mapping[str, Table]
-    curves: tuple[FractionCurve, ...] = ()
+    # Scores by share of the training data (a fraction, ascending), by metric and settings.
+    curves: Mapping[str, Mapping[float, Summary]] = MappingProxyType({})
     title: str = ""
     note: str = ""
 
@@ -216,26 +211,21 @@ def _figure_view(
 ) -> PaperView:
     """Draw each metric over the share of training data, one curve for every other setting."""
     share = view["share"]
-    points: dict[tuple[str, str], dict[float, Summary]] = {}
+    curves: dict[str, dict[float, Summary]] = {}
     for group in groups:
         fraction = float(group.runs[0].setting(share, 1.0))
         for metric in view["metrics"]:
-            summary = group.summary("test", metric)
-            if summary:
-                label = _other_settings(group, places, but=(share,))
-                points.setdefault((metric, label), {})[fraction] = summary
-    curves = tuple(
-        FractionCurve(f"{metric} {label}".strip(), tuple(sorted(by_share.items())))
-        for (metric, label), by_share in points.items()
-    )
+            if summary := group.summary("test", metric):
+                label = f"{metric} {_other_settings(group, places, but=(share,))}".strip()
+                curves.setdefault(label, {})[fraction] = summary
+    curves = {label: dict(sorted(points.items())) for label, points in curves.items()}
     note = f"{view['note']} {note}".strip()
     published_sd = {float(key): value for key, value in view["published_sd"].items()}
-    ours = [dict(curve.points) for curve in curves]
     rows: list[tuple[Cell, ...]] = []
-    for at in sorted({*published_sd, *(at for curve in ours for at in curve)}):
+    for at in sorted({*published_sd, *(at for points in curves.values() for at in points)}):
         sd = Formatted(published_sd[at], ".2f") if at in published_sd else None
-        rows.append((f"{at:.0%}", sd, *(curve.get(at) for curve in ours)))
-    columns = ("share of train", "paper's sd", *(curve.label for curve in curves))
+        rows.append((f"{at:.0%}", sd, *(points.get(at) for points in curves.values())))
+    columns = ("share of train", "paper's sd", *curves)
     table = Table(view["title"], columns, tuple(rows), note)
     return PaperView({name: table}, curves, view["title"], note)
 

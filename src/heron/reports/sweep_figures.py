@@ -78,12 +78,12 @@ def fraction_figure(view: PaperView) -> bytes:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4), layout="constrained")
         axes = figure.subplots()
-        for index, curve in enumerate(view.curves):
-            shares = [100 * share for share, _ in curve.points]
-            means = [summary.mean for _, summary in curve.points]
-            spread = [summary.sd or 0 for _, summary in curve.points]
+        for index, (label, points) in enumerate(view.curves.items()):
+            shares = [100 * share for share in points]
+            means = [summary.mean for summary in points.values()]
+            spread = [summary.sd or 0 for summary in points.values()]
             style: Any = {"color": PALETTE[index % len(PALETTE)], "capsize": 3, "ms": 4}
-            axes.errorbar(shares, means, spread, fmt="o-", label=curve.label, **style)
+            axes.errorbar(shares, means, spread, fmt="o-", label=label, **style)
         axes.set(title=view.title, xlabel="share of the training data (%)", ylabel="test score")
         axes.set_xlim(0, 104)
         axes.grid(axis="y", color=FAINT, linewidth=0.8)

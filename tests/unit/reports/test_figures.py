@@ -6,7 +6,7 @@ import pytest
 
 from heron.commands.report import write_report
 from heron.reports.figures import run_figure
-from heron.reports.papers import FractionCurve, PaperView
+from heron.reports.papers import PaperView
 from heron.reports.sweep_figures import fraction_figure, sweep_figure
 from heron.results.artefacts import read_artefacts
 from heron.results.collect import collect
@@ -59,8 +59,8 @@ def test_a_sweep_without_scores_has_a_figure_that_says_so(make_run):
 def test_fraction_figure_draws_single_runs_too():
     from heron.base.cells import Summary
 
-    curve = FractionCurve("macro_f1", ((0.5, Summary(0.4, None, 1)), (1.0, Summary(0.5, 0.1, 3))))
-    assert _size(fraction_figure(PaperView({}, (curve,), "Figure 1")))
+    curves = {"macro_f1": {0.5: Summary(0.4, None, 1), 1.0: Summary(0.5, 0.1, 3)}}
+    assert _size(fraction_figure(PaperView({}, curves, "Figure 1")))
 
 
 def test_a_report_holds_the_figure_that_it_also_writes_as_a_file(make_run):
