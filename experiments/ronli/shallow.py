@@ -260,9 +260,9 @@ def _kernel(machine: Any, classes: int) -> KernelClassifier:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CbowBaseline:
-    """A fitted system, a `Classifier`.
+@dataclass(frozen=True)
+class CbowBaseline(ClassBaseline):
+    """A fitted system.
 
     Args:
         features: examples to features_RF.
@@ -293,7 +293,7 @@ class CbowBaseline:
         write_json(folder / VECTORS, self.source.keep(folder))
 
 
-def fit_cbow(config: Config, examples: Sequence[Example]) -> ClassBaseline:
+def fit_cbow(config: Config, examples: Sequence[Example]) -> CbowBaseline:
     """Fit `cbow_svm` or `cbow_softmax`.
 
     Args:
@@ -324,10 +324,10 @@ def fit_cbow(config: Config, examples: Sequence[Example]) -> ClassBaseline:
         {"baseline.vectors": settings.vectors, "data.language": config.data.language}.get
     )
     notes = {"train_words": features.counts, "warnings": [*warned, others] if others else warned}
-    return ClassBaseline(CbowBaseline(features, scaling, classifier, source, notes))
+    return CbowBaseline(features, scaling, classifier, source, notes)
 
 
-def load_cbow(config: Config, folder: Path) -> ClassBaseline:
+def load_cbow(config: Config, folder: Path) -> CbowBaseline:
     """Open a run's `model/`, as `CbowBaseline.save` wrote it.
 
     Raises:
@@ -336,7 +336,7 @@ def load_cbow(config: Config, folder: Path) -> ClassBaseline:
     classifier, scaling = load_classifier(folder / WEIGHTS)
     source = kept_vectors(folder, read_json(folder / VECTORS))
     features = CbowFeatures(_settings(config), source, Path(config.paths.cache))
-    return ClassBaseline(CbowBaseline(features, scaling, classifier, source, {}))
+    return CbowBaseline(features, scaling, classifier, source, {})
 
 
 def _settings(config: Config) -> BaselineConfig:

@@ -29,8 +29,8 @@ from .word_vectors import read_side
 _Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ZeroShotBaseline:
+@dataclass(frozen=True)
+class ZeroShotBaseline(ClassBaseline):
     """An NLI model and one sentence per class; nothing is fitted.
 
     Under `definitions`, `baseline.template` makes one text of the pair, and a class's score is how
@@ -115,7 +115,7 @@ class ZeroShotBaseline:
         return logits_BM.double().cpu().numpy()
 
 
-def load_zero_shot(config: Config, source: Any = None) -> ClassBaseline:
+def load_zero_shot(config: Config, source: Any = None) -> ZeroShotBaseline:
     """Load the model that `baseline.model` names; its own code is never run.
 
     Nothing is fitted, so examples or folder (`source`) do not matter.
@@ -145,7 +145,7 @@ def load_zero_shot(config: Config, source: Any = None) -> ClassBaseline:
     commit = getattr(model.config, "_commit_hash", None)
     model = model.to(_device(config.trainer.accelerator)).eval()
     notes = {"model": settings.model, "commit": commit}
-    return ClassBaseline(ZeroShotBaseline(config, model, tokenizer, notes))
+    return ZeroShotBaseline(config, model, tokenizer, notes)
 
 
 def misplace(probabilities_RC: np.ndarray) -> np.ndarray:

@@ -63,8 +63,14 @@ def forget_study(folder: Path, name: str) -> None:
 
 
 def seed_sampler(study: optuna.Study, settings: SweeperConfig) -> None:
-    """Seed the sampler by `sweeper.seed` and the number of trials, whichever process asks."""
-    seed = (settings.seed * 100_003 + len(study.get_trials(deepcopy=False))) % 2**32
+    """Seed the sampler by `sweeper.seed` and the number of trials, whichever process asks.
+
+    Trials that a killed process had only asked for do not count: without them, the points are the
+    same.
+    """
+    trials = study.get_trials(deepcopy=False)
+    number = sum(each.user_attrs.get("repeats") != each.number for each in trials)
+    seed = (settings.seed * 100_003 + number) % 2**32
     startup = settings.startup_trials
     sampler: BaseSampler = RandomSampler(seed=seed)
     if settings.sampler == "tpe":

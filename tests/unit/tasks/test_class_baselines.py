@@ -29,7 +29,7 @@ def examples(labels: list[int]) -> list[Example]:
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_majority_gives_the_shares_of_the_classes(labels: list[int]) -> None:
     rows = examples(labels)
-    probabilities_RC = fit_majority(settings(), rows).classifier.probabilities(rows[:1] * 2)
+    probabilities_RC = fit_majority(settings(), rows).probabilities(rows[:1] * 2)
     shares_C = np.bincount(labels, minlength=4) / len(labels)
     np.testing.assert_allclose(probabilities_RC, [shares_C, shares_C], atol=1e-7)
 
@@ -37,7 +37,7 @@ def test_majority_gives_the_shares_of_the_classes(labels: list[int]) -> None:
 def test_oversampled_rows_count_as_often_as_in_training() -> None:
     rows = examples([0, 0, 1])
     config = settings(oversample="balanced")
-    probabilities_RC = fit_majority(config, rows).classifier.probabilities(rows[:1])
+    probabilities_RC = fit_majority(config, rows).probabilities(rows[:1])
     np.testing.assert_allclose(probabilities_RC, [[0.5, 0.5, 0, 0]], atol=1e-7)
 
 
@@ -46,7 +46,7 @@ def test_majority_survives_its_file(tmp_path: Path) -> None:
     fitted = fit_majority(settings(), rows)
     fitted.save(tmp_path)
     loaded = load_majority(settings(), tmp_path)
-    probabilities = [each.classifier.probabilities(rows) for each in (fitted, loaded)]
+    probabilities = [each.probabilities(rows) for each in (fitted, loaded)]
     np.testing.assert_array_equal(*probabilities)
 
 

@@ -37,7 +37,7 @@ def nli_model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def load(settings: Config) -> Any:
-    return load_zero_shot(settings).classifier
+    return load_zero_shot(settings)
 
 
 def config(model: Path, labels: list[str] | None = None, **values: object) -> Config:
