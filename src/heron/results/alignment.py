@@ -16,18 +16,10 @@ from heron.languages.spelling import KEPT_APART, Spell, around_difference, spell
 from heron.languages.unicode import UNIFY_ALL
 from heron.metrics.names import signed
 from heron.metrics.significance import Booleans
-from heron.results.finding import Source, System
+from heron.results.finding import Source, System, records_of
 from heron.results.groups import differing_settings
 from heron.results.predictions import Predictions, read_predictions
-from heron.results.scoring import (
-    Golds,
-    Outcomes,
-    Scoring,
-    Settings,
-    known_labels,
-    score_classes,
-    score_texts,
-)
+from heron.results.scoring import Golds, Scoring, Settings, score_classes, score_texts
 
 ROWS = ("all", "shared")
 
@@ -36,14 +28,16 @@ ROWS = ("all", "shared")
 class SystemOutcomes:
     """The predictions of one system."""
 
-    label: str  # the system's name
-    names: tuple[str, ...]  # its runs' names, K
-    seeds: tuple[str, ...]  # the runs' seeds, K; see `heron.results.finding.Source`
+    system: System  # the system, of K runs
     outcome_KN: npt.NDArray  # predicted class ids, int64, or the rows' values, float64
     right_KN: Booleans | None  # whether the row is right; None where rows are not right or wrong
-    # Each run's score on validation; None where none is stored.
-    validation: tuple[float | None, ...]
-    best: int  # number of the run that is best by it; the first run where no score is stored
+    best: int  # number of the run that is best on validation; the first where no score is stored
+    validation: float | None  # that run's score on validation; None where none is stored
+
+    @property
+    def seeds(self) -> tuple[str, ...]:
+        """The runs' seeds, K; see `heron.results.finding.Source`."""
+        return tuple(source.seed for source in self.system.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +77,28 @@ def align(
     """
     if rows not in ROWS:
         raise ConfigError(f"rows={rows}.{nearest(rows, ROWS)}")
-    known = list(labels or known_labels(systems))
+    orders = [record.setting("data.label_order") or () for record in records_of(systems)]
+    known = list(labels or dict.fromkeys(str(label) for order in orders for label in order))
     files = _read_all(systems, settings, known)
     golds = _shared_golds(files, settings)
     guids, notes = _shared_rows(systems, files, rows)
     if settings.texts:
-        empty = settings.texts.can_be_empty(known)
-        found, guids = score_texts(files, guids, settings, golds, empty)
+        found = score_texts(files, guids, settings, golds, settings.texts.can_be_empty(known))
     else:
         found = score_classes(files, guids, settings, known)
     named = {row.guid: row.group for file in files for row in file.rows if row.group}
-    groups = find_groups(guids, named) if find_groups else None
+    groups = find_groups(found.guids, named) if find_groups else None
     # Groups of one row each are the same as rows, which are drawn faster.
     whole = tuple(groups) if groups and len(set(groups)) < len(groups) else None
-    outcomes = _by_system(systems, found, settings.metric)
-    return Aligned(tuple(guids), found.scoring, outcomes, whole, (*notes, *found.notes))
+    outcomes, start = [], 0
+    for system in systems:
+        own = slice(start, start + len(system.sources))
+        start = own.stop
+        right_KN = None if found.right_FN is None else found.right_FN[own]
+        chosen = _best_run(system.sources, settings.metric)
+        outcomes.append(SystemOutcomes(system, found.outcome_FN[own], right_KN, *chosen))
+    notes += found.notes
+    return Aligned(tuple(found.guids), found.scoring, tuple(outcomes), whole, tuple(notes))
 
 
 def _read_all(
@@ -115,47 +116,27 @@ def _read_all(
             problems += error.problems
             continue
         files.append(read.labelled(texts=texts is not None, empty=empty))
-        if not len(files[-1]):
+        if not files[-1].rows:
             problems.append(Problem(str(source.path), "no row has a gold label"))
     if problems:
         raise DataError(problems)
     return files
 
 
-def _by_system(
-    systems: Sequence[System], found: Outcomes, metric: str
-) -> tuple[SystemOutcomes, ...]:
-    outcomes, start = [], 0
-    for system in systems:
-        own = slice(start, start + len(system.sources))
-        start = own.stop
-        chosen = [_validation(source, metric) for source in system.sources]
-        known = [-np.inf if score is None else signed(name, score) for name, score in chosen]
-        outcomes.append(
-            SystemOutcomes(
-                system.label,
-                tuple(source.name for source in system.sources),
-                tuple(source.seed for source in system.sources),
-                found.outcome_FN[own],
-                None if found.right_FN is None else found.right_FN[own],
-                tuple(score for _, score in chosen),
-                int(np.argmax(known)),
-            )
-        )
-    return tuple(outcomes)
+def _best_run(sources: Sequence[Source], metric: str) -> tuple[int, float | None]:
+    """Find the number of the run that is best on validation, and its score.
 
-
-def _validation(source: Source, metric: str) -> tuple[str, float | None]:
-    """Find the validation score that chooses a system's best run, with its name.
-
-    It is the metric, or the run's `trainer.monitor` where the metric is not stored.
+    It is chosen by the metric, or by the run's `trainer.monitor` where the metric is not stored.
     """
-    if source.record is None:
-        return metric, None
-    scores = source.record.scores.get("validation", {})
-    if metric not in scores:
-        metric = str(source.record.setting("trainer.monitor", metric))
-    return metric, scores.get(metric)
+    found: list[tuple[float, float | None]] = []
+    for run in (source.record for source in sources):
+        scores = run.scores.get("validation", {}) if run else {}
+        name = str(run.setting("trainer.monitor", metric)) if run else metric
+        name = metric if metric in scores else name
+        score = scores.get(name)
+        found.append((-np.inf if score is None else signed(name, score), score))
+    best = int(np.argmax([rank for rank, _ in found]))
+    return best, found[best][1]
 
 
 def _shared_golds(files: Sequence[Predictions], settings: Settings) -> Golds:
@@ -222,8 +203,8 @@ def _shared_rows(
         return shared, [f"{left} of {len(every)} rows are left out: not every system has them."]
     fix = f"rows=shared compares on the {len(shared)} rows that all have"
     if not shared:
-        records = [source.record for s in systems for source in s.sources if source.record]
-        keys = ", ".join(k for k in differing_settings(records) if k.startswith("data."))
+        differing = differing_settings(records_of(systems))
+        keys = ", ".join(key for key in differing if key.startswith("data."))
         why = f": the runs differ in {keys}" if keys else ""
         fix = (
             f"no row is in all files, so rows=shared leaves none{why}; name those of the same data"

@@ -12,15 +12,14 @@ from pathlib import Path
 from heron.base.errors import ConfigError, DataError, HeronError, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import cell_text, read_table
-from heron.config.data import DataConfig, UnicodeOptions
-from heron.config.schema import PathsConfig
+from heron.config.data import UnicodeOptions
 from heron.config.stored import read_stored
 from heron.languages.unicode import coarsest
 from heron.metrics.names import copied_names
 from heron.results.alignment import align
 from heron.results.collect import RunRecord
 from heron.results.comparison import Comparison, compare_systems
-from heron.results.finding import System, find_baseline, systems_of
+from heron.results.finding import System, find_baseline, records_of, systems_of
 from heron.results.groups import copied_scores
 from heron.results.scoring import Settings
 from heron.results.shipped import data_of, find_examples
@@ -53,8 +52,9 @@ class CompareOptions:
     metric: str | None = None
     # The baseline: a system's name, settings (`head=ess`), or path; default the first.
     against: str | None = None
-    draws: int = 10_000  # of the bootstrap and of the randomisation
-    seed: int = 0  # of both
+    # draws, seed: of the bootstrap and of the randomisation.
+    draws: int = 10_000
+    seed: int = 0
     alpha: float = 0.05  # how large a corrected p may be; also sets the intervals' width
     # `row`, or `group`: whole documents; default: the runs' `task.resample`.
     resample: str | None = None
@@ -92,56 +92,52 @@ def compare(systems: Sequence[System], notes: list[str], options: CompareOptions
     if not systems:
         raise ConfigError(f"no run has finished: {'; '.join(notes) or 'there are none'}")
     against = find_baseline(systems, options.against)
-    records = [source.record for system in systems for source in system.sources if source.record]
+    records = records_of(systems)
     settings = _settings(records, options, notes)
-    if options.split.endswith("validation"):
-        notes.append("The best runs were chosen on the split that is compared: optimistic.")
-    groups = partial(_groups, records=records, options=options, notes=notes)
-    aligned = align(systems, settings, rows=options.rows, labels=options.labels, find_groups=groups)
     copied = copied_scores(records, options.split, settings.metric)
-    if not copied and copied_names(settings.metric):
+    if copied_names(settings.metric) and not copied:
         notes.append(_COPIED_DIFFERS if records else _COPIED_UNKNOWN)
-    sentences = (note if note.endswith(".") else f"{note}." for note in notes)
-    whole = dataclasses.replace(aligned, notes=(*aligned.notes, *sentences))
-    return dataclasses.replace(compare_systems(whole, settings, against), copied=copied)
+    aligned = align(
+        systems,
+        settings,
+        rows=options.rows,
+        labels=options.labels,
+        find_groups=partial(_groups, records=records, options=options, notes=notes),
+    )
+    comparison = compare_systems(aligned, settings, against)
+    return dataclasses.replace(comparison, notes=(*notes, *comparison.notes), copied=copied)
 
 
 def _settings(records: Sequence[RunRecord], options: CompareOptions, notes: list[str]) -> Settings:
     """Fill options that are left out from the runs."""
     task = options.task or _agreed(records, "task.name", "task") or CLASSES
-    scores, language = scores_of(task), options.language
-    texts = text_scores(task) is not None
-    if texts and not language:
-        language = _agreed(records, "data.language", "language")
+    language, unicode = options.language, UnicodeOptions()
+    if text_scores(task):
+        language = language or _agreed(records, "data.language", "language")
+        # What any of the runs unifies in this split; of files alone, heron's default.
+        readings = [_reading(run, options.split) for run in records]
+        unicode = coarsest(readings)
+        if any(reading != unicode for reading in readings):
+            notes.append(_READ_APART)
     return Settings(
-        options.metric or scores.metric,
+        options.metric or scores_of(task).metric,
         task,
         options.relaxed or _agreed(records, "task.relaxed", "relaxed") or "recode",
         options.draws,
         options.seed,
         options.alpha,
         language,
-        _unicode(records, options.split, notes) if texts else UnicodeOptions(),
+        unicode,
     )
-
-
-def _unicode(records: Sequence[RunRecord], split: str, notes: list[str]) -> UnicodeOptions:
-    """Unify what any of the runs unifies in this split; of files alone, heron's default."""
-    readings = [_reading(run, split) for run in records]
-    found = coarsest(readings)
-    if any(reading != found for reading in readings):
-        notes.append(_READ_APART)
-    return found
 
 
 def _reading(run: RunRecord, split: str) -> UnicodeOptions:
     """Read `data.unicode` of the data set that a run's split is of."""
     if "." in split or run.setting("stages"):
         with suppress(HeronError):  # that data set is gone: the run's own setting counts
-            return _data_of(run, split)[0].unicode
+            return data_of(read_stored(RunFolder(run.path).config), split)[0].unicode
     stored = run.setting("data.unicode") or {}
-    known = {name: stored[name] for name in vars(UnicodeOptions()) if name in stored}
-    return UnicodeOptions(**known)
+    return UnicodeOptions(**{key: stored[key] for key in vars(UnicodeOptions()) if key in stored})
 
 
 def _agreed(records: Sequence[RunRecord], key: str, option: str) -> str | None:
@@ -197,7 +193,10 @@ def _find_groups(
     records: Sequence[RunRecord],
     options: CompareOptions,
 ) -> list[str]:
-    """Look in `groups=`, in the predictions' column `group`, and in the runs' data."""
+    """Look in `groups=`, in the predictions' column `group`, and in the runs' data.
+
+    There, a row without a document is grouped by its text.
+    """
     path = options.groups
     if path is not None:
         table = read_table(path)
@@ -209,17 +208,8 @@ def _find_groups(
     if path is not None or not records:
         where = path or "the files (a column `group`)"
         raise ConfigError(f"{len(absent)} rows have no group in {where}, such as '{absent[0]}'")
-    return _groups_of_data(guids, records[0], options.split)
-
-
-def _groups_of_data(guids: Sequence[str], run: RunRecord, split: str) -> list[str]:
-    """Read the documents from a run's data; a row without one is grouped by its text."""
-    data, inner, paths = _data_of(run, split)
-    examples = find_examples(guids, inner, data, Path(paths.data), Path(paths.cache))
+    config = read_stored(RunFolder(records[0].path).config)
+    data, inner = data_of(config, options.split)
+    places = Path(config.paths.data), Path(config.paths.cache)
+    examples = find_examples(guids, inner, data, *places)
     return [example.group or example.text for example in examples]
-
-
-def _data_of(run: RunRecord, split: str) -> tuple[DataConfig, str, PathsConfig]:
-    """Find the data set that a run's split is of, the split's name in it, and the run's paths."""
-    config = read_stored(RunFolder(run.path).config)
-    return *data_of(config, split), config.paths

@@ -42,23 +42,24 @@ from heron.metrics.significance import (
     mcnemar,
 )
 from heron.results.alignment import Aligned, SystemOutcomes
-from heron.results.scoring import Settings
+from heron.results.scoring import Scoring, Settings
 
 _FEW_DOCUMENTS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SeedPair:
-    """A system's run beside the baseline's of the same seed."""
+    """A system's run and score beside the baseline's of the same seed; `0 / 3` where they differ.
 
-    seed: str  # name of the pair; `0 / 3` where the seeds differ
-    # score, baseline: of the system's run, and of the baseline's.
+    `mcnemar` is None where rows are not right or wrong.
+    """
+
+    seed: str
     score: float
     baseline: float
-    # bootstrap, randomization: tests that draw and swap rows.
     bootstrap: Bootstrap
     randomization: Randomization
-    mcnemar: McNemar | None  # rows right or wrong, exact; None where they are neither
+    mcnemar: McNemar | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +79,19 @@ class AgainstBaseline:
 
 @dataclass(frozen=True, slots=True)
 class SystemResult:
-    """One system's scores."""
+    """One system's K runs and their scores, fractions; `against` is None for the baseline itself.
 
-    label: str  # its name
-    names: tuple[str, ...]  # its runs, K
-    seeds: tuple[str, ...]  # of the runs, K
-    scores: tuple[float, ...]  # of each run, K fractions
-    best: int  # number of the run that is best on validation; the first without validation scores
-    validation: float | None  # that run's score on validation, or None
-    against: AgainstBaseline | None = None  # None for the baseline itself
+    `best` is the number of the run that is best on validation (the first without such scores), and
+    `validation` its score there.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    seeds: tuple[str, ...]
+    scores: tuple[float, ...]
+    best: int
+    validation: float | None
+    against: AgainstBaseline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,53 +101,63 @@ class Comparison:
     settings: Settings  # the metric and the parameters of the tests
     baseline: str  # its label
     systems: tuple[SystemResult, ...]  # all, in the order given, the baseline among them
-    # The score that is 1 for a right row, `accuracy` or `exact_match`; None: there is none.
-    right: str | None
+    right: str | None  # the score that is 1 for a right row, `accuracy` or `exact_match`; or None
     # Over the best run of every system; None where rows are not right or wrong.
     cochran_q: CochranQ | None
-    rows: int  # number of rows
-    groups: int | None  # number of groups; None where rows are drawn
+    # rows, groups: their number; groups are None where rows are drawn.
+    rows: int
+    groups: int | None
     notes: tuple[str, ...]  # for readers
     # Of summaries, what copying sentences reaches on the runs' split, such as `lead3_rouge1`; empty
     # where no run stores it.
     copied: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare_systems(
-    aligned: Aligned, settings: Settings | None = None, against: int = 0
-) -> Comparison:
+def compare_systems(aligned: Aligned, settings: Settings, against: int = 0) -> Comparison:
     """Compare every system with the one of number `against`.
 
     Raises:
         ConfigError: there is only one system.
     """
-    settings = settings or Settings()
-    if len(aligned.systems) < 2:
-        only = ", ".join(system.label for system in aligned.systems)
+    systems = aligned.systems
+    if len(systems) < 2:
+        only = ", ".join(one.system.label for one in systems)
         raise ConfigError(
             f"there is one system only ({only}): name two, or a sweep that varies more than seeds"
         )
-    results = [_result(system, aligned) for system in aligned.systems]
-    tests = _Tests(aligned, settings, results, against)
+    results = [_result(one, aligned.scoring) for one in systems]
+    baseline, rows = systems[against], _RowTests(aligned, settings)
     others = [number for number in range(len(results)) if number != against]
-    differences = [tests.rows(number) for number in others]
+    differences = [rows.test(*_same_seeds_first(systems[number], baseline)) for number in others]
     corrected = holm([randomization.p for _, randomization in differences])
     for number, difference, p_holm in zip(others, differences, corrected, strict=True):
+        one, scores = systems[number], (results[number].scores, results[against].scores)
+        several = min(map(len, scores)) > 1
         found = AgainstBaseline(
             *difference,
             p_holm,
             p_holm <= settings.alpha,
-            tests.mcnemar(number),
-            tests.mann_whitney(number),
-            tests.per_seed(number),
+            _mcnemar(one, one.best, baseline, baseline.best),
+            mann_whitney(*scores) if several else None,
+            tuple(
+                SeedPair(
+                    " / ".join(dict.fromkeys(filter(None, (one.seeds[i], baseline.seeds[j])))),
+                    scores[0][i],
+                    scores[1][j],
+                    *rows.test(one.outcome_KN[i], baseline.outcome_KN[j]),
+                    _mcnemar(one, i, baseline, j),
+                )
+                for i, j in pair_runs(one.seeds, baseline.seeds)
+            ),
         )
         results[number] = replace(results[number], against=found)
+    right_SN = [one.right_KN[one.best] for one in systems if one.right_KN is not None]
     return Comparison(
         settings,
         results[against].label,
         tuple(results),
         aligned.scoring.right,
-        _cochran_q(aligned),
+        cochran_q(np.stack(right_SN, axis=1)) if right_SN else None,
         len(aligned.guids),
         len(set(aligned.groups)) if aligned.groups else None,
         (*aligned.notes, *_notes(results, aligned)),
@@ -162,24 +177,16 @@ def pair_runs(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, in
 
 
 @dataclass(frozen=True, slots=True)
-class _Tests:
-    """The tests of each system, by its number, against the baseline."""
+class _RowTests:
+    """The tests that draw and swap rows, or groups of them."""
 
     aligned: Aligned
     settings: Settings
-    results: Sequence[SystemResult]
-    against: int
 
-    def rows(
-        self, number: int, run: int | None = None, beside: int | None = None
+    def test(
+        self, first_KN: npt.NDArray, second_JN: npt.NDArray
     ) -> tuple[Bootstrap, Randomization]:
-        """Test all runs of both systems, or `run` of the system and `beside` of the baseline."""
-        system, baseline = self.aligned.systems[number], self.aligned.systems[self.against]
-        first_KN, second_JN = system.outcome_KN, baseline.outcome_KN
-        if run is None:
-            first_KN, second_JN = _same_seeds_first(system, baseline)
-        else:
-            first_KN, second_JN = first_KN[run], second_JN[beside]
+        """Test the difference of two systems, or of two runs."""
         scoring, settings = self.aligned.scoring, self.settings
         units = scoring.pair(first_KN, second_JN, self.aligned.groups)
         drawn = {"draws": settings.draws, "seed": settings.seed}
@@ -188,53 +195,18 @@ class _Tests:
             approximate_randomization(units, scoring.score, **drawn),
         )
 
-    def mcnemar(
-        self, number: int, run: int | None = None, beside: int | None = None
-    ) -> McNemar | None:
-        """Test `run` and `beside`; default: the best runs."""
-        system, baseline = self.aligned.systems[number], self.aligned.systems[self.against]
-        if system.right_KN is None or baseline.right_KN is None:
-            return None
-        return mcnemar(
-            system.right_KN[system.best if run is None else run],
-            baseline.right_KN[baseline.best if beside is None else beside],
-        )
 
-    def mann_whitney(self, number: int) -> MannWhitney | None:
-        """Test the scores of the seeds; None where either system has only one run."""
-        first, second = self.results[number].scores, self.results[self.against].scores
-        if min(len(first), len(second)) < 2:
-            return None
-        return mann_whitney(first, second)
-
-    def per_seed(self, number: int) -> tuple[SeedPair, ...]:
-        """Test each pair of runs by itself."""
-        first, second = self.results[number], self.results[self.against]
-        pairs = []
-        for i, j in pair_runs(first.seeds, second.seeds):
-            seeds = " / ".join(dict.fromkeys(filter(None, (first.seeds[i], second.seeds[j]))))
-            scores = first.scores[i], second.scores[j]
-            bootstrap, randomization = self.rows(number, i, j)
-            right = self.mcnemar(number, i, j)
-            pairs.append(SeedPair(seeds, *scores, bootstrap, randomization, right))
-        return tuple(pairs)
+def _mcnemar(one: SystemOutcomes, i: int, other: SystemOutcomes, j: int) -> McNemar | None:
+    if one.right_KN is None or other.right_KN is None:
+        return None
+    return mcnemar(one.right_KN[i], other.right_KN[j])
 
 
-def _result(system: SystemOutcomes, aligned: Aligned) -> SystemResult:
-    return SystemResult(
-        system.label,
-        system.names,
-        system.seeds,
-        tuple(aligned.scoring.run_scores(system.outcome_KN)),
-        system.best,
-        system.validation[system.best],
-    )
-
-
-def _cochran_q(aligned: Aligned) -> CochranQ | None:
-    """Test the best run of every system, row by row."""
-    right_SN = [one.right_KN[one.best] for one in aligned.systems if one.right_KN is not None]
-    return cochran_q(np.stack(right_SN, axis=1)) if right_SN else None
+def _result(one: SystemOutcomes, scoring: Scoring) -> SystemResult:
+    scores_K, _ = scoring.pair(one.outcome_KN, one.outcome_KN[:1]).scores(scoring.score)
+    names = tuple(source.name for source in one.system.sources)
+    scores = tuple(map(float, scores_K))
+    return SystemResult(one.system.label, names, one.seeds, scores, one.best, one.validation)
 
 
 def _same_seeds_first(
@@ -242,11 +214,11 @@ def _same_seeds_first(
 ) -> tuple[npt.NDArray, npt.NDArray]:
     """Order the runs so that runs of one seed have the same place; all runs stay."""
     pairs = pair_runs(system.seeds, baseline.seeds)
-    orders = []
-    for runs, place in ((system.outcome_KN, 0), (baseline.outcome_KN, 1)):
-        paired = dict.fromkeys(pair[place] for pair in pairs)
-        orders.append(runs[list({**paired, **dict.fromkeys(range(len(runs)))})])
-    return orders[0], orders[1]
+    first, second = (
+        list(dict.fromkeys([*(pair[place] for pair in pairs), *range(len(one.seeds))]))
+        for place, one in enumerate((system, baseline))
+    )
+    return system.outcome_KN[first], baseline.outcome_KN[second]
 
 
 def _notes(results: Sequence[SystemResult], aligned: Aligned) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from heron.base.cells import Cell, Formatted, Interval, Table, summarize
 from heron.metrics.names import COPIED_NOTE
 from heron.metrics.paired import Bootstrap
-from heron.results.comparison import Comparison, SystemResult
+from heron.results.comparison import Comparison
 
 
 def tables(comparison: Comparison, split: str) -> list[Table]:
@@ -28,22 +28,18 @@ def _difference(found: Bootstrap) -> Interval:
 def systems_table(comparison: Comparison, split: str) -> Table:
     """Show each system beside the baseline: mean ± sd, best run, difference, p-values."""
     metric = comparison.settings.metric
-    rows: list[tuple[Cell, ...]] = [_system_row(result) for result in comparison.systems]
+    rows: list[tuple[Cell, ...]] = []
+    for result in comparison.systems:
+        tested: list[Cell] = [None] * 5
+        if found := result.against:
+            p = _p(found.randomization), Formatted(found.p_holm, ".2g")
+            tested = [_difference(found.bootstrap), *p, _p(found.bootstrap), _p(found.mcnemar)]
+        scores = result.label, summarize(result.scores), result.scores[result.best]
+        rows.append((*scores, *tested))
     rows += [(name, value, *[None] * 6) for name, value in comparison.copied.items()]
     title = f"{split}: {metric} against {comparison.baseline}, {comparison.rows:,} rows"
     tests = ("difference", "p", "p (Holm)", "p (bootstrap)", "p (McNemar)")
     return Table(title, ("system", metric, "best", *tests), tuple(rows), _note(comparison))
-
-
-def _system_row(result: SystemResult) -> tuple[Cell, ...]:
-    scores = (result.label, summarize(result.scores), result.scores[result.best])
-    found = result.against
-    if found is None:
-        return (*scores, *[None] * 5)
-    holm = Formatted(found.p_holm, ".2g")
-    difference = _difference(found.bootstrap)
-    p = _p(found.randomization), holm, _p(found.bootstrap), _p(found.mcnemar)
-    return (*scores, difference, *p)
 
 
 def _note(comparison: Comparison) -> str:

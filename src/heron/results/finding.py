@@ -12,7 +12,7 @@ from pathlib import Path
 from heron.base.errors import ConfigError, nearest
 from heron.base.tables import SUFFIXES, table_format, table_stem
 from heron.results.collect import RunRecord, collect, is_run
-from heron.results.groups import Group, group_runs, is_seed, match_systems, natural
+from heron.results.groups import group_runs, is_seed, match_systems, natural
 from heron.results.predictions import predictions_file
 
 _HASH = re.compile("-[0-9a-f]{8}$")
@@ -20,12 +20,17 @@ _HASH = re.compile("-[0-9a-f]{8}$")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of predictions."""
+    """One file of predictions, of a run or (`record` is None) of any system."""
 
     name: str  # the run's, or the file's without its suffix
-    path: Path  # the predictions
+    path: Path  # the file
     seed: str = ""  # seeds of the run, or the file's name; empty for the only file of a system
-    record: RunRecord | None = None  # the run that wrote the file, if any
+    record: RunRecord | None = None  # the run that wrote the file
+
+    @property
+    def home(self) -> Path:
+        """The run's folder, or the file."""
+        return self.record.path if self.record else self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +43,9 @@ class System:
     names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The runs or files of a word."""
-
-    word: str
-    runs: tuple[RunRecord, ...] = ()
-    files: tuple[Path, ...] = ()
+def records_of(systems: Iterable[System]) -> list[RunRecord]:
+    """List the runs of systems, in order; files have none."""
+    return [source.record for system in systems for source in system.sources if source.record]
 
 
 def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[str]]:
@@ -57,26 +58,23 @@ def find_systems(words: Sequence[str], split: str) -> tuple[list[System], list[s
     Raises:
         ConfigError: a word names nothing, or a finished run has no predictions of the split.
     """
-    found = [_find(word) for word in words]
-    alone = [one for one in found if _is_one_run(one)]
+    found = [(Path(word).expanduser(), word, *_find(word)) for word in words]
+    alone = [runs[0] for path, _, runs, _ in found if [run.path for run in runs] == [path]]
     notes: list[str] = []
     systems: list[System] = []
-    for one in found:
-        if _is_one_run(one):
-            if one is alone[0]:
-                runs = tuple(run for other in alone for run in other.runs)
-                systems += _one_by_one(runs, split, notes)
-            continue
-        systems += systems_of(one.runs, split, notes, name=_stem(one.word))
-        if one.files:
-            systems.append(_of_files(one))
+    for path, word, runs, files in found:
+        if [run.path for run in runs] != [path]:
+            systems += systems_of(runs, split, notes, name=_stem(word))
+            systems += [_of_files(word, files)] if files else []
+        elif runs[0] is alone[0]:
+            systems += _one_by_one(alone, split, notes)
     return _with_unique_labels(systems), notes
 
 
 def systems_of(
     runs: Sequence[RunRecord], split: str, notes: list[str], *, name: str = ""
 ) -> list[System]:
-    """Group runs into systems; unfinished runs are left out, with a line in `notes`.
+    """Group finished runs into systems; the others are left out, with a line in `notes`.
 
     `name` is the label of a single system; default: the runs' name without seeds.
 
@@ -87,8 +85,16 @@ def systems_of(
     systems = []
     for group in groups:
         label = group.label if group.settings else name or _without_seed(group.runs[0])
-        system = _system(label, group, split, notes, {name} if len(groups) == 1 else set())
-        systems += [system] if system.sources else []
+        notes += [f"{run.job} is left out: {run.state}" for run in group.runs if not run.done]
+        sources = [
+            Source(run.job, predictions_file(run.path, split), _seed(run), run)
+            for run in group.runs
+            if run.done
+        ]
+        sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
+        names = {text for source in sources for text in (source.name, str(source.home))}
+        names |= {name} - {""} if len(groups) == 1 else set()
+        systems += [System(label, tuple(sources), frozenset(names))] if sources else []
     return systems
 
 
@@ -108,13 +114,16 @@ def find_baseline(systems: Sequence[System], against: str | None) -> int:
     return matching[0]
 
 
-def _find(word: str) -> Found:
-    """Find the runs or files of a word."""
+def _find(word: str) -> tuple[list[RunRecord], list[Path]]:
+    """Find the runs and files of a word."""
     path = Path(word).expanduser()
     if path.is_file():
-        return Found(word, files=(_table(path),))
+        if table_format(path) not in SUFFIXES:
+            allowed = ", ".join(SUFFIXES)
+            raise ConfigError(f"{path}: not a file of predictions; allowed: {allowed}")
+        return [], [path]
     if path.is_dir():
-        return Found(word, tuple(collect(path)))
+        return collect(path), []
     text = str(path)
     # "[" is no wildcard: names of runs hold lists, [6,8].
     pattern = glob.escape(text).replace("[*]", "*").replace("[?]", "?")
@@ -131,55 +140,21 @@ def _find(word: str) -> Found:
         # Without a close name, nearest() would list the folder.
         hint = hint if "Did you mean" in hint else ""
         raise ConfigError(f"{word}: no such run, sweep or file.{hint}")
-    return Found(word, tuple(runs), tuple(map(_table, files)))
-
-
-def _table(path: Path) -> Path:
-    if table_format(path) not in SUFFIXES:
-        raise ConfigError(f"{path}: not a file of predictions; allowed: {', '.join(SUFFIXES)}")
-    return path
-
-
-def _is_one_run(found: Found) -> bool:
-    return len(found.runs) == 1 and found.runs[0].path == Path(found.word).expanduser()
+    return runs, files
 
 
 def _one_by_one(runs: Sequence[RunRecord], split: str, notes: list[str]) -> list[System]:
     """Group runs that were named one by one; the same seed twice is two systems."""
     systems: list[System] = []
     for system in systems_of(runs, split, notes):
-        seeds = [source.seed for source in system.sources]
-        if len(set(seeds)) == len(seeds):
+        if len({source.seed for source in system.sources}) == len(system.sources):
             systems.append(system)
             continue
         for source in system.sources:
             label = f"{source.path.parents[2].name}/{source.name}"
-            names = frozenset({source.name, *_paths(source)})
-            systems.append(System(label, (source,), names))
+            systems.append(System(label, (source,), frozenset({source.name, str(source.home)})))
     order = {run.path: number for number, run in enumerate(runs)}
-    return sorted(systems, key=lambda system: min(map(order.__getitem__, _folders(system))))
-
-
-def _folders(system: System) -> list[Path]:
-    return [source.record.path for source in system.sources if source.record]
-
-
-def _system(label: str, group: Group, split: str, notes: list[str], names: Iterable[str]) -> System:
-    """Take the finished runs of a group, ordered by seed."""
-    sources = []
-    for run in group.runs:
-        if not run.done:
-            notes.append(f"{run.job} is left out: {run.state}")
-            continue
-        path = predictions_file(run.path, split)
-        sources.append(Source(run.job, path, _seed(run), run))
-    sources.sort(key=lambda source: [natural(part) for part in source.seed.split("/")])
-    known = {name for source in sources for name in (source.name, *_paths(source))}
-    return System(label, tuple(sources), frozenset({*names, *known} - {""}))
-
-
-def _paths(source: Source) -> tuple[str, ...]:
-    return (str(source.record.path),) if source.record else (str(source.path),)
+    return sorted(systems, key=lambda one: min(order[source.home] for source in one.sources))
 
 
 def _seed(run: RunRecord) -> str:
@@ -188,14 +163,14 @@ def _seed(run: RunRecord) -> str:
     return "/".join(str(run.setting(key, "")) for key in ("seed", *others))
 
 
-def _of_files(found: Found) -> System:
+def _of_files(word: str, files: Sequence[Path]) -> System:
     """Make one system of the files that a word names; each file is a run."""
-    several = len(found.files) > 1
+    stems = [table_stem(path) for path in files]
     sources = [
-        Source(table_stem(path), path, table_stem(path) if several else "") for path in found.files
+        Source(stem, path, stem if len(files) > 1 else "")
+        for stem, path in zip(stems, files, strict=True)
     ]
-    names = {found.word, *(source.name for source in sources), *map(str, found.files)}
-    return System(_stem(found.word), tuple(sources), frozenset(names))
+    return System(_stem(word), tuple(sources), frozenset({word, *stems, *map(str, files)}))
 
 
 def _stem(word: str) -> str:
@@ -228,6 +203,5 @@ def _with_unique_labels(systems: Sequence[System]) -> list[System]:
 
 def _home(system: System) -> str:
     """Name the sweep, or a file's folder (of a run's predictions, the run)."""
-    source = system.sources[0]
-    folder = (source.record.path if source.record else source.path).absolute().parent
+    folder = system.sources[0].home.absolute().parent
     return folder.parent.name if folder.name == "predictions" else folder.name

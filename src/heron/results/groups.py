@@ -76,15 +76,14 @@ def varying_keys(runs: Sequence[RunRecord]) -> list[str]:
 
     Keys that cannot change a result (`paths`, `logger`, ...) are left out.
     """
+
+    def values(key: str) -> set[str]:
+        # The first runs of a curriculum have no experiment, which is no other value.
+        known = (run for run in runs if key != "experiment" or run.setting(key) is not None)
+        return {value_of(run, key) for run in known}
+
     keys = dict.fromkeys(key for run in runs for key in run.overrides())
-    return [key for key in keys if not _is_under(key, NEUTRAL) and len(_values(runs, key)) > 1]
-
-
-def _values(runs: Sequence[RunRecord], key: str) -> set[str]:
-    """List a key's values; the first runs of a curriculum have no experiment, which is none."""
-    if key == "experiment":
-        runs = [run for run in runs if run.setting(key) is not None]
-    return {value_of(run, key) for run in runs}
+    return [key for key in keys if not _is_under(key, NEUTRAL) and len(values(key)) > 1]
 
 
 def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
@@ -93,11 +92,9 @@ def differing_settings(runs: Sequence[RunRecord]) -> list[str]:
     Seeds are left out, and so are keys that an older run does not have.
     """
     settings = [dict(flatten(run.config)) for run in runs if run.config]
-    if not settings:
-        return []
     return [
         key
-        for key, value in settings[0].items()
+        for key, value in (settings[0] if settings else {}).items()
         if all(key in each for each in settings)
         and any(each[key] != value for each in settings)
         and not _is_under(key, INDECISIVE)
@@ -134,10 +131,7 @@ def match_systems(
 ) -> list[int]:
     """Find the numbers of the systems that have a name, or else of those that have some settings.
 
-    Args:
-        against: a label, a run's name or path, or settings (`head=ess`).
-        labels: of all systems.
-        names: further names of each system.
+    `against` is a label, one of a system's further `names`, or settings (`head=ess`).
 
     Raises:
         ConfigError: there is none.

@@ -19,15 +19,9 @@ from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
 from heron.metrics.classification import Counts, Score, score_function
 from heron.metrics.names import row_values
-from heron.metrics.paired import (
-    PairedUnits,
-    mean_value,
-    paired_counts,
-    paired_values,
-)
+from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
-from heron.results.finding import System
-from heron.results.predictions import Prediction, Predictions
+from heron.results.predictions import Predictions
 from heron.tasks.task import CLASSES, ClassScores, TextScores, scores_of, text_scores
 
 Golds = dict[str, tuple[str, ...]]  # all right texts, or the label, by guid
@@ -75,26 +69,19 @@ class Scoring:
     classes: int = 0  # number of classes
 
     def pair(
-        self,
-        first_KN: npt.NDArray,
-        second_JN: npt.NDArray,
-        group_N: Sequence[str] | None = None,
+        self, first_KN: npt.NDArray, second_JN: npt.NDArray, group_N: Sequence[str] | None = None
     ) -> PairedUnits:
         """Pair two systems' outcomes, as the units that tests draw and swap."""
         if self.gold_N is None:
             return paired_values(first_KN, second_JN, group_N)
         return paired_counts(self.gold_N, first_KN, second_JN, self.classes, group_N)
 
-    def run_scores(self, outcome_KN: npt.NDArray) -> list[float]:
-        """Score each run."""
-        scores_K, _ = self.pair(outcome_KN, outcome_KN[:1]).scores(self.score)
-        return [float(score) for score in scores_K]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """The outcome of every row in every file."""
 
+    guids: Sequence[str]  # of the rows that count, N
     scoring: Scoring  # how outcomes become a score
     outcome_FN: npt.NDArray  # predicted class ids, int64, or the rows' values, float64
     right_FN: Booleans | None  # whether the row is right; None where rows are not right or wrong
@@ -106,11 +93,7 @@ def score_classes(
 ) -> Outcomes:
     """Turn labels into class ids and find the score; a fork's metric of rows gives values instead.
 
-    Args:
-        files: of all systems.
-        guids: N, which all files have.
-        settings: the task, the metric.
-        labels: all class names, in order; empty: the gold labels that occur.
+    `labels` are all class names, in order; empty: the gold labels that occur.
 
     Raises:
         ConfigError: an unknown metric, task or mode.
@@ -123,18 +106,16 @@ def score_classes(
     outcome_FN = np.array(
         [[numbers[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
     )
+    right, metric = ClassScores().right, settings.metric
     try:
-        score = score_function(
-            settings.metric, classes, task=settings.task, relaxed=settings.relaxed
-        )
+        score = score_function(metric, classes, task=settings.task, relaxed=settings.relaxed)
     except ConfigError:
-        if settings.metric not in METRICS:
+        if metric not in METRICS:
             raise
-        scoring = Scoring(mean_value, ClassScores().right)
-        value_FN = np.stack([_row_values(file, guids, settings.metric) for file in files])
-        return Outcomes(scoring, value_FN, outcome_FN == gold_N)
-    scoring = Scoring(score, ClassScores().right, gold_N, len(classes))
-    return Outcomes(scoring, outcome_FN, outcome_FN == gold_N)
+        value_FN = np.stack([_row_values(file, guids, metric) for file in files])
+        return Outcomes(guids, Scoring(mean_value, right), value_FN, outcome_FN == gold_N)
+    scoring = Scoring(score, right, gold_N, len(classes))
+    return Outcomes(guids, scoring, outcome_FN, outcome_FN == gold_N)
 
 
 def score_texts(
@@ -143,30 +124,26 @@ def score_texts(
     settings: Settings,
     golds: Golds,
     no_answer: bool | None,
-) -> tuple[Outcomes, list[str]]:
+) -> Outcomes:
     """Score every text; rows that do not count in the metric are left out.
 
     Args:
         files: of all systems.
-        guids: N, which all files have.
+        guids: which all files have.
         settings: the task, the metric, the language.
-        golds: right texts by guid, in the spellings of all files.
+        golds: in the spellings of all files.
         no_answer: whether "no answer" can be right; None: if any gold is empty.
-
-    Returns:
-        The outcomes, and the guids that are left.
 
     Raises:
         ConfigError: an unknown metric or language.
         DataError: no row counts.
     """
-    task = settings.texts
+    task, metric = settings.texts, settings.metric
     assert task is not None
     language = get_language(settings.language) if settings.language else None
     predictions = [file.by_guid[guid].prediction for file in files for guid in guids]
     right = [golds[guid] for guid in guids]
     items = task.items(predictions, right * len(files), language, no_answer)
-    metric = settings.metric
     if metric not in items and metric in METRICS:
         items[metric] = np.concatenate([_row_values(file, guids, metric) for file in files])
     if metric not in items:
@@ -178,13 +155,18 @@ def score_texts(
     counts_N: Booleans = np.logical_and.reduce(np.isfinite(value_FN), axis=0)
     if not counts_N.any():
         raise DataError(Problem(metric, "no row counts in it", "compare by another metric"))
-    outcomes = Outcomes(
+    notes = []
+    if left := int((~counts_N).sum()):
+        notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
+    if no_answer is None and (empty := sum(not answers for answers in right)):
+        notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
+    return Outcomes(
+        [guid for guid, counts in zip(guids, counts_N, strict=True) if counts],
         Scoring(mean_value, task.right),
         value_FN[:, counts_N],
         None if right_FN is None else right_FN[:, counts_N],
-        (*_text_notes(metric, counts_N, right, no_answer), *_spelling_notes(files, guids, golds)),
+        (*notes, *_spelling_notes(files, guids, golds)),
     )
-    return outcomes, [guid for guid, counts in zip(guids, counts_N, strict=True) if counts]
 
 
 def _row_values(file: Predictions, guids: Sequence[str], metric: str) -> npt.NDArray:
@@ -192,28 +174,13 @@ def _row_values(file: Predictions, guids: Sequence[str], metric: str) -> npt.NDA
     rows = [file.by_guid[guid] for guid in guids]
     common = set.intersection(*(set(row.cells) for row in rows))
     columns: dict[str, list[Any]] = {name: [row.cells[name] for row in rows] for name in common}
-    columns["guid"] = list(guids)
-    columns["gold"] = [row.gold for row in rows]
-    columns["prediction"] = [row.prediction for row in rows]
-    return row_values(metric, columns)
-
-
-def _text_notes(
-    metric: str, counts_N: Booleans, golds: Sequence[tuple[str, ...]], no_answer: bool | None
-) -> list[str]:
-    notes = []
-    if not counts_N.all():
-        left = int((~counts_N).sum())
-        notes.append(f"{left} of {len(counts_N)} rows do not count in {metric}.")
-    empty = sum(not answers for answers in golds)
-    if empty and no_answer is None:
-        notes.append(f"{empty} rows have an empty gold: taken for questions without an answer.")
-    return notes
+    columns |= {"guid": list(guids), "gold": [row.gold for row in rows]}
+    return row_values(metric, columns | {"prediction": [row.prediction for row in rows]})
 
 
 def _spelling_notes(files: Sequence[Predictions], guids: Sequence[str], golds: Golds) -> list[str]:
-    """Count rows whose golds files spell differently: scores then differ from the runs' own."""
-    # A file with one gold for each row lacks the others anyway; it counts only without other files.
+    """Count rows whose golds files spell differently."""
+    # A file with one gold for each row lacks the others anyway.
     whole = [file for file in files if file.has_all_golds] or files
     apart = sum(
         any(set(golds[guid]) - {*file.by_guid[guid].golds} for file in whole) for guid in guids
@@ -227,13 +194,6 @@ def _spelling_notes(files: Sequence[Predictions], guids: Sequence[str], golds: G
     ]
 
 
-def known_labels(systems: Sequence[System]) -> list[str]:
-    """List the classes of the runs' data sets, in their order."""
-    records = [source.record for system in systems for source in system.sources if source.record]
-    orders = [record.setting("data.label_order") or () for record in records]
-    return list(dict.fromkeys(str(label) for order in orders for label in order))
-
-
 _NAMED = 20  # labels in a message
 
 
@@ -243,19 +203,15 @@ def _check_labels(
     """Refuse labels that are no classes."""
     known = [label if len(label) <= 40 else f"{label[:40]}..." for label in [*numbers][:_NAMED]]
     known += ["..."] if len(numbers) > _NAMED else []
-    of_texts = [f"task={name}" for name in TASKS if text_scores(name)]
-    fix = f"allowed: {', '.join(known)}; labels=A,B,... sets them, {' and '.join(of_texts)} "
-    fix += "compare texts"
+    of_texts = " and ".join(f"task={name}" for name in TASKS if text_scores(name))
+    fix = f"allowed: {', '.join(known)}; labels=A,B,... sets them, {of_texts} compare texts"
     problems = [
         Problem(f"{file.path}, {guid}", f"unknown {kind} '{label}'", fix)
         for file in files
         for guid in guids
-        for kind, label in _labels(file.by_guid[guid])
+        for row in [file.by_guid[guid]]
+        for kind, label in (("gold", row.golds[0]), ("prediction", row.prediction))
         if label not in numbers
     ]
     if problems:
         raise DataError(problems)
-
-
-def _labels(row: Prediction) -> tuple[tuple[str, str], ...]:
-    return ("gold", row.golds[0]), ("prediction", row.prediction)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +20,7 @@ from heron.data.examples import Example, Prediction
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.rates import RESAMPLES, group_means
-from heron.tasks.slices import (
-    Parts,
-    Rows,
-    Slice,
-    Slicing,
-    category_slices,
-    require_column,
-    slice_table,
-)
+from heron.tasks.slices import Parts, Rows, Slice, Slicing, category_slices, require_column
 
 Floats = npt.NDArray[np.float64]
 Content = str | bytes | Mapping[str, Sequence[Any]]  # text, picture, columns of a table
@@ -49,22 +41,25 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How a figure shows a score."""
+    """How a figure shows a score: its column, its name in the legend, and the look of its points.
 
-    score: str  # its column
-    label: str  # its name in the legend
-    # marker, colour: of its points.
+    `shift` is the vertical distance from the middle of a slice's line.
+    """
+
+    score: str
+    label: str
     marker: str
     colour: str
-    shift: float = 0.0  # vertical distance from the middle of a slice's line
+    shift: float = 0.0
 
 
 @dataclass(frozen=True)
 class Split:
     """A run's predictions of one split, read on first use."""
 
-    run: str  # name of the run
-    name: str  # of the split
+    # run, name: of the run and of the split.
+    run: str
+    name: str
     data: DataConfig  # the data set
     path: Path  # the file of predictions
     # Reads the labelled rows and counts the others. Takes the columns that the file must have, and
@@ -75,11 +70,7 @@ class Split:
 
 
 class RunAnalysis(ABC):
-    """The analyses of one split of a run; tasks derive theirs.
-
-    Args:
-        split: the predictions.
-        options: of the command; checked before the predictions are read.
+    """The analyses of one split of a run; options are checked before predictions are read.
 
     Attributes:
         unused: options that have no meaning for the task, by the reason.
@@ -167,10 +158,6 @@ class RunAnalysis(ABC):
         """List the analyses that run without `by=`."""
         return list(self.analyses())
 
-    def categories(self, value: Any) -> Iterable[str]:
-        """Read a cell of a side column as categories."""
-        return [] if value in (None, "") else [str(value)]
-
     def run(self, by: str) -> Outcome:
         """Run one analysis; `by` is one of `analyses`, or a side column."""
         known = self.analyses()
@@ -184,7 +171,8 @@ class RunAnalysis(ABC):
 
     def by_column(self, by: str) -> Outcome:
         """Slice by a side column."""
-        found = [list(self.categories(example.side.get(by))) for example in self.examples]
+        cells = [example.side.get(by) for example in self.examples]
+        found = [[] if cell in (None, "") else [str(cell)] for cell in cells]
         return self.sliced(by, category_slices(found))
 
     def sliced(
@@ -192,18 +180,16 @@ class RunAnalysis(ABC):
     ) -> Outcome:
         """Compute the scores of slices: one table, and one panel of the figure.
 
-        Args:
-            title: the property, for titles.
-            parts: the slices.
-            note: below the table, instead of `self.note`.
-            means: values of N rows by name, whose mean each slice shows.
+        Each slice also shows the mean of each of `means`, values of N rows by name.
         """
         slices = []
         for name, rows_M in parts:
             shown = {each: float(value_N[rows_M].mean()) for each, value_N in (means or {}).items()}
             slices.append(Slice(name, rows_M, self.measure(rows_M) | shown))
         lines = [*slices, self.everything] if self.whole else slices
-        table = slice_table(f"{self.heading} by {title}", lines, note or self.note)
+        columns = ("slice", *(lines[0].cells if lines else ()))
+        rows = tuple((one.name, *one.cells.values()) for one in lines)
+        table = Table(f"{self.heading} by {title}", columns, rows, note or self.note)
         return Outcome((table,), slicings=(Slicing(f"By {title}", tuple(slices)),))
 
     @cached_property
@@ -286,11 +272,7 @@ class Shipped(Protocol):
 
 
 class DataStatistics(ABC):
-    """A task's statistics of a data set.
-
-    Args:
-        config: the data set.
-        options: of the command; checked before the data is read.
+    """A task's statistics of a data set; options are checked before the data is read.
 
     Attributes:
         unused: options that have no meaning for the task, by the reason.

@@ -6,7 +6,7 @@ Shape suffixes: R rows, K recorded values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,10 +39,9 @@ class Output(Protocol):
 
     @property
     def loss(self) -> Tensor | None:
-        """Mean over the batch, or None without labels.
+        """Mean over the batch; None without labels.
 
-        For a batch that is divided among processes, the mean over the processes is the loss of the
-        whole batch.
+        The mean over several processes is the loss of the whole batch that they share.
         """
 
     @property
@@ -127,7 +126,7 @@ def in_file_order(data: DataModule, split: str) -> tuple[list[Example], np.ndarr
 def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
     """Lay out the column `group` of a predictions file; empty where no example has a document.
 
-    Significance tests draw whole groups. A group that is the example's own text is none.
+    A group that is the example's own text is none.
     """
     groups = [e.group if e.group and e.group != e.text else None for e in examples]
     return {"group": groups} if any(groups) else {}
@@ -138,10 +137,7 @@ def intervals_of_means(
 ) -> dict[str, float]:
     """Draw the bootstrap intervals that `task.bootstrap` and `task.resample` ask for.
 
-    Args:
-        values: the scores of N items, float64 [N] by name.
-        groups: the document of each item.
-        config: of the run.
+    `values` are the scores of N items, float64 [N] by name; `groups` their documents.
     """
     if not config.task.bootstrap:
         return {}
@@ -154,8 +150,8 @@ class TaskModule(pl.LightningModule):
 
     Args:
         config: the run's configuration.
-        encoder: see `Encoder`.
-        head: maps encoder states and a batch to logits.
+        encoder: computes states of tokens.
+        head: maps states and a batch to logits.
         total_steps: optimizer steps of the whole run, for the schedule.
         weights_C: class weights of the loss, or None.
     """
@@ -215,14 +211,7 @@ class TaskModule(pl.LightningModule):
         return None
 
     def tune(self, predictions: Predictions) -> Predictions:
-        """Tune what is chosen on the validation split after training; most tasks have nothing.
-
-        Args:
-            predictions: of the chosen epoch, on validation.
-
-        Returns:
-            The predictions with the tuned values.
-        """
+        """Tune what is chosen on validation; gets the chosen epoch's and returns the tuned ones."""
         return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
@@ -238,8 +227,7 @@ class TaskModule(pl.LightningModule):
                 f"the loss is {output.loss.item()} at step {self.global_step}: training diverged. "
                 "Lower optim.lr, raise optim.warmup, or set optim.clip"
             )
-        size, shared = len(batch), ranks.ranks() > 1
-        loss = output.loss.detach()
+        loss, size, shared = output.loss.detach(), len(batch), ranks.ranks() > 1
         self.log("train/loss", loss, prog_bar=True, batch_size=size, sync_dist=shared)
         for name, rate in self.learning_rates().items():
             self.log(f"lr/{name}", rate, batch_size=size)
@@ -248,7 +236,7 @@ class TaskModule(pl.LightningModule):
     def learning_rates(self) -> dict[str, float]:
         """Return the learning rates of the next optimizer step; empty before training.
 
-        `encoder` is that of its last layer, and absent if the encoder is frozen.
+        `encoder` is that of its last layer; a frozen encoder has none.
         """
         if self.schedule is None:
             return {}
@@ -264,10 +252,8 @@ class TaskModule(pl.LightningModule):
     ) -> TaskModule:
         """Load a finished run's module, in evaluation mode, with the weights of a checkpoint.
 
-        Args:
-            checkpoint_path: `best.ckpt` or `last.ckpt` in a run folder's `checkpoints`. It holds
-                weights only; the rest is read from the run folder.
-            map_location: the device.
+        The checkpoint (`checkpoints/best.ckpt`, `last.ckpt`) holds weights only; the rest is read
+        from its run folder.
 
         Raises:
             ConfigError: the checkpoint is not in a run folder with a model, is damaged, or belongs
@@ -312,17 +298,3 @@ class TaskModule(pl.LightningModule):
             whole.clip_grad_norm_(gradient_clip_val)
         else:
             torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
-
-
-@dataclass(frozen=True, slots=True)
-class HeadWeights:
-    """A head's weights under the names of a class of transformers."""
-
-    auto: Any  # the class that loads encoder and head, such as `AutoModelForQuestionAnswering`
-    labels: list[str]  # names of its outputs
-    layers: dict[str, Tensor]  # the head's weights
-
-
-def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    """List a layer's weights under another name."""
-    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}

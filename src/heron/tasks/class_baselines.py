@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -21,54 +22,38 @@ from heron.tasks.labels import LabelPredictions
 WEIGHTS = "classifier.safetensors"
 
 
-class Classifier(Protocol):
-    """A system that gives every row a probability per class."""
+class ClassBaseline(ABC):
+    """A system that gives every row a probability per class; see `heron.tasks.base.Baseline`."""
 
-    @property
-    def notes(self) -> dict[str, Any]:
-        """See `Baseline`."""
+    notes: dict[str, Any]
 
+    @abstractmethod
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
         """Compute probabilities_RC, float32."""
 
+    @abstractmethod
     def save(self, folder: Path) -> None:
         """See `Baseline`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClassBaseline:
-    """A fitted classifier, see `heron.tasks.base.Baseline`."""
-
-    classifier: Classifier
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """See `Baseline`."""
-        return self.classifier.notes
 
     def predict(self, examples: Sequence[Example], config: Config) -> LabelPredictions:
         """See `Baseline`."""
         return LabelPredictions(
             guids=[example.guid for example in examples],
-            probabilities_RC=self.classifier.probabilities(examples),
+            probabilities_RC=self.probabilities(examples),
             gold_R=label_ids(examples, config.data.label_order),
             groups=[example.group or example.text for example in examples],
         )
 
-    def save(self, folder: Path) -> None:
-        """See `Baseline`."""
-        self.classifier.save(folder)
 
-
-@dataclass(frozen=True, slots=True)
-class Majority:
+@dataclass(frozen=True)
+class Majority(ClassBaseline):
     """Gives every row the log shares of the classes in train, bias_C, float64."""
 
     bias_C: np.ndarray
     notes: dict[str, Any] = field(default_factory=dict)
 
     def probabilities(self, examples: Sequence[Example]) -> np.ndarray:
-        """See `Classifier`."""
+        """See `ClassBaseline`."""
         scores_RC = np.tile(self.bias_C, (len(examples), 1))
         return np.asarray(softmax(scores_RC, axis=1), dtype=np.float32)
 
@@ -82,23 +67,22 @@ class Majority:
         write_file(folder / WEIGHTS, save(arrays, metadata={"kind": "linear"}))
 
 
-def fit_majority(config: Config, examples: Sequence[Example]) -> ClassBaseline:
+def fit_majority(config: Config, examples: Sequence[Example]) -> Majority:
     """Count the classes of the training rows, `batching.oversample`'s copies included."""
     labels_R = training_rows(config, examples)[0]
+    counts_C = np.bincount(labels_R, minlength=len(config.data.label_order))
     with np.errstate(divide="ignore"):
-        bias_C = np.log(
-            np.bincount(labels_R, minlength=len(config.data.label_order)) / len(labels_R)
-        )
-    return ClassBaseline(Majority(bias_C))
+        bias_C = np.log(counts_C / len(labels_R))
+    return Majority(bias_C)
 
 
-def load_majority(config: Config, folder: Path) -> ClassBaseline:
+def load_majority(config: Config, folder: Path) -> Majority:
     """Open what `Majority.save` wrote; raises a ConfigError if the file holds something else."""
     from safetensors import SafetensorError  # start-up time
     from safetensors.numpy import load_file
 
     try:
-        return ClassBaseline(Majority(load_file(folder / WEIGHTS)["bias_C"]))
+        return Majority(load_file(folder / WEIGHTS)["bias_C"])
     except (OSError, SafetensorError, KeyError) as error:
         what = f"{folder / WEIGHTS}: holds no classifier of this version of heron"
         raise ConfigError(what) from error

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torchmetrics import Metric
-from transformers import AutoModelForSequenceClassification
 
 from heron.base import ranks
 from heron.config.registries import LOSSES
@@ -24,8 +24,8 @@ from heron.data.features import UNLABELLED
 from heron.metrics.classification import headline, score_matrix
 from heron.models.encoder import Encoder
 from heron.models.heads import Head
-from heron.tasks.base import HeadWeights, Output, TaskModule, copied, named
-from heron.tasks.labels import LabelPredictions, collect_labels
+from heron.tasks.base import Output, TaskModule, copied, in_file_order
+from heron.tasks.labels import LabelPredictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,70 +184,20 @@ class ClassificationModule(TaskModule):
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
         """See `TaskModule.collect`."""
-        return collect_labels(outputs, data, split)
+        features = data.features[split]
+        logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
+        for output in outputs:
+            logits_RC[output.rows_R] = output.logits_RC.cpu()
+        examples, order_R = in_file_order(data, split)
+        return LabelPredictions(
+            guids=[example.guid for example in examples],
+            probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
+            gold_R=np.asarray(features.labels_R)[order_R],
+            groups=[example.group or example.text for example in examples],
+        )
 
 
 def _output(loss: Tensor | None, logits_RC: Tensor, batch: Batch) -> StepOutput:
     """Make a batch's output, without rows where they are only placeholders."""
     rows = 0 if batch.is_stand_in else len(batch)
     return StepOutput(loss, logits_RC[:rows], batch.labels_R[:rows], batch.rows_R[:rows])
-
-
-# Sequence classification in transformers is a dense layer, tanh and a linear layer on the state of
-# the first token. These are the names of both layers, by the encoder's model type.
-_ROBERTA = ("classifier.dense", "classifier.out_proj")
-_CLASSIFIERS = {
-    "bert": ("bert.pooler.dense", "classifier"),
-    "camembert": _ROBERTA,
-    "longformer": _ROBERTA,
-    "roberta": _ROBERTA,
-    "xlm-roberta": _ROBERTA,
-}
-# A dense layer that changes nothing: tanh(x / 4096) * 4096 differs from x by less than 1e-6 of it,
-# for encoder states. Scaling by a power of two does not round weights.
-_SCALE = 4096.0
-
-
-def class_head_in_transformers(
-    head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
-) -> HeadWeights | None:
-    """Give a head's weights the names of transformers; None where it has no such class."""
-    if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
-        return None
-    layers = _named_layers(head, encoder.model.config.model_type)
-    if not layers:
-        return None
-    return HeadWeights(AutoModelForSequenceClassification, config.data.label_order, layers)
-
-
-def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
-    """Tell whether transformers gives the encoder the same tokens and segments as heron."""
-    form, settings = config.head.input, config.encoder
-    if settings.overflow != "truncate" or settings.separator is not None:
-        return False
-    if form != "pair":
-        return form in ("marked", "premise", "hypothesis")
-    known = "token_type_ids" in tokenizer.model_input_names
-    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
-    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
-    return has_segments == bool(known and second)
-
-
-def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
-    """Give the weights the names in transformers; empty where it has no such head."""
-    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
-        return {}
-    dense, out = _CLASSIFIERS[model_type]
-    if head.config.classifier == "per_event":  # `heron.models.repository_heads.Pooler`
-        pooler: Any = head.classifier
-        return named(dense, pooler.dense) | named(out, pooler.classes)
-    if head.config.classifier != "linear":
-        return {}
-    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
-    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
-    return {
-        f"{dense}.weight": eye,
-        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
-        f"{out}.weight": linear.weight.detach() * _SCALE,
-        f"{out}.bias": linear.bias.detach(),
-    }

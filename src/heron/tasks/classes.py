@@ -35,14 +35,22 @@ def class_score_names(config: Config) -> list[str]:
     return list(score_task(config.task.name, labels, labels, labels, relaxed=relaxed))
 
 
+_name_as_transformers = on_demand("heron.tasks.exported_heads:class_head_in_transformers")
+
+
+def class_head_in_transformers(head: Any, encoder: Any, tokenizer: Any, config: Config) -> Any:
+    """See `Task.head_in_transformers`; the classes of transformers read the first token."""
+    if config.head.pooling != "cls":
+        return None
+    return _name_as_transformers(head, encoder, tokenizer, config)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassTask(Task):
     """A task that gives each row one class; see `Task`."""
 
     data_keys: tuple[str, ...] = LABEL_KEYS
     data_problems: Callable[[DataConfig], Iterable[str]] = class_data_problems
-    head_in_transformers: Callable[..., Any] = on_demand(
-        "heron.tasks.class_module:class_head_in_transformers"
-    )
+    head_in_transformers: Callable[..., Any] = class_head_in_transformers
     module: Callable[..., Any] = on_demand("heron.tasks.class_module:ClassificationModule")
     score_names: Callable[[Config], list[str]] = class_score_names

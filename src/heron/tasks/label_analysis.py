@@ -85,12 +85,11 @@ class LabelAnalysis(RunAnalysis):
 
     def analyses(self) -> dict[str, Callable[[], Outcome]]:
         """See `RunAnalysis`."""
-        types = {} if self.types is None else {"reasoning": self.by_reasoning}
-        return types | {
-            "ttr": self.by_diversity,
-            "length": self.by_length,
-            "overlap": self.by_overlap,
-        }
+        found = {"ttr": self.by_diversity, "length": self.by_length, "overlap": self.by_overlap}
+        types = self.types
+        if types is None:
+            return found
+        return {"reasoning": lambda: self.by_category("reasoning", types), **found}
 
     def defaults(self) -> list[str]:
         """List the analyses that this split allows."""
@@ -114,24 +113,15 @@ class LabelAnalysis(RunAnalysis):
             "largest class": max(counts.values(), default=0) / max(len(rows_M), 1),
         }
 
-    def categories(self, value: Any) -> Iterable[str]:
-        """Read a cell of a side column, which may hold several categories."""
-        return split_categories(value)
-
     def by_column(self, by: str) -> Outcome:
         """Slice by a side column."""
-        return self.by_category(by, [self.categories(e.side.get(by)) for e in self.examples])
+        return self.by_category(by, [split_categories(e.side.get(by)) for e in self.examples])
 
-    def by_reasoning(self) -> Outcome:
-        """Slice by the types that a file names."""
-        return self.by_category("reasoning", self.types or [])
-
-    def by_category(self, by: str, names: Sequence[Iterable[str]]) -> Outcome:
+    def by_category(self, by: str, names: Sequence[Sequence[str]]) -> Outcome:
         """Slice by categories, of which a row may have several.
 
         Source: LCHAIM, section 5.2 (reasoning types).
         """
-        names = [list(one) for one in names]
         several = any(len(set(one)) > 1 for one in names)
         note = self.note + (" A row of several categories counts in each." if several else "")
         return self.sliced(by, category_slices(names), note)

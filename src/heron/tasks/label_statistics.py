@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Table
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.data import DataConfig
 from heron.data.examples import Example
@@ -21,11 +20,14 @@ OVERALL, NO_LABEL = "overall", "(no label)"
 
 
 class Shape(NamedTuple):
-    """Lengths and overlap of one example; None where it has one text."""
+    """Words of the premise (or only text) and of the hypothesis, and the Jaccard overlap of both.
 
-    first: int  # words of the premise, or of the only text
-    second: int | None  # words of the hypothesis
-    overlap: float | None  # Jaccard overlap of the two sets of words, a fraction
+    The overlap is a fraction. Where there is one text, the others are None.
+    """
+
+    first: int
+    second: int | None
+    overlap: float | None
 
 
 def shape(example: Example, words: Words) -> Shape:
@@ -53,20 +55,6 @@ def measure_diversity(examples: Sequence[Example], backend: Morphology) -> list[
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ClassStatistics:
-    """One class of one split; means over rows, None without rows."""
-
-    rows: int  # number of rows
-    share: float  # of the split's rows, a fraction
-    # first, second, overlap: see `Shape`.
-    first: float | None
-    second: float | None
-    overlap: float | None
-    ttr: float | None  # type-token ratio of both texts together, a fraction
-    mattr: float | None  # its moving average, a fraction
-
-
 class LabelStatistics(DataStatistics):
     """Rows, lengths, overlap and diversity by class; see `DataStatistics`."""
 
@@ -84,23 +72,25 @@ class LabelStatistics(DataStatistics):
         words, config = self.options.words, self.config
         backend = load_morphology(self.options.morphology, get_language(config.language))
         note = f"Means over rows; lengths in words (words={words}). Lemmas by {backend.name}."
-        found = {
+        splits = {
             split: split_statistics(examples, config.label_order, self.tokenize, backend)
             for split, examples in shipped.splits.items()
         }
-        splits = {
-            split: {name: asdict(one) for name, one in described.items()}
-            for split, described in found.items()
-        }
         facts = {"words": words, "morphology": backend.name, "mattr_window": WINDOW}
-        tables = tuple(statistics_table(split, one, note) for split, one in found.items())
+        tables = tuple(statistics_table(split, one, note) for split, one in splits.items())
         return Outcome(tables, facts | {"splits": splits}, title=config.name)
 
 
 def split_statistics(
     examples: Sequence[Example], classes: Sequence[str], tokenize: Words, morphology: Morphology
-) -> dict[str, ClassStatistics]:
+) -> dict[str, dict[str, Any]]:
     """Describe one split by class, rows without a label, and all rows.
+
+    Returns:
+        For each class the number of `rows`, its `share` of the split's rows, and means over its
+        rows, None without any: `first`, `second`, `overlap` (see `Shape`), `ttr` (type-token ratio
+        of both texts together) and `mattr` (its moving average). All but numbers of words are
+        fractions.
 
     Source: RoNLI, Table 2; LCHAIM, section 3.1 (overlap by class).
     """
@@ -110,24 +100,12 @@ def split_statistics(
     for row, example in enumerate(examples):
         rows.setdefault(example.label or NO_LABEL, []).append(row)
     rows[OVERALL] = list(range(len(examples)))
-    return {
-        name: _describe([shapes[i] for i in chosen], [measured[i] for i in chosen], len(examples))
-        for name, chosen in rows.items()
-    }
-
-
-def _describe(
-    shapes: Sequence[Shape], measured: Sequence[Diversity], total: int
-) -> ClassStatistics:
-    return ClassStatistics(
-        len(shapes),
-        len(shapes) / max(total, 1),
-        _mean([one.first for one in shapes]),
-        _mean([one.second for one in shapes]),
-        _mean([one.overlap for one in shapes]),
-        _mean([one.ttr for one in measured]),
-        _mean([one.mattr for one in measured]),
-    )
+    found: dict[str, dict[str, Any]] = {}
+    for name, chosen in rows.items():
+        found[name] = {"rows": len(chosen), "share": len(chosen) / max(len(examples), 1)}
+        for of, names in ((shapes, Shape._fields), (measured, ("ttr", "mattr"))):
+            found[name] |= {each: _mean([getattr(of[i], each) for i in chosen]) for each in names}
+    return found
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -135,13 +113,12 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return statistics.fmean(known) if known else None
 
 
-def statistics_table(split: str, described: Mapping[str, ClassStatistics], note: str) -> Table:
+def statistics_table(split: str, described: Mapping[str, Mapping[str, Any]], note: str) -> Table:
     """Lay out the statistics of one split."""
-    pair = described[OVERALL].second is not None
-    names = ("premise words", "hypothesis words", "overlap") if pair else ("words",)
-    rows: list[tuple[Cell, ...]] = []
-    for name, one in described.items():
-        shapes: tuple[Cell, ...] = (one.first, one.second, one.overlap) if pair else (one.first,)
-        rows.append((name, one.rows, one.share, *shapes, one.ttr, one.mattr))
-    columns = ("class", "rows", "share", *names, "TTR", f"MATTR {WINDOW}")
+    names = {"first": "words"}
+    if described[OVERALL]["second"] is not None:
+        names = {"first": "premise words", "second": "hypothesis words", "overlap": "overlap"}
+    shown = ("rows", "share", *names, "ttr", "mattr")
+    rows = [(name, *(one[each] for each in shown)) for name, one in described.items()]
+    columns = ("class", "rows", "share", *names.values(), "TTR", f"MATTR {WINDOW}")
     return Table(split, columns, tuple(rows), note)

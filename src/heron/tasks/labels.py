@@ -1,4 +1,4 @@
-"""Predicted classes of a whole split: collected, scored and laid out.
+"""Predicted classes of a whole split: scored and laid out.
 
 Shape suffixes: R rows, C classes.
 """
@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from heron.config.schema import Config
-from heron.data.datamodule import DataModule
 from heron.data.examples import Example
 from heron.data.features import UNLABELLED
 from heron.data.markers import event_markers, mark
 from heron.metrics.calibration import calibration_scores
 from heron.metrics.classification import bootstrap_intervals, score_task
-from heron.tasks.base import group_column, in_file_order
+from heron.tasks.base import group_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,21 +92,6 @@ class LabelPredictions:
     def _probabilities(self, labels: Sequence[str]) -> dict[str, list[float]]:
         columns_CR = self.probabilities_RC.T.tolist()
         return {f"p/{label}": column for label, column in zip(labels, columns_CR, strict=True)}
-
-
-def collect_labels(outputs: Sequence[Any], data: DataModule, split: str) -> LabelPredictions:
-    """See `TaskModule.collect`."""
-    features = data.features[split]
-    logits_RC = torch.zeros(len(features), len(data.config.data.label_order))
-    for output in outputs:
-        logits_RC[output.rows_R] = output.logits_RC.cpu()
-    examples, order_R = in_file_order(data, split)
-    return LabelPredictions(
-        guids=[example.guid for example in examples],
-        probabilities_RC=logits_RC.softmax(dim=1).numpy()[order_R],
-        gold_R=np.asarray(features.labels_R)[order_R],
-        groups=[example.group or example.text for example in examples],
-    )
 
 
 def _shown(example: Example, config: Config) -> str:

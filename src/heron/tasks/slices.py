@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from heron.base.cells import Cell, Table
+from heron.base.cells import Cell
 from heron.base.errors import ConfigError, nearest
 from heron.languages.words import TOKENIZERS
 
@@ -22,11 +22,11 @@ Words = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One slice of a split."""
+    """One slice of a split: what its rows share, their numbers (from 0), and cells by column."""
 
-    name: str  # what its rows share
-    rows_M: Rows  # row numbers, from 0
-    cells: Mapping[str, Cell]  # number of rows and scores, by column
+    name: str
+    rows_M: Rows
+    cells: Mapping[str, Cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,69 +37,44 @@ class Slicing:
     slices: tuple[Slice, ...]
 
 
-def slice_table(title: str, slices: Sequence[Slice], note: str) -> Table:
-    """Lay out slices, one per row."""
-    columns = tuple(slices[0].cells) if slices else ()
-    rows: list[tuple[Cell, ...]] = [(one.name, *one.cells.values()) for one in slices]
-    return Table(title, ("slice", *columns), tuple(rows), note)
-
-
 def quantile_bins(values_N: npt.ArrayLike, bins: int, unknown: str = "") -> list[tuple[str, Rows]]:
-    """Put rows into bins of about equal size by a number.
-
-    Equal values stay in one bin, so there may be fewer bins.
-
-    Args:
-        values_N: numbers, or NaN.
-        bins: the largest number of bins.
-        unknown: name of the last bin, which has the rows with NaN.
+    """Put rows into bins of about equal size by a number; equal values stay in one bin.
 
     Returns:
         Name and rows of each bin, in order of value. A name is the least and the greatest value,
-        such as `0.52 to 0.61`.
+        such as `0.52 to 0.61`; rows with NaN are in a last bin named `unknown`.
     """
     values = np.asarray(values_N, dtype=np.float64)
-    known = np.flatnonzero(np.isfinite(values))
-    found = []
+    known, rest = np.flatnonzero(np.isfinite(values)), np.flatnonzero(~np.isfinite(values))
+    parts = []
     if len(known):
         inner = np.unique(np.quantile(values[known], np.arange(1, bins) / bins))
         bin_N = np.searchsorted(inner, values[known], side="right")
         parts = [known[bin_N == number] for number in range(len(inner) + 1)]
-        found = [
-            (_range_name(values[rows].min(), values[rows].max()), rows)
-            for rows in parts
-            if rows.size
-        ]
-    rest = np.flatnonzero(~np.isfinite(values))
+    found = [(_range_name(values[rows]), rows) for rows in parts if rows.size]
     return [*found, (unknown, rest)] if len(rest) else found
 
 
-def _range_name(low: float, high: float) -> str:
+def _range_name(values: npt.NDArray[np.float64]) -> str:
+    low, high = float(values.min()), float(values.max())
     whole = low == int(low) and high == int(high)
     ends = [f"{end:.0f}" if whole else f"{end:.3f}" for end in (low, high)]
     return ends[0] if low == high else " to ".join(ends)
 
 
 def category_slices(categories: Sequence[Iterable[str]]) -> list[tuple[str, Rows]]:
-    """Collect the rows of each category.
+    """Collect the rows of each category, the largest first; rows without any come last (`(none)`).
 
-    Args:
-        categories: those of each row; a row may have several, or none.
-
-    Returns:
-        Each category and its rows, the largest first; rows without any come last as `(none)`.
+    A row may have several categories.
     """
-    rows: dict[str, list[int]] = {}
-    none: list[int] = []
+    rows: dict[str | None, list[int]] = {}
     for row, names in enumerate(categories):
-        distinct = dict.fromkeys(names)
-        for name in distinct:
+        for name in dict.fromkeys(names) or (None,):
             rows.setdefault(name, []).append(row)
-        if not distinct:
-            none.append(row)
-    ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), item[0]))
-    found = [*ordered, *([("(none)", none)] if none else [])]
-    return [(name, np.asarray(members, dtype=np.int64)) for name, members in found]
+    none = {"(none)": rows.pop(None)} if None in rows else {}
+    ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), str(item[0])))
+    found = [*ordered, *none.items()]
+    return [(str(name), np.asarray(members, dtype=np.int64)) for name, members in found]
 
 
 def class_slices(names: Sequence[str], order: Iterable[str]) -> list[tuple[str, Rows]]:
@@ -112,16 +87,9 @@ def class_slices(names: Sequence[str], order: Iterable[str]) -> list[tuple[str, 
 def require_column(
     by: str, analyses: Iterable[str], columns: Iterable[str], more: str = ""
 ) -> None:
-    """Check that a split can be sliced by a column.
+    """Raise a ConfigError where `by`, none of the `analyses`, is no side column of the data either.
 
-    Args:
-        by: the value of the option, none of `analyses`.
-        analyses: the other values that the option may have.
-        columns: side columns of the data.
-        more: further advice for the message.
-
-    Raises:
-        ConfigError: there is no such column.
+    `more` is further advice for the message.
     """
     columns = list(dict.fromkeys(columns))
     if by not in columns:
@@ -133,11 +101,7 @@ def require_column(
 
 
 def find_tokenizer(name: str) -> Words:
-    """Find the definition of a word that `words=` names; see `heron.languages.words`.
-
-    Raises:
-        ConfigError: there is none of this name.
-    """
+    """Find the definition of a word that `words=` names; raises ConfigError for another name."""
     if name not in TOKENIZERS:
         raise ConfigError(f"words={name}: unknown.{nearest(name, TOKENIZERS)}")
     return TOKENIZERS[name]

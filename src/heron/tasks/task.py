@@ -31,7 +31,8 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
-    from heron.tasks.base import HeadWeights, TaskModule
+    from heron.tasks.base import TaskModule
+    from heron.tasks.exported_heads import HeadWeights
 
     ItemScores = Callable[
         [Sequence[str], Sequence[Sequence[str]], Language | None, bool | None], dict[str, Floats]
@@ -44,11 +45,13 @@ CLASSES = "classification"  # also scores rows of any other task with classes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassScores:
-    """How a task is scored whose predictions are classes: by its confusion matrix."""
+    """How a task is scored whose predictions are classes; fields as in `TextScores`.
 
-    metric: str = "macro_f1"  # the metric that `heron compare` compares by default
-    right: str = "accuracy"  # the score that is 1 where a row is right
-    # Classes that have these names in every data set, in their order.
+    `usual_labels` are classes that have these names in every data set, in their order.
+    """
+
+    metric: str = "macro_f1"
+    right: str = "accuracy"
     usual_labels: tuple[str, ...] = ()
 
 
@@ -56,9 +59,9 @@ class ClassScores:
 class TextScores:
     """How a task is scored whose predictions are texts: by the mean of a score for each text."""
 
-    # Scores each prediction against its gold texts: predictions, golds, language (None: only scores
-    # that need none), and whether "no answer" can be right (None: if a gold says so). Float64
-    # arrays by name; NaN where a row does not count.
+    # Scores predictions against their gold texts: float64 [N] by name, NaN where a row does not
+    # count. Takes predictions, golds, language (None: only scores that need none), and whether "no
+    # answer" can be right (None: if a gold says so).
     items: ItemScores
     metric: str  # the metric that `heron compare` compares by default
     # The score that is 1 where a row is right; None where rows are not right or wrong.
@@ -89,7 +92,7 @@ class Task(TaskRules):
     formats: Registry[Format]  # file formats of its data sets, see `heron.data.rows`
     averages: bool = True  # whether the logits of several runs can be averaged
     features: Callable[[Sequence[Example], Any, FeatureOptions], Features]  # tokenizes a split
-    # Adapts the options of `features` to a configuration, and to whether the split is trained on.
+    # Adapts the options of `features` to a configuration and to training.
     feature_options: Callable[[FeatureOptions, Config, bool], FeatureOptions] = (
         lambda options, config, training: options
     )
@@ -101,13 +104,12 @@ class Task(TaskRules):
     head_module: Callable[[HeadConfig, int, int], nn.Module] = on_demand(
         "heron.models.heads:new_head"
     )
-    # The head's weights under the names of a class of transformers, from head, encoder, tokenizer
-    # and configuration; None where transformers has no such class.
+    # The head's weights under the names of a class of transformers; None where it has no such
+    # class.
     head_in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
         lambda head, encoder, tokenizer, config: None
     )
-    # Builds the task's module from the configuration, encoder, head, the number of optimizer steps,
-    # and the class weights of the loss or None.
+    # Builds the task's module; see `TaskModule`.
     module: Callable[[Config, Encoder, nn.Module, int, Tensor | None], TaskModule]
     score_names: Callable[[Config], list[str]]  # the scores of a run, without their intervals
     # How predictions are scored outside a run.
@@ -120,8 +122,7 @@ class Task(TaskRules):
     statistics: Callable[[DataConfig, AnalyzeOptions], DataStatistics] = on_demand(
         "heron.tasks.label_statistics:LabelStatistics"
     )
-    # What a system writes for an example, such as a summary; empty where it chooses a class or a
-    # span.
+    # What a system writes, such as a summary; empty where it chooses a class or a span.
     writes: str = ""
     # How a data set's files are read, beyond what shared keys say; by key.
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
@@ -129,8 +130,8 @@ class Task(TaskRules):
     texts: tuple[str, str] = ("text", "text_pair")
     # Checks that what the scores need is installed; raises ConfigError.
     require_metrics: Callable[[Config], None] = lambda config: None
-    # Signatures of the scores that a model computes, by score, from the configuration and the gold
-    # texts. None where no model computes any.
+    # Signatures, by name, of the scores that a model computes of gold texts; None where no model
+    # computes any.
     sign_metrics: Callable[[Config, Sequence[str]], dict[str, str]] | None = None
 
     def monitored_names(self, config: Config) -> list[str]:

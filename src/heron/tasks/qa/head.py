@@ -18,7 +18,8 @@ from transformers import AutoModelForQuestionAnswering
 from heron.config.schema import Config, HeadConfig
 from heron.data.collate import Batch
 from heron.models.encoder import Encoder
-from heron.tasks.base import HeadWeights, copied, named
+from heron.tasks.base import copied
+from heron.tasks.exported_heads import HeadWeights, named
 
 NEVER = -1e4  # the score of what is not allowed; finite, so that sums and gradients are finite
 # Models whose question answering class in transformers has the linear layer `qa_outputs` on every

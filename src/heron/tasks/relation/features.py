@@ -22,19 +22,19 @@ _CHUNK = 4096  # texts tokenized at once; more would need more memory and save n
 def relation_features(
     examples: Sequence[Example], tokenizer: Any, options: FeatureOptions
 ) -> Features:
-    """Tokenize a split of relation examples.
+    """Tokenize a split of examples with two spans each.
 
-    Args:
-        examples: each with two spans in its text.
-        tokenizer: a fast Hugging Face tokenizer that knows the markers as single tokens when
-            `options.input` is `marked`.
-        options: see `FeatureOptions`.
+    The fast tokenizer knows the markers as single tokens when `options.input` is `marked`.
 
     Returns:
         The features; examples whose marker or mention is cut by `max_length`, or covers no token,
         are in `refused` and have no row.
     """
-    sequences = _sequences(examples, options)
+    sequences = np.arange(len(examples))
+    if options.input == "window":  # examples with the same window share a sequence
+        texts: dict[str, int] = {}
+        numbers = [texts.setdefault(example.text, len(texts)) for example in examples]
+        sequences = np.asarray(numbers, dtype=np.int64)
     order = np.argsort(sequences, kind="stable")
     starts = np.searchsorted(sequences[order], np.arange(sequences.max(initial=-1) + 2))
     found: list[tuple[int, ...]] = []
@@ -80,14 +80,6 @@ def relation_features(
     )
 
 
-def _sequences(examples: Sequence[Example], options: FeatureOptions) -> np.ndarray:
-    """Number the sequence of each example, int64; examples with the same window share one."""
-    if options.input != "window":
-        return np.arange(len(examples))
-    places: dict[str, int] = {}
-    return np.asarray([places.setdefault(e.text, len(places)) for e in examples], dtype=np.int64)
-
-
 def _lay_out(
     example: Example, options: FeatureOptions
 ) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
@@ -119,8 +111,7 @@ def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, i
 
 
 def _cut(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
+    what = "an event's characters map to no token of this tokenizer"
     if truncated:
-        return Problem(
-            example.guid, f"an event lies behind the first {options.max_length} tokens and is cut"
-        )
-    return Problem(example.guid, "an event's characters map to no token of this tokenizer")
+        what = f"an event lies behind the first {options.max_length} tokens and is cut"
+    return Problem(example.guid, what)

@@ -1,0 +1,87 @@
+"""Heads under the names of transformers' classes, so that transformers opens a run's `model/`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForSequenceClassification
+
+from heron.config.schema import Config
+from heron.models.encoder import Encoder
+from heron.models.heads import Head
+
+
+@dataclass(frozen=True, slots=True)
+class HeadWeights:
+    """A head's weights under the names of a class of transformers."""
+
+    auto: Any  # the class that loads encoder and head, such as `AutoModelForQuestionAnswering`
+    labels: list[str]  # names of its outputs
+    layers: dict[str, Tensor]  # the head's weights
+
+
+def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
+    """List a layer's weights under another name."""
+    return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
+
+
+# Sequence classification in transformers is a dense layer, tanh and a linear layer on the state of
+# the first token. These are the names of both layers, by the encoder's model type.
+_ROBERTA = ("classifier.dense", "classifier.out_proj")
+_CLASSIFIERS = {
+    "bert": ("bert.pooler.dense", "classifier"),
+    "camembert": _ROBERTA,
+    "longformer": _ROBERTA,
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+}
+# A dense layer that changes nothing: tanh(x / 4096) * 4096 differs from x by less than 1e-6 of it,
+# for encoder states. Scaling by a power of two does not round weights.
+_SCALE = 4096.0
+
+
+def class_head_in_transformers(
+    head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
+) -> HeadWeights | None:
+    """Give a head's weights the names of transformers; None where it has no such class."""
+    if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
+        return None
+    layers = _named_layers(head, encoder.model.config.model_type)
+    labels = config.data.label_order
+    return HeadWeights(AutoModelForSequenceClassification, labels, layers) if layers else None
+
+
+def _has_same_input(encoder: Encoder, tokenizer: Any, config: Config) -> bool:
+    """Tell whether transformers gives the encoder the same tokens and segments as heron."""
+    form, settings = config.head.input, config.encoder
+    if settings.overflow != "truncate" or settings.separator is not None:
+        return False
+    if form != "pair":
+        return form in ("marked", "premise", "hypothesis")
+    known = "token_type_ids" in tokenizer.model_input_names
+    second = tokenizer("a", "b", return_token_type_ids=True)["token_type_ids"][-1]
+    has_segments = getattr(encoder.model.config, "type_vocab_size", 1) > 1
+    return has_segments == bool(known and second)
+
+
+def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
+    """Give the weights the names in transformers; empty where it has no such head."""
+    if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
+        return {}
+    dense, out = _CLASSIFIERS[model_type]
+    if head.config.classifier == "per_event":  # `heron.models.repository_heads.Pooler`
+        pooler: Any = head.classifier
+        return named(dense, pooler.dense) | named(out, pooler.classes)
+    if head.config.classifier != "linear":
+        return {}
+    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
+    eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
+    return {
+        f"{dense}.weight": eye,
+        f"{dense}.bias": torch.zeros(linear.in_features, dtype=linear.weight.dtype),
+        f"{out}.weight": linear.weight.detach() * _SCALE,
+        f"{out}.bias": linear.bias.detach(),
+    }
