@@ -1,7 +1,4 @@
-"""Statistics of a question answering data set: sizes, question words, lengths.
-
-Lengths are in words between white space.
-"""
+"""Statistics of questions: sizes, question words, lengths in words between white space."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -115,16 +116,9 @@ class Seq2Seq(Encoder):
 def generation_settings(model: Any, generation: Generation) -> GenerationConfig:
     """Convert heron's settings to transformers' ones, with the model's special tokens."""
     settings: GenerationConfig = copy.deepcopy(model.generation_config)
+    given = asdict(generation) | {"min_new_tokens": generation.min_new_tokens or None}
     settings.update(
-        do_sample=False,
-        max_length=None,
-        min_length=None,
-        max_new_tokens=generation.max_new_tokens,
-        min_new_tokens=generation.min_new_tokens or None,
-        num_beams=generation.num_beams,
-        length_penalty=generation.length_penalty,
-        early_stopping=False,
-        no_repeat_ngram_size=generation.no_repeat_ngram_size,
+        **given, do_sample=False, max_length=None, min_length=None, early_stopping=False
     )
     return settings
 
@@ -143,31 +137,25 @@ def build_seq2seq(config: Config, tokenizer: Any = None) -> Seq2Seq:
 
 
 def load_seq2seq(config: Config, tokenizer: Any = None) -> PreTrainedModel:
-    """Load the model of `head=seq2seq`, or build that of `head=warm_start`.
-
-    Raises:
-        ConfigError: the model cannot be found, has too few positions, lacks the decoder that
-            `seq2seq` needs, or has one that `warm_start` would replace.
-    """
-    if config.encoder.name == "scratch":
+    """Load the model of `head=seq2seq`, or build that of `head=warm_start`."""
+    encoder = config.encoder
+    if encoder.name == "scratch":
         return warm_start(config, tokenizer)
-    with loading(config.encoder.name):
-        settings: PretrainedConfig = AutoConfig.from_pretrained(
-            config.encoder.name, **origin(config.encoder)
-        )
+    with loading(encoder.name):
+        settings: PretrainedConfig = AutoConfig.from_pretrained(encoder.name, **origin(encoder))
     if not settings.is_encoder_decoder:
         if config.head.classifier != "warm_start":
             raise ConfigError(
-                f"encoder.name={config.encoder.name}: a {settings.model_type} model has no "
+                f"encoder.name={encoder.name}: a {settings.model_type} model has no "
                 "decoder; head=warm_start builds one from its weights"
             )
         return warm_start(config, tokenizer)
     if config.head.classifier == "warm_start" and settings.model_type != _PAIR:
         raise ConfigError(
-            f"encoder.name={config.encoder.name}: a {settings.model_type} model has a decoder of "
+            f"encoder.name={encoder.name}: a {settings.model_type} model has a decoder of "
             "its own: set head=seq2seq"
         )
-    return _from_pretrained(config.encoder, settings, 0 if tokenizer is None else len(tokenizer))
+    return _from_pretrained(encoder, settings, 0 if tokenizer is None else len(tokenizer))
 
 
 def warm_start(config: Config, tokenizer: Any) -> PreTrainedModel:

@@ -54,7 +54,11 @@ class _TokenLoss(torch.autograd.Function):
             losses.append(loss_K)
             totals.append(total_K)
             if looks:
-                seen.append(_look(scores_KV, gold_K1, gold_K, total_K))
+                top_K2, best_K2 = scores_KV.topk(2, dim=1)
+                right_K = best_K2[:, 0] == gold_K1[:, 0]
+                other_K = torch.where(right_K, top_K2[:, 1], top_K2[:, 0])
+                right_K = right_K.to(total_K.dtype)
+                seen.append(torch.stack([gold_K - total_K, right_K, gold_K - other_K], dim=1))
         nothing_N = torch.zeros_like(gold_N, dtype=_precise(logits_NV))
         total_N = torch.cat([*totals, nothing_N[:0]])
         seen_N3 = torch.cat([*seen, nothing_N.new_zeros(0, 3)])
@@ -89,10 +93,3 @@ def _parts(logits_NV: Tensor) -> Iterator[tuple[slice, Tensor]]:
 
 def _precise(logits_NV: Tensor) -> torch.dtype:
     return torch.promote_types(logits_NV.dtype, torch.float32)
-
-
-def _look(scores_KV: Tensor, gold_K1: Tensor, gold_K: Tensor, total_K: Tensor) -> Tensor:
-    top_K2, best_K2 = scores_KV.topk(2, dim=1)
-    right_K = best_K2[:, 0] == gold_K1[:, 0]
-    other_K = torch.where(right_K, top_K2[:, 1], top_K2[:, 0])
-    return torch.stack([gold_K - total_K, right_K.to(total_K.dtype), gold_K - other_K], dim=1)
