@@ -174,8 +174,8 @@ def names_in_source() -> frozenset[str]:
 @cache
 def places_in_a_run() -> frozenset[str]:
     folder = RunFolder(Path("run"))
-    properties = [name for name, it in vars(RunFolder).items() if isinstance(it, property)]
-    paths = [getattr(folder, name) for name in properties]
+    values = [getattr(folder, name) for name in vars(RunFolder)]
+    paths = [value for value in values if isinstance(value, Path)]
     paths += [folder.predictions("test"), folder.dynamics(0)]
     return frozenset(str(path.relative_to("run")) for path in paths)
 
