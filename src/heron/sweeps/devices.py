@@ -88,12 +88,7 @@ def _check_devices(config: Config) -> None:
 
 
 class RanksProcess(JobProcess):
-    """A job in `trainer.devices` processes.
-
-    Args:
-        job: what to run; its folder exists.
-        n_jobs: how many run side by side; the cores are shared between all their processes.
-    """
+    """A job in `trainer.devices` processes; those of `n_jobs` jobs share the cores."""
 
     def __init__(self, job: Job, n_jobs: int = 1):
         self._follow_log(job)

@@ -35,11 +35,7 @@ _context = multiprocessing.get_context("forkserver")
 
 
 def start_server(preload: Sequence[str] = ()) -> None:
-    """Start the server, which begins to import; returns at once.
-
-    Args:
-        preload: modules that the jobs need besides `heron.sweeps.preload`.
-    """
+    """Start the server, which begins to import `heron.sweeps.preload` and more; returns at once."""
     _context.set_forkserver_preload(["heron.sweeps.preload", *preload])
     resource_tracker.ensure_running()  # it lets SIGTERM through
     # SIGTERM to a whole process group must not end the server: only it learns how jobs end.
@@ -48,11 +44,7 @@ def start_server(preload: Sequence[str] = ()) -> None:
 
 
 class JobProcess:
-    """A job in a process of its own.
-
-    Args:
-        job: what to run; its folder exists.
-        n_jobs: how many run side by side and share the cores.
+    """A job in a process of its own; `n_jobs` run side by side and share the cores.
 
     `clock` counts from the fork, so that the server's start counts for no job.
     """
@@ -170,11 +162,8 @@ def _work(
 ) -> None:
     """Run one job; in its own process.
 
-    Args:
-        job, n_jobs: as for `JobProcess`.
-        place: the command's working folder and its `HERON_FORKS`.
-        known: file hashes, and warnings that were printed already.
-        replies: takes what is added to these.
+    The place is the command's working folder and its `HERON_FORKS`; file hashes and warnings that
+    are not `known` go to `replies`.
     """
     # Ctrl+C in a terminal reaches a whole process group: the parent alone decides.
     os.setsid()
@@ -233,11 +222,7 @@ def print_to(log: Path) -> None:
 
 
 class Redacting(io.TextIOWrapper):
-    """Masks secrets in what is written to a file descriptor, line by line.
-
-    Args:
-        number: the file descriptor, which stays open.
-    """
+    """Masks secrets in what is written to a file descriptor, which stays open, line by line."""
 
     def __init__(self, number: int):
         raw = os.fdopen(number, "wb", closefd=False)

@@ -69,12 +69,7 @@ class Queue(Protocol):
 
 
 class JobList:
-    """Jobs that are known from the start; none can be taken until `put_back` has added some.
-
-    Args:
-        jobs: all of them; their folders differ.
-        searches: whether they are points of one space.
-    """
+    """Jobs that are known from the start; none can be taken until `put_back` has added some."""
 
     preload: tuple[str, ...] = ()
 
@@ -159,14 +154,7 @@ def validation_score(job: Job) -> float | None:
 
 
 def progress_line(outcomes: Sequence[Outcome], total: int, at_once: int, best: Best) -> str:
-    """Show the job that has ended last and the total on one line.
-
-    Args:
-        outcomes: how jobs have ended so far; at least one.
-        total: how many there are to be.
-        at_once: how many run side by side.
-        best: shown where there is one.
-    """
+    """Show the job that has ended last and the total on one line; `at_once` run side by side."""
     last, states = outcomes[-1], [each.state for each in outcomes]
     of = max(total, len(states))
     left = of - len(states)

@@ -24,12 +24,8 @@ class Pruning(Checkpoint):
     """Reports `trainer.monitor` on validation to the trial; stops when the pruner says so.
 
     It comes after `LastCheckpoint` (Lightning calls checkpoint callbacks last, in order), so the
-    checkpoint does not say that training is over, and a pruned run can be trained on.
-
-    Args:
-        config: of a trial: `sweeper.study` and `sweeper.trial` say which.
-        sweep: the folder with the study's journal.
-        data: no training is ended while its curriculum, if any, holds examples back.
+    checkpoint does not say that training is over, and a pruned run can be trained on. No training
+    is ended while its curriculum, if any, holds examples back.
     """
 
     def __init__(self, config: Config, sweep: Path, data: DataModule):

@@ -44,10 +44,7 @@ def main() -> int:
 
 
 def run_by_hand(job: Job) -> int:
-    """Run a job in the processes that somebody has started with `torchrun`.
-
-    Returns:
-        The command's exit code.
+    """Run a job in the processes that somebody has started with `torchrun`; returns the exit code.
 
     Raises:
         ConfigError: there are not as many as the configuration says.

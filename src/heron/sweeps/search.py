@@ -44,10 +44,7 @@ _MOST_REPEATS = 100  # trials in a row whose job exists already
 class Search:
     """The trials of one study.
 
-    Args:
-        composer: of the space.
-        first: the space's first point, resolved: all that is not searched is in it.
-        overrides: the words that led to it.
+    All that is not searched is in the space's first point, which `overrides` led to.
 
     Raises:
         ConfigError: a value of the space holds a secret, or the space varies what its points are

@@ -26,16 +26,10 @@ Search = on_demand("heron.sweeps.search:Search")  # optional dependency: Optuna
 
 
 def run_jobs(jobs: Sequence[Job], refused: Refused, several: bool, report: Report) -> int:
-    """Run jobs as a sweep.
+    """Run jobs as a sweep; the first one's settings say how. Returns the command's exit code.
 
-    Args:
-        jobs: at least one; the first one's settings say how they are run.
-        refused: jobs that cannot be run.
-        several: whether each is to have a process of its own unless `run.isolate` is set.
-        report: called once at the end, unless nothing was done.
-
-    Returns:
-        The command's exit code.
+    With `several`, each has a process of its own unless `run.isolate` is set. `report` is called
+    once at the end, unless nothing was done.
     """
     first = jobs[0].config
     isolate = _check_launch(first, several)
@@ -44,12 +38,7 @@ def run_jobs(jobs: Sequence[Job], refused: Refused, several: bool, report: Repor
 
 
 def run_search(first: Composition, report: Report) -> int:
-    """Run the jobs that Optuna chooses; returns the command's exit code.
-
-    Args:
-        first: the first point of the space.
-        report: as for `run_jobs`.
-    """
+    """Run the jobs that Optuna chooses, from the space's first point on; returns the exit code."""
     require("optuna", "sweeper=optuna")
     config = first.resolved()
     assert first.search is not None
@@ -63,8 +52,7 @@ def run_search(first: Composition, report: Report) -> int:
 def _check_launch(config: Config, several: bool) -> bool:
     """Make sure that this command can start its jobs, before anything is written or cleared.
 
-    Returns:
-        Whether each gets a process of its own.
+    Returns whether each gets a process of its own.
     """
     settings, launcher = config.run, config.launcher
     alone = several or launcher.name != "local"
@@ -93,18 +81,7 @@ def jobs_at_once(config: Config) -> int:
 def run_sweep(
     queue: Queue, config: Config, folder: Path, isolate: bool, refused: Refused, report: Report
 ) -> int:
-    """Run a queue of jobs, here or by a launcher, and print what failed.
-
-    Args:
-        queue: the jobs.
-        config: says how they are run.
-        folder: the sweep's.
-        isolate: whether each gets a process of its own.
-        refused, report: as for `run_jobs`.
-
-    Returns:
-        The command's exit code.
-    """
+    """Run a queue of jobs, here or by a launcher, print what failed; returns the exit code."""
     sweep = Sweep(queue, isolate, jobs_at_once(config), config.run.retry)
     if config.launcher.name in ("local", "joblib"):
         outcomes = sweep.run()

@@ -36,15 +36,7 @@ from heron.sweeps.ledger import JOURNAL
 def open_study(
     folder: Path, name: str, settings: SweeperConfig, epochs: int, monitor: str
 ) -> optuna.Study:
-    """Open a study, or begin it.
-
-    Args:
-        folder: the sweep's.
-        name: of the study in the journal.
-        settings: sampler and pruner.
-        epochs: of a training that is not ended early.
-        monitor: the score by which trials are compared.
-    """
+    """Open a study, or begin it; `epochs` are those of a training that is not ended early."""
     return optuna.create_study(
         storage=_storage(folder),
         study_name=name,
@@ -159,9 +151,6 @@ class Journal(BaseJournalBackend):
 
     Optuna's own backend does not survive a full disk or a kill while it writes: the next line is
     appended to half of one, and every later command stops at the line that cannot be read.
-
-    Args:
-        path: the file; created if absent.
     """
 
     def __init__(self, path: Path):
@@ -189,11 +178,7 @@ class Journal(BaseJournalBackend):
                     yield log
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Append logs, all or none of them.
-
-        Raises:
-            OSError: the disk is full, or another reason of the system's.
-        """
+        """Append logs, all or, where the disk is full, none of them."""
         text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
         with locked(self._lock), open(self.path, "r+b", buffering=0) as file:
             whole = _cut_half_line(file)

@@ -28,14 +28,10 @@ _GRACE = 30.0  # seconds that a stopped job has to finish what it is writing
 
 
 class Sweep:
-    """Runs jobs and counts how they end.
+    """Runs jobs of a queue, `n_jobs` side by side, and counts how they end.
 
-    Args:
-        queue: where jobs come from.
-        isolate: each in a process of its own.
-        n_jobs: how many side by side.
-        retry: `cut`, or `failed` to try whatever failed again, too.
-        stopped: asked now and then; once it returns true, jobs are interrupted as by Ctrl+C.
+    With `retry=failed`, whatever failed is tried again, too. `stopped` is asked now and then; once
+    it returns true, jobs are interrupted as by Ctrl+C.
     """
 
     def __init__(
@@ -75,11 +71,8 @@ class Sweep:
         """Run jobs that another process has planned, until none is free.
 
         Jobs that others hold are waited for as long as it takes to know whether they still live: a
-        worker that is started again takes up the job that it was cut in.
-
-        Args:
-            worker: which one this is, from 0: each begins at another place of the list.
-            of: how many there are.
+        worker that is started again takes up the job that it was cut in. Each worker, from 0,
+        begins at another place of the list.
         """
         self._planned |= {job.folder.path for job in self.queue.known()}
         ended, until = -1, 0.0
@@ -98,12 +91,7 @@ class Sweep:
             time.sleep(_LOOK)
 
     def follow(self, works: Callable[[], bool], at_once: int = 1) -> list[Outcome]:
-        """Show how jobs end that others run; runs none.
-
-        Args:
-            works: whether any of the workers still does; not asked again once it returns false.
-            at_once: how many jobs they run side by side.
-        """
+        """Show how jobs end that workers run, `at_once` of them, while any `works`; runs none."""
         self._at_once = at_once
         while works():
             self._look(kept=False)
@@ -153,9 +141,7 @@ class Sweep:
     def _state(self, job: Job, kept: bool = True) -> str:
         """Tell whether others work on a job (`busy`), have `ended` it, or neither (`free`).
 
-        Args:
-            job: one that they have ended is counted.
-            kept: whether it then counts as not run by this command.
+        One that they have ended is counted, and with `kept` as not run by this command.
         """
         if is_busy(job.folder):
             return "busy"

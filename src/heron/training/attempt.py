@@ -54,16 +54,8 @@ def attempt(
 ) -> Iterator[Attempt]:
     """Hold a run's folder while the block works on the run; `status.json` says how that ended.
 
-    Of several processes the first holds the folder and writes; the others write nothing.
-
-    Args:
-        config, folder, overrides, wait: as for `run_job`.
-
-    Raises:
-        ConfigError: the folder holds a run with another configuration, or the run needs more
-            processes than there are.
-        BusyError: another process is working on it.
-        OutOfMemoryError: memory has run out.
+    Of several processes the first holds the folder and writes; the others write nothing. Arguments
+    and errors are those of `run_job`; `OutOfMemoryError` says that memory has run out.
     """
     if count_ranks(config) != ranks.ranks():
         raise ConfigError(
@@ -149,11 +141,7 @@ def _sources(config: Config, folder: RunFolder) -> dict[str, str] | None:
 
 
 def _read_scores(folder: RunFolder) -> Scores:
-    """Read a finished run's scores.
-
-    Raises:
-        ConfigError: they are missing or damaged.
-    """
+    """Read a finished run's scores; a ConfigError says that they are missing or damaged."""
     if not folder.scores.is_file():
         what = "is missing, yet the run is done; run.resume=false trains it again"
         raise ConfigError(f"{folder.scores} {what}")
@@ -162,14 +150,9 @@ def _read_scores(folder: RunFolder) -> Scores:
 
 @contextmanager
 def explain_memory(config: Config, training: bool = True) -> Iterator[None]:
-    """Where memory runs out in the block, name the keys that make a run take less.
+    """Raise `OutOfMemoryError` where memory runs out; it names the keys that make a run take less.
 
-    Args:
-        config: the run's; a baseline has no such keys.
-        training: whether the block trains; fewer keys matter where a trained run predicts.
-
-    Raises:
-        OutOfMemoryError: in place of the error that Python or torch raises.
+    Fewer keys matter where a trained run predicts (`training` is false); a baseline has none.
     """
     try:
         yield

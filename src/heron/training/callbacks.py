@@ -31,12 +31,7 @@ class Ledger(pl.Callback):
 
     Samples are rows, oversampled ones as often as they were seen; tokens are those of their
     sequences without padding, `padded` with it; `unique` counts different rows. A run without
-    curriculum has one stage.
-
-    Args:
-        folder: gets `ledger.json`, up to date at the end of every epoch.
-        data: the plan that was followed.
-        accumulate: batches per optimizer step.
+    curriculum has one stage. `ledger.json` is up to date at the end of every epoch.
     """
 
     def __init__(self, folder: RunFolder, data: DataModule, accumulate: int):
@@ -96,11 +91,7 @@ _LINE = 30.0  # seconds between lines within an epoch
 
 
 def progress_bar(wanted: bool | None) -> list[pl.Callback]:
-    """Make the progress bar.
-
-    Args:
-        wanted: show it or not; None shows it when standard output is a terminal.
-    """
+    """Make the progress bar; None shows it when standard output is a terminal."""
     shown = sys.stdout.isatty() if wanted is None else wanted
     return [_Bar()] if shown else []
 
@@ -117,8 +108,7 @@ class _Bar(RichProgressBar):
 class EpochLines(pl.Callback):
     """Prints one line when an epoch and its validation are done.
 
-    Args:
-        monitor: the validation score to show; of summaries, what copying reaches in it as well.
+    It shows `monitor` on validation; of summaries, what copying reaches in it as well.
     """
 
     def __init__(self, monitor: str):
@@ -172,8 +162,7 @@ class EpochLines(pl.Callback):
 class StepCount(pl.Callback):
     """Says within an epoch how far a run is: in `status.json`, and on a line where there is no bar.
 
-    Args:
-        folder: the run's; `steps` in its status is `{done, of}`, optimizer steps.
+    `steps` in the status is `{done, of}`, optimizer steps.
     """
 
     def __init__(self, folder: RunFolder):
@@ -199,12 +188,7 @@ class StopEarly(EarlyStopping):
     """Early stopping that begins to count when a curriculum has unlocked all that it will.
 
     A model that has seen easy examples only gets no better on all of them; that is no reason to
-    never show it the others.
-
-    Args:
-        monitor: the score on validation, or `loss`.
-        patience: epochs without a better one.
-        data: perhaps with a curriculum.
+    never show it the others. `patience` is in epochs.
 
     Deviates: RoNLI's code, where every stage is a training with a patience of its own.
     """
@@ -225,9 +209,6 @@ class OwnNumbers(pl.Callback):
     """Gives every process its own random numbers, or all would drop the same units.
 
     The first keeps those of a training in one process. A resumed run takes its stored ones.
-
-    Args:
-        seed: the run's.
     """
 
     def __init__(self, seed: int):

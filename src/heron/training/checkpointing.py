@@ -39,11 +39,7 @@ class WholeFiles(TorchCheckpointIO):
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
     ) -> None:
-        """Write a checkpoint.
-
-        Raises:
-            OSError: the disk is full, or another reason of the system's, with the path.
-        """
+        """Write a checkpoint; an OSError of the system's names the path."""
         with atomic_open(path, "wb") as file:
             try:
                 torch.save(checkpoint, file)
@@ -57,14 +53,9 @@ class WholeFiles(TorchCheckpointIO):
 class LastCheckpoint(Checkpoint):
     """Saves at the end of every epoch, within one by the clock or by steps, and at SIGTERM.
 
-    Lightning stores model, optimizer, schedule and loops; this adds the random states and the
-    rows of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
+    Lightning stores model, optimizer, schedule and loops; this adds the random states and the rows
+    of `metrics.csv`. A kill during a save leaves the one before (`WholeFiles`). Of several
     processes, the random states of all are in it, and SIGTERM to any ends all.
-
-    Args:
-        folder: the run folder.
-        config: `checkpoint_minutes` and `checkpoint_steps` say how often within an epoch.
-        history: the rows of `metrics.csv`.
     """
 
     def __init__(self, folder: RunFolder, config: TrainerConfig, history: History):
@@ -285,9 +276,6 @@ class History(Logger):
 
     The rows are stored in the checkpoint, so that a resumed run's file equals that of a run that
     was never stopped.
-
-    Args:
-        path: the CSV file.
     """
 
     def __init__(self, path: Path):

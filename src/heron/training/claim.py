@@ -44,10 +44,8 @@ def count_ranks(config: Config) -> int:
 def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -> None:
     """Check what can be checked before there is a run folder.
 
-    Args:
-        config: the run's.
-        known: errors found in the data of earlier jobs, by its settings; this job's is added.
-        read: whether to read the data, as a run does, or only to look for its files.
+    With `read`, the data is read as a run does, not only looked for. Errors found in the data of
+    earlier jobs are in `known`, by its settings; this job's is added.
 
     Raises:
         ConfigError: `trainer.monitor` is no score, this machine lacks `trainer.accelerator`, a
@@ -184,11 +182,7 @@ def source_hashes(config: Config) -> dict[str, str]:
 
 
 def check_sources(sources: dict[str, str], folder: RunFolder) -> None:
-    """Refuse to return or resume a run whose files have changed since it began.
-
-    Raises:
-        ConfigError: names the files.
-    """
+    """Raise a ConfigError that names the files if any has changed since the run began."""
     found = folder.read_status().get("sources", sources)
     changed = [name for name in sources if found.get(name, sources[name]) != sources[name]]
     if changed:

@@ -37,13 +37,8 @@ RunJob = Callable[[Config, RunFolder, list[str]], Any]
 def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) -> RunFolder | None:
     """Find the run whose dynamics a curriculum learns from, training it where it is not done.
 
-    Args:
-        config: the run's configuration.
-        run_job: trains a run, or returns at once if it is done.
-        overrides: what the user typed for this run; the first run is named by them as well.
-
-    Returns:
-        Its folder; None for a curriculum that needs none.
+    It is named by `overrides` too, what the user typed for this run. None for a curriculum that
+    needs none.
 
     Raises:
         ConfigError: `curriculum.embeddings=trained` with a folder of dynamics that is no run.
@@ -68,11 +63,7 @@ def first_run(config: Config, run_job: RunJob, overrides: Sequence[str] = ()) ->
 
 
 def without_curriculum(config: Config) -> Config:
-    """Make the configuration of the run that a curriculum learns from.
-
-    Raises:
-        ConfigError: `curriculum.changes` names a key that is not there, or a value that is refused.
-    """
+    """Make the configuration of the run that a curriculum learns from."""
     first = copy.deepcopy(config)
     first.curriculum = CurriculumConfig()
     first.experiment = None
@@ -93,13 +84,7 @@ def without_curriculum(config: Config) -> Config:
 
 
 def build_curriculum(config: Config, data: DataModule, first: RunFolder | None) -> Curriculum:
-    """Rank the train split and plan the run.
-
-    Args:
-        config: `curriculum.name` is not `none`.
-        data: prepared, still without a curriculum.
-        first: from `first_run`.
-    """
+    """Rank the train split of data without a curriculum and plan the run; `first`: `first_run`."""
     settings, features, units = config.curriculum, data.features[TRAIN], data.units[TRAIN]
     known = None
     if first is not None and needs_dynamics(settings):
@@ -130,13 +115,8 @@ def dynamics_sources(config: Config) -> dict[str, str]:
 def similarities(config: Config, data: DataModule, first: RunFolder | None) -> np.ndarray:
     """Compute the cosine of premise and hypothesis of every train row; float64 [R].
 
-    Both are read apart; a text's vector is the mean of its states.
-
-    Args:
-        config: `curriculum.embeddings` says whether the encoder is taken as it comes or as the
-            first run has trained it.
-        data: the run's.
-        first: the run whose encoder is taken, under `embeddings=trained`.
+    Both are read apart; a text's vector is the mean of its states. Under
+    `curriculum.embeddings=trained` the encoder is that of the first run.
     """
     encoder = config.encoder
     if first is not None and compares_trained(config.curriculum):
@@ -183,9 +163,6 @@ def _key(override: str) -> str:
 
 class Restart(pl.Callback):
     """Clears the optimizer's moments where a stage begins; the learning-rate schedule goes on.
-
-    Args:
-        data: has a curriculum.
 
     Source: the RoNLI repository, where every stage is a Trainer of its own.
     """

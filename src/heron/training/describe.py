@@ -58,16 +58,13 @@ def describe(
 ) -> dict[str, Any]:
     """Count what a run reads, and print warnings on standard error.
 
-    Args:
-        examples: the splits.
-        dropped: rows that were left out, by split and reason.
-        features: the tokenized splits; None for systems that read words.
+    Without `features`, of systems that read words, there are no counts of tokens.
 
     Returns:
-        `splits` (rows, and with features: sequences, refused, truncated rows, of questions how
-        many answers their tokens hold exactly, inexactly or not, of articles `targets_cut`),
-        `dropped`, `shared`: how many examples two splits have in common, and `mended` answers,
-        where there are any.
+        `splits` (rows, and with features: sequences, refused, truncated rows, of questions how many
+        answers their tokens hold exactly, inexactly or not, of articles `targets_cut`), `dropped`,
+        `shared`: how many examples two splits have in common, and `mended` answers, where there are
+        any.
     """
     splits = {
         split: {"rows": len(rows), **(_sizes(features[split]) if features else {})}
@@ -110,9 +107,6 @@ def describe(
 
 def describe_training(data: DataModule) -> dict[str, Any]:
     """Warn of training data from which little can be learnt, and name the key to change.
-
-    Args:
-        data: prepared; a curriculum is set already.
 
     Returns:
         `unknown`: share of the train split's tokens that the tokenizer does not know; `steps`:

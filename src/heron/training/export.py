@@ -41,15 +41,9 @@ identity = on_demand("heron.data.hub:identity")  # start-up time: of pretrained 
 def export(
     folder: Path, encoder: Encoder | None, head: nn.Module, tokenizer: Any, config: Config
 ) -> None:
-    """Write encoder, tokenizer, label names and head.
+    """Write encoder, tokenizer, label names and head to `RunFolder.model`.
 
-    Args:
-        folder: `RunFolder.model`.
-        encoder: None for a pretrained encoder that was frozen: the run then names it instead of
-            copying it.
-        head: its weights go to `head.safetensors`.
-        tokenizer: written beside the encoder.
-        config: the run's configuration.
+    Without an encoder, the run names the pretrained one that was frozen instead of copying it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if encoder is None:
@@ -87,14 +81,10 @@ def _name_classes(settings: Any, labels: Sequence[str]) -> None:
 
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
-    """Load a run's configuration, encoder and head, in eval mode.
+    """Load a finished run's configuration, encoder and head, in eval mode.
 
-    Args:
-        folder: a finished run.
-        run_code: whether code that comes with the weights may run.
-
-    Returns:
-        The configuration names the trained encoder, see `trained_encoder`.
+    The configuration names the trained encoder, see `trained_encoder`. With `run_code`, code that
+    comes with the weights may run.
 
     Raises:
         ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
@@ -115,13 +105,9 @@ def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, En
 def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
     """Name the encoder that an exported head was trained with.
 
-    Args:
-        config: the encoder that the run began with.
-        model: `RunFolder.model`.
-
-    Returns:
-        The one in `model/`, with all layers it holds, or the frozen one that the run points to. In
-        sequential fine-tuning that can be the encoder an earlier stage has trained.
+    It is the one in `model/`, with all layers it holds, or the frozen one that the run points to.
+    In sequential fine-tuning that can be the encoder an earlier stage has trained. `config` is the
+    encoder that the run began with.
 
     Raises:
         ConfigError: a file of `model/` is damaged.
@@ -134,11 +120,7 @@ def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
 
 
 def load_head(head: nn.Module, model: Path) -> None:
-    """Load an exported head's weights.
-
-    Args:
-        head: of the same shape.
-        model: `RunFolder.model` of the run that exported it.
+    """Load an exported head's weights from `model/` into a head of the same shape.
 
     Raises:
         ConfigError: there are none, they are damaged, or they do not fit.

@@ -57,15 +57,10 @@ class Trained(Protocol):
         """SHA-256 of each file that the run was made from; of several runs the first one's."""
 
     def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
-        """Predict examples.
+        """Predict examples, in their order, and name a problem for each that could not be used.
 
-        Args:
-            examples: with texts.
-            finished: see `predict_split`; for a part of a file.
-
-        Returns:
-            Predictions in the order of `examples`, and a problem for each example that could not
-            be used, its guid as `where`.
+        A problem's `where` is the guid; for `finished`, used for a part of a file, see
+        `predict_split`.
         """
 
     def with_settings(self, settings: Mapping[str, Any]) -> Trained:
@@ -80,11 +75,9 @@ def open_trained(
 ) -> Trained:
     """Open a finished run, or several as one: the mean of their logits decides.
 
-    Args:
-        folders: the run, or the runs.
-        paths: folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`.
-        settings: values of keys such as `task.max_answer_tokens`, other than in training.
-        run_code: whether code that comes with the weights may run, whatever the run itself says.
+    `paths` names folders that lie elsewhere than in training, as `{field of PathsConfig: folder}`;
+    `settings` values of keys such as `task.max_answer_tokens`, other than in training. With
+    `run_code`, code that comes with the weights may run, whatever the run itself says.
 
     Raises:
         ConfigError: a run has left no model, or one that this version of heron cannot open; the
@@ -109,12 +102,7 @@ def open_with_settings(
     points: Sequence[Mapping[str, Any]],
     run_code: bool = False,
 ) -> list[Trained]:
-    """Open finished runs once, as a system for each of several settings.
-
-    Args:
-        folders, paths, run_code: as for `open_trained`.
-        points: at least one setting; all of the same keys.
-    """
+    """Open finished runs once, as a system for each of several settings of the same keys."""
     first = open_trained(folders, paths, points[0], run_code)
     return [first, *(first.with_settings(point) for point in points[1:])]
 
@@ -156,12 +144,7 @@ class _Modules:
 
 
 class TrainedEncoder(_Modules):
-    """Encoder and head of one run folder.
-
-    Args:
-        folder: a finished run.
-        paths, settings, run_code: as for `open_trained`.
-    """
+    """Encoder and head of one finished run; arguments as for `open_trained`."""
 
     def __init__(
         self,
@@ -198,17 +181,13 @@ def load_checkpoint(path: Path) -> TaskModule:
 
 
 class Ensemble(_Modules):
-    """Several runs as one: the mean of their logits decides.
+    """Several runs with encoders as one: the mean of their logits decides.
 
-    Args:
-        members: opened runs with encoders, that read texts alike.
-        names: what to call them in messages.
+    Heads may differ: of a linear and a biaffine one the scores of each span are averaged.
 
     Raises:
         ConfigError: a member has no encoder, or the members differ in task, classes, tokenizer or
             in how they normalise and cut texts.
-
-    Heads may differ: of a linear and a biaffine one the scores of each span are averaged.
     """
 
     def __init__(self, members: Sequence[Trained], names: Sequence[Path]):
@@ -306,12 +285,7 @@ def _trainer(config: Config) -> pl.Trainer:
 
 
 class TrainedBaseline:
-    """The baseline of one run folder.
-
-    Args:
-        folder: a finished run.
-        config: its configuration.
-    """
+    """The baseline of one finished run."""
 
     def __init__(self, folder: RunFolder, config: Config):
         self.config, self.sources = config, _sources(folder)
@@ -341,9 +315,7 @@ def _sources(folder: RunFolder) -> Mapping[str, str]:
 def read_splits(trained: Trained, words: Sequence[str] = ()) -> dict[str, list[Example]]:
     """Read the splits that a run was trained and scored on, from where its data is now.
 
-    Args:
-        trained: the run.
-        words: `data.key=value`, see `heron.config.overrides.override`.
+    `words` are `data.key=value`, see `heron.config.overrides.override`.
 
     Raises:
         DataError: files are missing, have changed since the training, or hold bad rows.
@@ -370,12 +342,6 @@ def require_unseen(
     trained: Trained, split: str, examples: Sequence[Example], words: Sequence[str] = ()
 ) -> None:
     """Make sure that no member of an ensemble was trained on the rows to be scored.
-
-    Args:
-        trained: one run or several.
-        split: the name of `examples` in the first run.
-        examples: to be scored.
-        words: as for `read_splits`.
 
     Raises:
         ConfigError: names a member that was, and the number of rows.

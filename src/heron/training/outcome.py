@@ -28,11 +28,7 @@ from heron.training.trainer import prediction_trainer
 
 
 def check_metrics(config: Config) -> None:
-    """Make sure that what the run's metrics need is there, before any training.
-
-    Raises:
-        ConfigError: BERTScore's encoder or layer is missing.
-    """
+    """Make sure that what the run's metrics need is there, such as BERTScore's encoder."""
     if ranks.is_first():
         task_of(config).require_metrics(config)
 
@@ -58,16 +54,9 @@ def leave_outcome(
     data: DataModule,
     losses: list[float],
 ) -> Scores:
-    """Predict and score every split but train, and export the model.
+    """Predict and score every split but train, and export the model; returns `scores.json`.
 
-    Args:
-        config, folder: the run's.
-        trainer, module: with the weights that were chosen.
-        data: the run's.
-        losses: on validation, of every epoch.
-
-    Returns:
-        `{"<split>": {"<metric>": fraction}}`, in all processes.
+    The module has the weights that were chosen; `losses` are those on validation, of every epoch.
     """
     scores: Scores = {}
     for split in data.features:
@@ -130,17 +119,10 @@ def predict_split(
 ) -> Predictions:
     """Run a split through the model, in order of length, and put the rows back in order.
 
-    Of several processes each predicts its share of every batch; all get the whole.
-
-    Args:
-        trainer: predicts.
-        module: as trained.
-        data: the run's.
-        split: which one.
-        keep: where a module that writes keeps what it has written until the split is done, so that
-            a cut run need not write it again; None keeps nothing.
-        finished: where to put what removes the kept parts, for a caller that has more to do before
-            they may go; without it they go here.
+    Of several processes each predicts its share of every batch; all get the whole. A module that
+    writes keeps in `keep` what it has written until the split is done, so that a cut run need not
+    write it again. What removes the kept parts is added to `finished`, for a caller that has more
+    to do before they may go; without it they go here.
     """
     kept = None if keep is None else module.kept_parts(keep, data, split)
     if kept is not None:

@@ -34,13 +34,8 @@ class Recorder(pl.Callback):
     Under `dynamics.mode=train` the values are those of the training passes, before the update and
     with dropout on, as published for dataset cartography; under `evaluation`, those of a pass of
     its own at the end of the record. Rows that a record sees more than once (oversampling) are
-    averaged, and their visits counted. Arrays are allocated once; a step costs one indexed add.
-    Every process of a training records its share of the rows; the first writes their sums.
-
-    Args:
-        folder: the run folder.
-        data: its train split is recorded.
-        config: the run's configuration.
+    averaged, and their visits counted. Every process of a training records its share of the rows;
+    the first writes their sums.
 
     Source: Swayamdipta et al. 2020; `heron.dynamics.files` describes the columns.
     """
@@ -74,11 +69,7 @@ class Recorder(pl.Callback):
             self.data.curriculum.losses_U = losses.numpy()
 
     def on_train_start(self, trainer: pl.Trainer, pl_module: Any) -> None:
-        """Refuse to resume a run that has lost records: they cannot be written again.
-
-        Raises:
-            DataError: names the missing files.
-        """
+        """Refuse to resume a run that has lost records; a DataError names the missing files."""
         # A short epoch may have no batch for each of its parts; the last one is always there.
         epochs = range(trainer.current_epoch if trainer.is_global_zero else 0)
         files = [self._path(epoch, self.parts - 1) for epoch in epochs]

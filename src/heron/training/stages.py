@@ -32,12 +32,7 @@ RunJob = Callable[[Config, RunFolder], Scores]
 
 
 def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
-    """Train the stages of `config`, or resume them.
-
-    Args:
-        config: the run's configuration; `config.stages` is not empty.
-        folder: the run's folder.
-        run_job: trains one stage, or returns its scores if it is done.
+    """Train the stages of `config`, or resume them; `run_job` trains one, unless it is done.
 
     Returns:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
@@ -82,11 +77,7 @@ def stage_config(
 ) -> Config:
     """Compose one stage: the run's configuration with the stage's data and settings.
 
-    Args:
-        config: the run's.
-        stages: all of them; every stage is tested on each one's data.
-        stage: this one.
-        before: the finished stage before it, or None for the first.
+    Every stage is tested on each one's data; it begins with the model of the one `before`.
 
     Raises:
         ConfigError: a key that is not there, or a value that is refused.

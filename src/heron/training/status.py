@@ -43,8 +43,7 @@ _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-
 class Clock:
     """Seconds of work on a run, over all its processes; setting the system's clock has no effect.
 
-    Args:
-        spent: seconds that earlier processes have spent on the run.
+    `spent` are the seconds of earlier processes.
     """
 
     def __init__(self, spent: float = 0.0):

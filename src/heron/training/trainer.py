@@ -164,9 +164,7 @@ def _loggers(config: Config, folder: RunFolder) -> list[Any]:
 def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
     """Choose Lightning's strategy for this process; one process needs none.
 
-    Args:
-        config: `trainer.strategy` says which.
-        sharded: false gives every device the whole model, whatever the configuration says.
+    Unless `sharded`, every device has the whole model, whatever the configuration says.
 
     Raises:
         ConfigError: `trainer.strategy=fsdp` without GPUs.

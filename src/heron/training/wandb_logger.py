@@ -173,16 +173,9 @@ def _attempt(what: str, action: Callable[[], Any]) -> None:
 
 
 def identity(config: Config, folder: RunFolder, first_run: bool = False) -> dict[str, Any]:
-    """Name a run in W&B.
+    """Name a run in W&B: `group` (the sweep), `name` (the job), `job_type` and `tags` (`task:nli`).
 
-    Args:
-        config: the run's.
-        folder: a job of a sweep, or a stage in one.
-        first_run: whether a curriculum learns from it.
-
-    Returns:
-        `group` (the sweep), `name` (the job), `job_type` (train, baseline, stages, stage,
-        first-run) and `tags` (`task:nli`, ...), as `wandb.init` takes them.
+    The job's type is train, baseline, stages, stage or first-run, which a curriculum learns from.
     """
     job, name, kind = folder.path.resolve(), folder.path.resolve().name, "train"
     if job.parent.name == folder.stages.name:
@@ -225,8 +218,7 @@ def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
 def summary(folder: RunFolder) -> dict[str, float]:
     """Return the final scores, as in `scores.json`, and what was spent.
 
-    Returns:
-        `{"scores/<split>/<metric>": fraction, "ledger/<count>": number}`.
+    Keys are `scores/<split>/<metric>` (fractions) and `ledger/<count>`.
     """
     found: dict[str, float] = {}
     if folder.scores.is_file():

@@ -56,12 +56,9 @@ STARTERS: Registry[Callable[[Worker, int, LauncherConfig, Path], Workers]] = Reg
 
 
 def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
-    """Let workers run the jobs of a sweep.
+    """Let workers run the jobs of a sweep, which plans them and shows how they end.
 
-    Args:
-        sweep: not begun; it plans the jobs and shows how they end.
-        config: of one of the jobs; `launcher` (checked) says how many workers, and where.
-        folder: the sweep's.
+    The configuration of one of the jobs says how many workers, and where.
 
     Returns:
         How all jobs ended; None when the workers are left to themselves (`launcher.wait=false`).
@@ -102,11 +99,7 @@ def launch(sweep: Sweep, config: Config, folder: Path) -> list[Outcome] | None:
 
 
 def check_launcher(settings: LauncherConfig) -> None:
-    """Make sure that workers can be started; starts none.
-
-    Raises:
-        ConfigError: a library is missing, there is no cluster, or it refuses what it is asked for.
-    """
+    """Make sure that workers can be started, or raise a ConfigError that says why; starts none."""
     # Optional dependencies: each imports its library.
     if settings.name == "ray":
         from heron.sweeps.launchers.on_ray import check_ray  # start-up time
@@ -119,15 +112,7 @@ def check_launcher(settings: LauncherConfig) -> None:
 
 
 def require(library: str, needed_by: str | None = None) -> None:
-    """Make sure that a library is there.
-
-    Args:
-        library: its module.
-        needed_by: the choice that needs it; default: the launcher of its name.
-
-    Raises:
-        ConfigError: it is not; names the command that installs it.
-    """
+    """Make sure that a library is there; a ConfigError names the command that installs it."""
     if importlib.util.find_spec(library) is None:
         raise ConfigError(
             f"{needed_by or f'launcher={library}'} needs {library}, which is not installed: "

@@ -17,11 +17,7 @@ _SECONDS = 5.0  # to look for a cluster
 
 
 class RayWorkers:
-    """Ray tasks, one for each worker; Ray starts one again whose process was killed.
-
-    Args:
-        tasks: their references.
-    """
+    """Ray tasks, one for each worker; Ray starts one again whose process was killed."""
 
     def __init__(self, tasks: list[Any]):
         self._tasks = tasks
@@ -67,11 +63,7 @@ def start_ray(worker: Worker, number: int, settings: LauncherConfig, folder: Pat
 
 
 def check_ray(settings: LauncherConfig) -> None:
-    """Make sure that there is a Ray to start workers in.
-
-    Raises:
-        ConfigError: no ray, or no cluster at `launcher.address`.
-    """
+    """Make sure that there is a Ray to start workers in, at `launcher.address` if one is given."""
     require("ray")
     _look_for(settings.address)
     if settings.address is not None:

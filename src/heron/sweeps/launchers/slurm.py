@@ -15,12 +15,7 @@ _NEVER = 365 * 24 * 60  # minutes, where no cluster limits a worker's time
 
 
 class SlurmWorkers:
-    """Jobs of submitit's, one for each worker.
-
-    Args:
-        jobs: submitit's.
-        cluster: of the settings.
-    """
+    """Jobs of submitit's, one for each worker."""
 
     def __init__(self, jobs: list[Any], cluster: str):
         self._jobs, self._cluster = jobs, cluster
@@ -63,10 +58,6 @@ def start_slurm(
 
 def make_executor(settings: LauncherConfig, folder: Path) -> Any:
     """Set submitit up to start workers; writes nothing.
-
-    Args:
-        settings: for them.
-        folder: for what it keeps.
 
     Raises:
         ConfigError: no submitit, no SLURM here, or an option that submitit does not know.
