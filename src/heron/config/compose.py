@@ -77,11 +77,7 @@ class Composition:
     typed: Sequence[str] = ()  # the overrides of the whole command, with its sweeps
 
     def resolved(self) -> Config:
-        """Check the configuration and give it its types.
-
-        Raises:
-            ConfigError: a value out of range, or values that do not go together.
-        """
+        """Check the configuration and give it its types."""
         config = resolve(self.config)
         config.experiment = self.choices.get("experiment")
         if config.run.sweep is None:
@@ -97,10 +93,7 @@ class Composition:
 
 
 def compose(overrides: Sequence[str]) -> Config:
-    """Compose the configuration of one run from Python, as `heron train` does from its words.
-
-    Args:
-        overrides: as on the command line, such as `["data=chronicle", "head=ess"]`.
+    """Compose the configuration of one run from words such as `["data=chronicle", "head=ess"]`.
 
     Raises:
         ConfigError: an override that does not fit, a value out of range, or a sweep.
@@ -117,10 +110,7 @@ def compose(overrides: Sequence[str]) -> Config:
 def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composition], Any]) -> None:
     """Do what Hydra's command line would: run, sweep (-m) or show (--cfg, --info) a config.
 
-    Args:
-        name: the primary config, `conf/<name>.yaml`.
-        arguments: overrides and Hydra's flags.
-        job: called once per job.
+    `conf/<name>.yaml` is the primary one; `job` is called once per job.
 
     Raises:
         ConfigError: an override that does not fit; names the nearest key, group or option.

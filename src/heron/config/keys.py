@@ -57,16 +57,7 @@ def select(config: Any, key: str) -> Any:
 
 
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
-    """Set dotted keys of a configuration; the caller checks the result.
-
-    Args:
-        config: changed in place.
-        changes: `{"optim.lr": 1e-4}`.
-        name: of the mapping, for messages.
-
-    Raises:
-        ConfigError: there is no such key.
-    """
+    """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
     known = all_keys()
     for key, value in changes.items():
         parent, _, field = key.rpartition(".")
@@ -81,16 +72,7 @@ def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
 
 
 def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
-    """Refuse keys that a schema does not have; keys of mappings are the user's own.
-
-    Args:
-        config: the given values.
-        schema: a dataclass.
-        prefix: precedes its keys in messages, `data.`.
-
-    Raises:
-        ConfigError: the key, with the nearest there is.
-    """
+    """Refuse keys that a schema does not have; keys of mappings are the user's own."""
     fields, hints = _nested(schema), field_types(schema)
     for key in map(str, config):
         name = prefix + key
@@ -114,15 +96,7 @@ def _nested(schema: Any) -> dict[str, Any]:
 
 
 def needed(key: str, given: str = "") -> str:
-    """Say which kind of value a key needs, with an example where possible.
-
-    Args:
-        key: dotted, such as `data.no_label`.
-        given: the wrong value.
-
-    Returns:
-        `a list is needed: data.no_label=[NONE]`; empty for an unknown key.
-    """
+    """Say which kind of value a key needs, `a list is needed: data.no_label=[NONE]`."""
     kind = type_of(key)
     if get_origin(kind) is list:
         written = "" if given in ("", "null", "Null", "NULL", "~") else given

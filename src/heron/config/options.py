@@ -79,13 +79,7 @@ def parse_with_data(
 ) -> tuple[T, list[str]]:
     """Read options, and separate them from the overrides `data.<key>=value`.
 
-    Args:
-        schema: as in `parse_options`.
-        arguments: the words after the command's name.
-        first: the option that a word without `=` sets; empty: none.
-
-    Raises:
-        ConfigError: as `parse_options`.
+    `first` is the option that a word without `=` sets.
     """
     overrides = [word for word in arguments if word.startswith("data.")]
     words = [word for word in arguments if word not in overrides]
@@ -95,12 +89,9 @@ def parse_with_data(
 
 
 def parse_folder(schema: type[T], arguments: Sequence[str], missing: str) -> T:
-    """Read options of which the first word is `folder=DIR` or only DIR.
+    """Read options of which the first word is `folder=DIR` or only DIR; `missing` says so without.
 
     A run's folder name may itself contain "=" (seed=0-1a2b3c4d).
-
-    Raises:
-        ConfigError: as `parse_options`; `missing` where there is no word.
     """
     if not arguments:
         raise ConfigError(missing)

@@ -115,11 +115,7 @@ def _mapping(value: str) -> dict[str, Any] | None:
 
 
 def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
-    """Separate a command's own options from overrides.
-
-    Args:
-        arguments: the words after the command's name.
-        takes: the keys that the command takes, each with all keys below it.
+    """Separate a command's own options from overrides of keys in `takes`, or below one of them.
 
     Raises:
         ConfigError: a key that the command does not take; names the nearest that it does.
@@ -143,10 +139,7 @@ def sort_words(arguments: Sequence[str], takes: Sequence[str]) -> Words:
 
 
 def read_points(words: Sequence[str]) -> list[dict[str, int]]:
-    """List the settings to score under: all combinations of values; one empty point for no words.
-
-    Args:
-        words: overrides of keys in `SETTINGS`, `key=10` or `key=10,20,30`.
+    """List all combinations of the values of `SETTINGS` in words such as `key=10,20,30`.
 
     Raises:
         ConfigError: a value that is no whole number, or a key that is given twice.
@@ -164,11 +157,7 @@ def read_points(words: Sequence[str]) -> list[dict[str, int]]:
 
 
 def changed(config: Config, settings: Mapping[str, Any]) -> Config:
-    """Set keys of a run's configuration, checked as in training.
-
-    Args:
-        config: the run's.
-        settings: values of keys in `SETTINGS`.
+    """Set keys of `SETTINGS` in a run's configuration, checked as in training.
 
     Raises:
         ConfigError: a value out of range, or a key without effect on this run.
@@ -195,10 +184,6 @@ def changed(config: Config, settings: Mapping[str, Any]) -> Config:
 
 def configure(name: str, words: Sequence[str]) -> DataConfig:
     """Read a data set's YAML and override its keys, as `heron train data=...` does.
-
-    Args:
-        name: a file of `conf/data`, of heron or of a fork.
-        words: `data.<key>=value`; entries of `data.files` may be new ones.
 
     Raises:
         ConfigError: no such data set, an unknown key, or a value that its key cannot have.
@@ -270,14 +255,7 @@ def _merge(value: Any, given: DictConfig, word: str) -> Any:
 
 
 def _reason(error: Exception, key: str, where: str, written: str) -> str:
-    """Say which kind of value the key needs; OmegaConf's own message for other errors.
-
-    Args:
-        error: OmegaConf's.
-        key: the word's.
-        where: the wrong key by OmegaConf, perhaps below the word's.
-        written: the word's value.
-    """
+    """Say which kind of value the key needs; OmegaConf's own message for other errors."""
     if "${" not in written:
         is_inside = where.startswith(f"{key}.") and needed(where)
         inner = where if is_inside and not isinstance(error, KeyValidationError) else key
@@ -339,13 +317,7 @@ def _plain_key(key: str) -> str:
 
 
 def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:
-    """Reword an error of Hydra or OmegaConf: name the wrong override, if one is wrong.
-
-    Args:
-        overrides: as typed.
-        error: of Hydra or OmegaConf.
-        folders: where the command line adds YAML.
-    """
+    """Reword an error of Hydra or OmegaConf: name the wrong override, if one is wrong."""
     groups = config_groups(folders)
     for override in overrides:
         key, value = key_of(override), override.partition("=")[2]

@@ -75,11 +75,7 @@ def path_words(config: Config) -> list[str]:
 
 
 def check_paths(config: Config) -> None:
-    """Check that a run's folders can be written to.
-
-    Raises:
-        ConfigError: one of them is a file, or is not writable; names the key.
-    """
+    """Check that a run's folders can be written to; a ConfigError names the key."""
     for word in path_words(config):
         key, _, value = word.partition("=")
         folder = Path(value).resolve()
@@ -126,10 +122,8 @@ def base_name(config: Config) -> str:
 def sweep_name(base: str, fixed: Sequence[str]) -> str:
     """Name the sweep folder of a command, so that only runs that can be compared share one.
 
-    Args:
-        base: the experiment, or data set and task.
-        fixed: overrides of all of the command's jobs. Those that change the rows, their scores or
-            the length of training are added to the name.
+    Overrides of all jobs that change the rows, their scores or the length of training are added to
+    `base`.
     """
     apart = sorted(word for word in fixed if _sets_apart(word, base))
     if not apart:

@@ -89,11 +89,7 @@ class Dimension:
 
 
 def dimension(override: Override) -> Dimension:
-    """Read one swept override.
-
-    Raises:
-        ConfigError: an interval that is empty, or a logarithm of what is not above 0.
-    """
+    """Read one swept override; raises ConfigError for an empty interval or a log of 0."""
     key = override.get_key_element()
     swept = override.value()
     if not isinstance(swept, IntervalSweep):
@@ -117,11 +113,7 @@ def size(space: Sequence[Dimension]) -> float:
 
 
 def grid(space: Sequence[Dimension]) -> Iterator[Point]:
-    """List all points, the last key's values first.
-
-    Raises:
-        ConfigError: an interval, which has no end of values.
-    """
+    """List all points, the last key's values first; an interval, without an end, is refused."""
     for each in space:
         if not each.values:
             raise ConfigError(
@@ -134,15 +126,9 @@ def grid(space: Sequence[Dimension]) -> Iterator[Point]:
 def draws(
     space: Sequence[Dimension], trials: int, seed: int, tried: Sequence[Point] = ()
 ) -> Iterator[Point]:
-    """Draw points without repeats; fewer than `trials` where the space has no more.
+    """Draw points without repeats, none of `tried`; fewer where the space has no more.
 
     With more trials, the first draws stay the same.
-
-    Args:
-        space: the dimensions.
-        trials: most points.
-        seed: of the draws.
-        tried: points to leave out.
     """
     generator, seen, found = random.Random(seed), set(tried), 0
     if not space:
@@ -171,13 +157,8 @@ class Composer:
     """Composes the jobs of a sweep, here or in another process (it can be pickled).
 
     A composition by Hydra takes half a second. Jobs differ in few plain keys, so each choice of
-    groups is composed once, and the keys are set in copies of it.
-
-    Args:
-        name: the primary config.
-        rows: the overrides in order; a swept key as its `Dimension`.
-        folders: where the command line adds YAML.
-        typed: the overrides as typed.
+    groups is composed once, and the keys are set in copies of it. `rows` are overrides in order;
+    a swept key is a `Dimension`.
     """
 
     def __init__(
@@ -202,14 +183,7 @@ class Composer:
         return tuple(each.first for each in self.space)
 
     def compose(self, point: Point) -> Composition:
-        """Compose one point of the space.
-
-        Args:
-            point: a value for each key of `space`.
-
-        Raises:
-            ConfigError: a value that does not fit.
-        """
+        """Compose one point of the space: a value for each key."""
         words = self.words(point)
         if not GlobalHydra.instance().is_initialized():
             with open_hydra(self.name, self.folders), explained(words, self.folders):

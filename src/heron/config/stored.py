@@ -152,11 +152,7 @@ def read_stored(path: Path, run_code: bool = False) -> Config:
 
 
 def read_own(path: Path) -> Config:
-    """Read the `config.yaml` of this command's own run, unchanged.
-
-    Raises:
-        ConfigError: as for `read_stored`.
-    """
+    """Read the `config.yaml` of this command's own run, unchanged."""
     try:
         values = _read_values(path.read_text(encoding="utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:

@@ -47,11 +47,7 @@ def values_by_key(words: Sequence[str]) -> dict[str, str]:
 
 
 def readable(word: str) -> str:
-    """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters.
-
-    Args:
-        word: `key=value`; returned as it is where quotes do not help.
-    """
+    """Put into quotes what Hydra's grammar reads in quotes only, such as Hebrew letters."""
     key, equals, value = word.partition("=")
     tries = [value, _UNQUOTED.sub(_quote_match, value)]
     if type_of(key.lstrip("+~")) is str and value[:1] not in tuple("[{'\""):
@@ -77,14 +73,7 @@ def _quote(text: str) -> str:
 
 
 def search_path(words: Sequence[str], added: str | None = None) -> tuple[list[Path], list[str]]:
-    """Separate the words that name folders of YAML from the other overrides.
-
-    Args:
-        words: overrides; `hydra.searchpath=[DIR,...]` names folders that are laid out as `conf/`.
-        added: the value of `--config-dir`.
-
-    Returns:
-        The folders, and the other words.
+    """Separate folders of YAML (`--config-dir`, `hydra.searchpath=[DIR]`) from other overrides.
 
     Raises:
         ConfigError: no such folder, or a key of Hydra's that heron does not use.

@@ -17,11 +17,7 @@ LANGUAGES: Registry[Language] = Registry(
 
 
 def get_language(code: str) -> Language:
-    """Look a language up by its ISO 639-1 code.
-
-    Raises:
-        ConfigError: there is no such language; names the nearest ones.
-    """
+    """Look a language up by its ISO 639-1 code; a ConfigError names the nearest ones."""
     return LANGUAGES[code]
 
 

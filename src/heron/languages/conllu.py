@@ -39,11 +39,7 @@ class Sentence:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Read a `.conllu` or `.conllu.gz` file sentence by sentence.
-
-    Raises:
-        DataError: a line that is not CoNLL-U, or not UTF-8.
-    """
+    """Read a `.conllu` or `.conllu.gz` file by sentence; a DataError names a bad line."""
     with _open(path) as file:
         block: list[tuple[int, str]] = []
         try:
@@ -119,11 +115,8 @@ class StoredAnalyses:
     agree, and a text that was changed since is not found. White space, invisible characters and
     Unicode composition make no difference.
 
-    Args:
-        path: a file, `.conllu` or `.conllu.gz`, or a folder of them.
-
     Raises:
-        ConfigError: no such file.
+        ConfigError: no such file or folder.
         DataError: a file is not CoNLL-U.
     """
 
@@ -141,11 +134,7 @@ class StoredAnalyses:
             self._add(file)
 
     def analyse(self, texts: Sequence[str]) -> list[Analysis]:
-        """Look texts up.
-
-        Raises:
-            DataError: some are not there; the message quotes the first.
-        """
+        """Look texts up; a DataError quotes the first that is not there."""
         found = [self._find(_plain(text)) for text in texts]
         missing = [text for text, one in zip(texts, found, strict=True) if one is None]
         if missing:
@@ -191,11 +180,7 @@ class StoredAnalyses:
 
 
 def open_stored(argument: str) -> StoredAnalyses:
-    """Open the file or folder after `conllu:`.
-
-    Raises:
-        ConfigError: there is none, or it has no CoNLL-U file.
-    """
+    """Open the file or folder after `conllu:`; raises ConfigError without a CoNLL-U file."""
     if not argument:
         raise ConfigError("morphology=conllu: name a file or folder: morphology=conllu:FILE")
     return StoredAnalyses(Path(argument).expanduser())

@@ -31,13 +31,7 @@ class QuestionWords:
 
 
 def question_words(prefixes: str = "", yes_or_no: str = "", **clusters: str) -> QuestionWords:
-    """Make `QuestionWords` from text.
-
-    Args:
-        prefixes: letters.
-        yes_or_no: words, separated by spaces.
-        clusters: phrases of each cluster, separated by commas.
-    """
+    """Make `QuestionWords`: words apart by spaces, phrases of each cluster by commas."""
     phrases = {
         tuple(phrase.split()): cluster
         for cluster, listed in clusters.items()

@@ -144,12 +144,7 @@ BACKENDS: Registry[Callable[[Language], Morphology]] = Registry(
 
 
 def load_morphology(name: str, language: Language) -> Morphology:
-    """Find a backend by name.
-
-    Args:
-        name: `simplemma`, `simplemma-prefixes`, `surface`, `stanza`, or `conllu:` and a file or
-            folder of other tools' analyses.
-        language: the texts' language.
+    """Find a backend by name, such as `simplemma` or `conllu:PATH` (other tools' analyses).
 
     Raises:
         ConfigError: an unknown name, or a backend that does not work with this language here.

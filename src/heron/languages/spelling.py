@@ -29,12 +29,7 @@ KEPT_APART = (
 def speller(language: str | None, options: UnicodeOptions | None = None) -> Spell:
     """Make the function that normalises and strips a text as a data set's reader does.
 
-    Args:
-        language: ISO 639-1 code; None where it is unknown.
-        options: the data set's `data.unicode`; None: the default.
-
-    Raises:
-        ConfigError: an unknown language.
+    The language is unknown where it is None; without options, those of `data.unicode` by default.
     """
     known = get_language(language) if language else None
     reading = options or UnicodeOptions()

@@ -37,13 +37,7 @@ def coarsest(readings: Iterable[UnicodeOptions]) -> UnicodeOptions:
 
 
 def normalise(text: str, language: Language | None, options: UnicodeOptions) -> str:
-    """Unify Unicode variants; letters are never dropped, and a second call changes nothing.
-
-    Args:
-        text: any text.
-        language: its `variants` are replaced; None where it is unknown.
-        options: which variants to unify.
-    """
+    """Unify Unicode variants; letters are never dropped, and a second call changes nothing."""
     if text.isascii():
         return text
     letters = language.variants if language and options.cedilla == "comma" else ""

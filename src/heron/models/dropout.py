@@ -86,9 +86,7 @@ def attention(
 
     Args:
         module: the calling layer.
-        query_BHLD: queries.
-        key_BHLD: keys.
-        value_BHLD: values; their precision is that of the weights.
+        query_BHLD, key_BHLD, value_BHLD: values' precision is that of the weights.
         attention_mask: added to the scores, [B, 1, L, L], or None.
         dropout: probability for the weights; the caller passes 0 in eval mode.
         scaling: factor on the scores; None is 1 / sqrt(D).

@@ -26,12 +26,7 @@ from heron.models.dropout import use_fast_dropout
 
 
 class Encoder(nn.Module):
-    """Token ids to hidden states of the last layer in use.
-
-    Args:
-        model: a Hugging Face encoder, already resized to its tokenizer.
-        freeze: see `EncoderConfig.freeze`.
-    """
+    """Token ids to hidden states of the last layer in use, of a Hugging Face encoder."""
 
     def __init__(self, model: PreTrainedModel, freeze: str = "none"):
         super().__init__()
@@ -49,11 +44,7 @@ class Encoder(nn.Module):
         return list(find_layers(self.model))
 
     def forward(self, batch: Batch) -> Tensor:
-        """Encode a batch.
-
-        Returns:
-            states_BLD, in the precision of the surrounding autocast.
-        """
+        """Encode a batch; returns states_BLD, in the precision of the surrounding autocast."""
         output = self.model(
             input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
         )
@@ -109,9 +100,7 @@ def segments(batch: Batch) -> Tensor:
 def build_encoder(config: Config, tokenizer: Any = None) -> Encoder:
     """Load the encoder of a run; a frozen one does not depend on earlier random numbers.
 
-    Args:
-        config: the run's.
-        tokenizer: the run's; None for an encoder that a finished run exported.
+    Without a tokenizer it is one that a finished run exported.
     """
     if config.encoder.freeze == "all":
         torch.manual_seed(config.seed)
@@ -122,10 +111,7 @@ def build_encoder(config: Config, tokenizer: Any = None) -> Encoder:
 def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrainedModel:
     """Load or build the Hugging Face model behind `Encoder`.
 
-    Args:
-        config: see `EncoderConfig`.
-        vocabulary: tokens in the tokenizer, added markers included; embeddings are resized to it.
-        pad_id: the tokenizer's padding id.
+    `vocabulary` counts the tokenizer's tokens, added markers included; embeddings get its size.
 
     Raises:
         ConfigError: the model is not found, has fewer layers than `num_layers`, or fewer positions

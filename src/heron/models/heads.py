@@ -39,10 +39,7 @@ def mean(states_BLD: Tensor, batch: Batch) -> Tensor:
 
 
 def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
-    """Take the states of both opening markers.
-
-    Returns:
-        pooled_RP with P = 2 D: event 1, then event 2.
+    """Take the states of both opening markers: pooled_RP with P = 2 D, event 1 first.
 
     Source: TRC section 4, Event Start State (ESS).
     """
@@ -50,10 +47,7 @@ def event_start(states_BLD: Tensor, batch: Batch) -> Tensor:
 
 
 def mention_pool(states_BLD: Tensor, batch: Batch) -> Tensor:
-    """Take, for each event, the maximum over its word pieces, markers excluded.
-
-    Returns:
-        pooled_RP with P = 2 D: event 1, then event 2.
+    """Take each event's maximum over its word pieces, markers excluded: pooled_RP with P = 2 D.
 
     Source: TRC section 4, Event Mention Pooling (EMP).
     """
@@ -92,13 +86,7 @@ _DISTANCE_BORDERS = (2, 3, 5, 9, 17, 33, 65, 129)
 
 
 class Head(nn.Module):
-    """Pools the states of each row and classifies the result.
-
-    Args:
-        config: see `HeadConfig`.
-        width: D of the encoder.
-        classes: C.
-    """
+    """Pools the states of each row and classifies the result, from D to C."""
 
     def __init__(self, config: HeadConfig, width: int, classes: int):
         super().__init__()

@@ -19,14 +19,9 @@ def build_optimizer(
 ) -> Optimizer:
     """Group the trainable parameters by learning rate and weight decay.
 
-    Biases and normalisation weights (vectors) never decay; with `layer_decay` < 1, a layer that
-    is k layers below the head learns at `lr * layer_decay ** k`.
-
-    Args:
-        encoder: trains at `lr`, a decoder in it at `head_lr`.
-        head: trains at `head_lr`.
-        config: see `OptimConfig`.
-        matrices: ids of the parameters that decay; None: those with more than one dimension.
+    The encoder trains at `lr`, the head and a decoder in the encoder at `head_lr`; a layer k layers
+    below the head at `lr * layer_decay ** k`. Biases and normalisation weights never decay;
+    `matrices` are the ids of the parameters that do (None: those with more than one dimension).
     """
 
     def decays(parameter: nn.Parameter) -> bool:

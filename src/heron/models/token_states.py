@@ -74,11 +74,7 @@ class TokenEncoder:
     ) -> TokenEncoder:
         """Load an encoder (of an encoder-decoder its encoder) without the layers above `layer`.
 
-        Args:
-            name: hub id or folder.
-            layer: from 1.
-            precision: see above.
-            device: None takes a GPU where there is one.
+        Layers count from 1; without a device, a GPU is taken where there is one.
 
         Raises:
             ConfigError: no such encoder, or it has fewer layers.
@@ -189,10 +185,7 @@ def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:
 
 
 def check_backbone(name: str, layer: int) -> dict[str, str]:
-    """Check that an encoder is there and has a layer, without loading its weights.
-
-    Returns:
-        Its `identity`.
+    """Check that an encoder is there and has a layer, without its weights; returns `identity`.
 
     Raises:
         ConfigError: it is not there, or has fewer layers.

@@ -77,9 +77,7 @@ class RunRecord:
 
 
 def collect(folder: Path) -> list[RunRecord]:
-    """Read a run folder, or every run of a sweep folder, ordered by name.
-
-    Broken, failed and unfinished runs are included: a sweep's tables must show what is missing.
+    """Read a run folder, or every run of a sweep folder by name, unfinished ones included.
 
     Raises:
         ConfigError: the folder does not exist or holds no run.

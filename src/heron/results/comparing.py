@@ -76,12 +76,7 @@ class CompareOptions:
 def compare_runs(
     runs: Sequence[RunRecord], *, against: str | None = None, options: CompareOptions | None = None
 ) -> Comparison:
-    """Compare the systems of a sweep, as a report needs it; `against` as in the options.
-
-    Raises:
-        ConfigError: wrong options, only one system, or no predictions of the split.
-        DataError: everything wrong with the predictions.
-    """
+    """Compare the systems of a sweep, as a report needs it; `against` as in the options."""
     options = dataclasses.replace(options or CompareOptions(), against=against)
     notes: list[str] = []
     return compare(systems_of(runs, options.split, notes), notes, options)
@@ -156,11 +151,7 @@ def _groups(
     options: CompareOptions,
     notes: list[str],
 ) -> list[str] | None:
-    """Find each row's document; None where single rows are to be drawn.
-
-    Raises:
-        ConfigError: groups were asked for, and some row has none.
-    """
+    """Find each row's document; None where single rows are to be drawn."""
     wanted = options.resample or ("group" if options.groups else None)
     if wanted not in (None, *DRAWN):
         raise ConfigError(f"resample={wanted}.{nearest(str(wanted), DRAWN)}")

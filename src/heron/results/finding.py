@@ -99,11 +99,7 @@ def systems_of(
 
 
 def find_baseline(systems: Sequence[System], against: str | None) -> int:
-    """Find the number of the baseline: `against` as in `match_systems`, None for the first system.
-
-    Raises:
-        ConfigError: none has this name, or several have.
-    """
+    """Find the baseline's number by `match_systems`; None takes the first system."""
     if against is None:
         return 0
     labels = [system.label for system in systems]

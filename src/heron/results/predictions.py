@@ -74,11 +74,9 @@ class Predictions:
             raise DataError([Problem(str(self.path), f"no column '{n}'", fix) for n in missing])
 
     def labelled(self, *, texts: bool = False, empty: bool = False) -> Predictions:
-        """Leave out the rows without a gold label or text.
+        """Leave out the rows without a gold.
 
-        Args:
-            texts: golds are texts, so the text `nan` is a gold.
-            empty: an empty text is a gold: "no answer" is right.
+        With `texts`, the text `nan` is a gold; with `empty`, an empty one is: "no answer" is right.
         """
 
         def has_gold(row: Prediction) -> bool:
@@ -91,11 +89,7 @@ class Predictions:
 
 
 def predictions_file(folder: Path, split: str) -> Path:
-    """Find a run's predictions of a split: `test`, or `<data set>.test` of another data set.
-
-    Raises:
-        ConfigError: the run has none of this split; says which it has.
-    """
+    """Find a run's predictions of a split; a ConfigError says which splits it has."""
     path = RunFolder(folder).predictions(split)
     if path.is_file():
         return path

@@ -105,10 +105,9 @@ def match_rows(
     Args:
         table: the predictions.
         guid: its column of ids, or None.
-        rows: of the gold file.
-        gold: the gold file, for messages.
+        rows, gold: of the gold file, and its path.
         join: see `ScoreOptions`.
-        names: words for messages: what is predicted and for what, `("answer", "question")`.
+        names: what is predicted and for what, `("answer", "question")`.
 
     Returns:
         For each of `rows.examples` the number of a row of the table, and how they were joined.

@@ -69,11 +69,7 @@ def _missing(name: str, source: Source, config: DataConfig) -> Problem:
 def find_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example]:
-    """Find the examples of these guids; only the files that are there are read.
-
-    Raises:
-        DataError: some are in no split; names them.
-    """
+    """Find examples by guid in the files that are there; a DataError names missing ones."""
     splits = read_shipped(data, data_dir, cache_dir).splits
     # A split that was carved out is a part of another's file.
     order = [split, *(name for name in splits if name != split)]

@@ -81,12 +81,7 @@ class System:
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
-    """Read systems in the order named.
-
-    Args:
-        words: run folders or tables, `path` or `name:path`; see `find_systems`.
-        split: which of a run's predictions.
-        option: the option that the words are of, for messages.
+    """Read systems in the order named; see `find_systems`.
 
     Raises:
         ConfigError: no such file, or two systems of one name.
@@ -205,11 +200,7 @@ def read_number(value: Any) -> float | None:
 
 
 def read_mark(name: str, text: str) -> bool | None:
-    """Read a mark in a sheet: True, False, or None for an empty cell.
-
-    Raises:
-        ValueError: what is wrong, and how to fix it.
-    """
+    """Read a mark in a sheet: True, False, or None for an empty cell; raises ValueError."""
     word = text.strip().casefold()
     if not word:
         return None
