@@ -23,16 +23,7 @@ Progress = Callable[[int, int], object]
 
 
 def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> list[Finding]:
-    """Run every check.
-
-    Args:
-        shipped: the data set.
-        near: least overlap of near duplicates, a fraction.
-        step: from the name of a long step to what shows its progress.
-
-    Returns:
-        The findings, in the order of the checks.
-    """
+    """Run every check; `near` is the least overlap of near duplicates, `step` shows progress."""
     labels = shipped.config.label_order
     if task_of(shipped.config).writes:
         return [

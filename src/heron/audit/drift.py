@@ -18,11 +18,9 @@ _LENGTH_SHIFT = 0.15  # Kolmogorov-Smirnov distance, a fraction
 
 
 def find_drift(splits: Splits, labels: Sequence[str]) -> list[Finding]:
-    """Compare every two splits.
+    """Compare every two splits: `label_drift`, `length_drift` and `vocabulary_drift`.
 
-    Returns:
-        `rows` with the class counts of each split; of several splits also `label_drift`,
-        `length_drift` and `vocabulary_drift`.
+    `rows` with the class counts of each split is always there.
     """
     counts = {split: Counter(e.label for e in examples) for split, examples in splits.items()}
     findings = [_counts(counts, labels)]

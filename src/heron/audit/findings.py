@@ -95,14 +95,7 @@ def text_options(config: DataConfig) -> dict[str, Any]:
 def store(
     config: DataConfig, sha256: Mapping[str, str], findings: Sequence[Finding], cache: Path
 ) -> Path:
-    """Store the findings of an audit, without their rows; returns the file.
-
-    Args:
-        config: the data set as it was audited.
-        sha256: hash of each split file.
-        findings: all of them.
-        cache: `paths.cache`.
-    """
+    """Store the findings of an audit, without their rows, by the split files' hashes."""
     content = {
         "version": _VERSION,
         "data": config.name,
@@ -119,15 +112,9 @@ def store(
 def warnings(config: DataConfig, sources: Mapping[str, str], cache: Path) -> list[str]:
     """List the known problems of the data that no option answers.
 
-    Args:
-        config: the data set as it is about to be used.
-        sources: hash of each of its files, by split; other names are ignored.
-        cache: `paths.cache`.
-
-    Returns:
-        A line for each serious finding of a stored audit of these files (or of some of them) and
-        for each entry of `data.findings`, but for those that `data.normalize_case` or
-        `data.duplicates` answers.
+    A line for each serious finding of a stored audit of these files (`sources`: hash by split), or
+    of some of them, and for each entry of `data.findings`, but for those that `data.normalize_case`
+    or `data.duplicates` answers.
     """
     audit = _latest(config, sources, cache)
     measured = audit.get("options") == text_options(config)
@@ -146,8 +133,7 @@ def warnings(config: DataConfig, sources: Mapping[str, str], cache: Path) -> lis
 def _answered(id: str, config: DataConfig, measured: bool = False) -> bool:
     """Tell whether an option of the data set answers a finding.
 
-    Conflicts between two splits are answered like duplicates. `measured`: the audit was made under
-    the same options, and found the problem all the same.
+    Conflicts between two splits are answered like duplicates; not if `measured` under that option.
     """
     across = _check(id) == "conflicts" and id.count(".") == 2
     key, values = _REMEDIES.get("duplicates" if across else _check(id), ("", ()))

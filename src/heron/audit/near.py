@@ -50,16 +50,10 @@ class Neighbours:
 def find_near_duplicates(
     splits: Splits, threshold: float = THRESHOLD, progress: Progress | None = None
 ) -> list[Finding]:
-    """Find rows that are nearly, but not exactly, the same.
+    """Find rows that are nearly, but not exactly, the same: overlap of at least `threshold`.
 
-    Args:
-        splits: the data set as it was shipped.
-        threshold: least Jaccard overlap of the shingle sets, a fraction.
-        progress: called with the number of texts done and their total.
-
-    Returns:
-        `near_pairs.<place>` for pairs, `near_texts.<place>` for other texts. Event pairs are only
-        compared across splits: the pairs of one window share their text by design.
+    `near_pairs.<place>` are of pairs, `near_texts.<place>` of other texts. Event pairs are only
+    compared across splits: the pairs of one window share their text by design.
     """
     inside = is_pair(splits) or has_summaries(splits)
     texts = {loose(text): None for e in every(splits) for text in (e.text, e.text_pair) if text}

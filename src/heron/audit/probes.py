@@ -46,17 +46,11 @@ Progress = Callable[[int, int], object]
 def find_by_probes(
     parts: Mapping[str, Labelled], labels: Sequence[str], progress: Progress | None = None
 ) -> list[Finding]:
-    """Fit a probe on each field and on all of them together.
+    """Fit a probe on each field and on all of them together: `<field>_only`.
 
-    Args:
-        parts: labelled rows by split. The first is scored by five folds, the others by a probe
-            that was fitted on the first; of long splits 8,000 rows, evenly spread.
-        labels: class names.
-        progress: called with the number of probes done and their total.
-
-    Returns:
-        `<field>_only` for each field; never more than information for the evidence of an event
-        relation: its events and the text between them.
+    The first split is scored by five folds, the others by a probe that was fitted on the first; of
+    long splits 8,000 rows, evenly spread. The evidence of an event relation (its events, the text
+    between them) is never more than information.
     """
     parts = {split: _thinned(part) for split, part in parts.items()}
     if not parts or len(np.unique(next(iter(parts.values())).gold_N)) < 2:

@@ -126,11 +126,8 @@ def predict_splits(
 ) -> dict[str, Ids]:
     """Predict the class indices of every split: inside the first by folds, elsewhere from it.
 
-    Args:
-        inputs: by split, an array or sparse matrix with N rows.
-        parts: the rows of each split.
-        fold_N: fold of each row of the first split.
-        predict: gets inputs and class indices to fit on, and inputs to predict.
+    `inputs` are arrays or sparse matrices with N rows; `predict` gets inputs and class indices to
+    fit on, and inputs to predict.
     """
     first, *others = parts
     known, gold_N = inputs[first], parts[first].gold_N

@@ -70,16 +70,10 @@ def find_shortcuts(
 ) -> list[Finding]:
     """Find single features that predict the label better than the most frequent class.
 
-    Args:
-        parts: labelled rows by split; rules are chosen on the first.
-        labels: class names, C.
-        language: its code.
-
-    Returns:
-        One finding for each kind of feature (`casing`, `length`, ...) with a rule that is better
-        than chance allows. Rules on the evidence of an event relation have findings of their own
-        (`casing.between`), never more than information. Also `words.<field>` with the words typical
-        of each class, and `rules`, the best of all rules that were tried.
+    Rules are chosen on the first split. Returns one finding for each kind of feature (`casing`,
+    `length`, ...) with a rule that is better than chance allows; those on the evidence of an event
+    relation (`casing.between`) are never more than information. Also `words.<field>`, the words
+    typical of each class, and `rules`, the best of all rules that were tried.
     """
     if not parts:
         return []

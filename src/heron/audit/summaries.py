@@ -25,10 +25,8 @@ _CUT_ELSEWHERE = 0.1  # share of rows far from the heap: texts of one length by 
 def find_in_summaries(splits: Splits) -> list[Finding]:
     """Check articles and summaries, split by split; rows without a summary are left out.
 
-    Returns:
-        `copied.<split>`: summaries that are part of their article; `short.<split>`; `long.<split>`:
-        summaries as long as their article; `cut.<split>`: articles that end at one length. `copied`
-        is always there, others only where there is something to report.
+    `copied.<split>` (summaries that are part of their article) is always there; `short`, `long` (as
+    long as the article) and `cut` (articles that end at one length) only where there are some.
     """
     findings = []
     for split, examples in splits.items():

@@ -46,9 +46,8 @@ def every(splits: Splits) -> Iterator[Example]:
 def fields(example: Example) -> dict[str, str]:
     """Name the texts that a model could read by themselves.
 
-    Returns:
-        `premise` and `hypothesis` of a pair; `article` and `summary`; of events in a text the
-        `window`, the `events` themselves and the text `between` them; else the `text`.
+    They are `premise` and `hypothesis`, `article` and `summary`, of events in a text the `window`,
+    the `events` and the text `between` them; else the `text`.
     """
     if example.text_pair is not None:
         return {HYPOTHESIS: example.text_pair, PREMISE: example.text}

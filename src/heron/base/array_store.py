@@ -18,14 +18,8 @@ def load_or_build(
 ) -> tuple[Arrays, dict[str, Any]]:
     """Open the arrays of `<cache>/<kind>/<key>/`, building and storing them first where needed.
 
-    Args:
-        cache: the cache folder.
-        kind: such as `features`.
-        key: hexadecimal fingerprint of everything that decides the arrays.
-        build: makes the arrays, and what else to keep as JSON; one process at a time calls it.
-
-    Returns:
-        The arrays, memory-mapped and read-only, and the rest.
+    `key` is a fingerprint of everything that decides the arrays; `build` makes them, and what else
+    to keep as JSON. Returns both; the arrays are memory-mapped and read-only.
     """
 
     def store(folder: Path) -> None:

@@ -43,12 +43,7 @@ def cards_page(
 ) -> str:
     """Build a page that shows each row of a split as a card, and says if texts are synthetic.
 
-    Args:
-        template: extends `cards.html.j2`.
-        title: names the run and the split.
-        synthetic: whether the texts are generated.
-        content: shown by the page's script, in JSON's types.
-        values: of the template.
+    The template extends `cards.html.j2`; its script shows `content`, in JSON's types.
     """
     banner, data = SYNTHETIC if synthetic else "", Markup(escape_json(content))
     return render(template, title=title, synthetic=banner, data=data, **values)

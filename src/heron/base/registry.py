@@ -36,12 +36,9 @@ _load_forks = on_demand("heron.base.forks:load_forks")
 
 
 class Registry(Generic[Entry]):
-    """Entries of one kind by name.
+    """Entries of one kind by name; heron's own are given as `module:attribute`.
 
-    Args:
-        kind: what an entry is, in singular, for messages: `pooling`, `language`.
-        builtin: heron's own entries, as `module:attribute`, by name.
-        key: the configuration key that names an entry, for messages.
+    `kind`, in singular, is for messages; `key` is the configuration key that names an entry.
     """
 
     def __init__(self, kind: str, builtin: Mapping[str, str] | None = None, key: str | None = None):

@@ -66,8 +66,7 @@ def _train(job: Job) -> Mapping[str, Any]:
     (outcome,) = Sweep(JobList([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
-    scores: Mapping[str, Any] = read_json(job.folder.scores)
-    return scores
+    return read_json(job.folder.scores)
 
 
 def configure(before: RunFolder, words: Sequence[str]) -> Config:

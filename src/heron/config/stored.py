@@ -32,8 +32,7 @@ _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
 @cache
 def _defaults() -> DictConfig:
     """Build the defaults with their types once: it takes a third of reading a configuration."""
-    defaults: DictConfig = OmegaConf.structured(Config)
-    return defaults
+    return OmegaConf.structured(Config)
 
 
 def resolve(config: DictConfig) -> Config:

@@ -36,12 +36,7 @@ def plan_epoch(
     epoch: int,
     copies_U: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """Plan one training epoch; every unit is in exactly as many batches as it has copies.
-
-    Returns:
-        Batches of unit indices, int64; the same arguments give the same plan on any machine. Each
-        epoch (from 0) has its own order.
-    """
+    """Plan one epoch: batches of unit indices, int64; equal arguments give equal plans."""
     drawn_P = np.arange(len(units)) if copies_U is None else np.repeat(range(len(units)), copies_U)
     return plan_pass(drawn_P, units, batching, np.random.default_rng([seed, epoch]))
 

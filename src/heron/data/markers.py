@@ -43,10 +43,9 @@ class MarkerError(ValueError):
 
 
 def parse_marked(text: str, markers: Markers) -> tuple[str, tuple[Span, Span]]:
-    """Remove the markers from a text; event 2 may come before event 1.
+    """Return the text without its markers, and the spans of event 1 and event 2, all stripped.
 
-    Returns:
-        The plain text and the character spans of event 1 and event 2 in it, all stripped.
+    Event 2 may come before event 1.
 
     Raises:
         MarkerError: anything but two separate mentions, neither of them empty.

@@ -72,8 +72,7 @@ def _trained(texts: list[str], vocabulary: int, cache: Path) -> PreTrainedTokeni
 
     key = fingerprint("wordpiece-3", vocabulary, texts)[:32]
     folder = stored_folder(cache / "tokenizers" / key, train)
-    loaded: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(folder)
-    return loaded
+    return PreTrainedTokenizerFast.from_pretrained(folder)
 
 
 def _train_wordpiece(texts: list[str], vocabulary: int) -> Any:

@@ -48,8 +48,7 @@ class Encoder(nn.Module):
         output = self.model(
             input_ids=batch.tokens_BL, attention_mask=batch.mask_BL, **self._extras(batch)
         )
-        states_BLD: Tensor = output.last_hidden_state
-        return states_BLD
+        return output.last_hidden_state
 
     def _extras(self, batch: Batch) -> dict[str, Tensor]:
         """Collect the inputs that only some encoders have."""

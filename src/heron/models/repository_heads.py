@@ -30,8 +30,7 @@ class PerEvent(nn.Module):
         """Map pooled_RP (event 1, then event 2) to logits_RC."""
         halves = zip(self.events, pooled_RP.chunk(2, dim=1), strict=True)
         both_RP = torch.cat([self.dropout(layer(half)) for layer, half in halves], dim=1)
-        logits_RC: Tensor = self.classes(self.dropout(self.joined(both_RP)))
-        return logits_RC
+        return self.classes(self.dropout(self.joined(both_RP)))
 
 
 class Pooler(nn.Module):
@@ -50,8 +49,7 @@ class Pooler(nn.Module):
 
     def forward(self, pooled_RP: Tensor) -> Tensor:
         """Map the first token's state to logits_RC."""
-        logits_RC: Tensor = self.classes(self.dropout(torch.tanh(self.dense(pooled_RP))))
-        return logits_RC
+        return self.classes(self.dropout(torch.tanh(self.dense(pooled_RP))))
 
 
 def per_event(config: HeadConfig, pooled: int, classes: int) -> nn.Module:

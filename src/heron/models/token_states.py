@@ -167,8 +167,7 @@ class TokenEncoder:
         device = self.model.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bf16-mixed"):
             output = self.model(input_ids=tokens_BL.to(device), attention_mask=mask_BL.to(device))
-        states_BLD: Tensor = output.last_hidden_state.float().cpu()
-        return states_BLD
+        return output.last_hidden_state.float().cpu()
 
 
 def plan_windows(length: int, room: int) -> list[tuple[int, int, int]]:

@@ -45,11 +45,7 @@ _DIGITS = 6  # significant, of every number on the page
 
 
 def write_dashboard(folder: Path, out: Path | None = None) -> Path:
-    """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path.
-
-    Raises:
-        ConfigError: `folder` holds no runs, or is a single run.
-    """
+    """Write `dashboard.html` for a sweep, by default into its folder; returns the page's path."""
     folder = Path(folder)
     runs = collect(folder)
     if is_run(folder):

@@ -103,12 +103,7 @@ class Mapped:
 
 
 def read_mapped(folder: Path, burn_out: int | None = None, include_ci: bool = False) -> Mapped:
-    """Read a run's dynamics and compute the statistics.
-
-    Raises:
-        ConfigError: `burn_out` below 1, or `include_ci` with one record.
-        DataError: there are none, or they cannot be read.
-    """
+    """Read a run's dynamics and compute the statistics."""
     folder = Path(folder)
     if folder.name == "dynamics" and (folder.parent / "config.yaml").is_file():
         folder = folder.parent

@@ -146,15 +146,7 @@ def intervals_of_means(
 
 
 class TaskModule(pl.LightningModule):
-    """An encoder, a head and their optimizer; tasks add the loss and the scores.
-
-    Args:
-        config: the run's configuration.
-        encoder: computes states of tokens.
-        head: maps states and a batch to logits.
-        total_steps: optimizer steps of the whole run, for the schedule.
-        weights_C: class weights of the loss, or None.
-    """
+    """An encoder, a head and their optimizer; tasks add the loss and the scores."""
 
     weights_C: Tensor | None
 
@@ -215,11 +207,7 @@ class TaskModule(pl.LightningModule):
         return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> dict[str, Any]:
-        """Train on one batch; returns `loss`, and `output` without gradients for callbacks.
-
-        Raises:
-            HeronError: the loss is not finite.
-        """
+        """Train on one batch; returns `loss`, and `output` without gradients for callbacks."""
         output = self.step(batch)
         assert output.loss is not None
         if not torch.isfinite(output.loss):

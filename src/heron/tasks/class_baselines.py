@@ -89,11 +89,7 @@ def load_majority(config: Config, folder: Path) -> Majority:
 
 
 def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-    """Count rows of rare classes more than once, as `batching.oversample` says.
-
-    Returns:
-        The labels of all training rows, and the example of each, both int64.
-    """
+    """Label and example of each training row, int64; `batching.oversample` repeats rows."""
     labels = config.data.label_order
     labels_R = label_ids(examples, labels)
     copies_R = copies(labels_R, labels, config.batching)

@@ -39,8 +39,7 @@ class StepOutput:
 
     def to(self, device: torch.device | str) -> StepOutput:
         """Copy every tensor to a device, without gradients; Lightning calls this."""
-        moved: StepOutput = copied(self, device)
-        return moved
+        return copied(self, device)
 
 
 class ConfusionScores(Metric):

@@ -234,11 +234,7 @@ class LabelAnalysis(RunAnalysis):
 
 
 def read_types(path: Path, guids: Sequence[str]) -> list[list[str]]:
-    """Read the reasoning types of some guids from a table with the columns `guid` and `types`.
-
-    Raises:
-        DataError: a missing column, a repeated guid, or none of `guids` in the table.
-    """
+    """Read the reasoning types of some guids from a table with the columns `guid` and `types`."""
     table = read_table(path)
     table.require("guid", "types")
     if repeated := table.duplicates("guid"):

@@ -14,11 +14,7 @@ from heron.tasks.base import Output, Predictions
 
 
 class Mean(pl.LightningModule):
-    """Predicts with the mean of several modules' logits; the first one makes outputs of it.
-
-    Args:
-        modules: of runs that read texts in the same way.
-    """
+    """Predicts with the mean of several modules' logits; the first one makes outputs of it."""
 
     def __init__(self, modules: Sequence[nn.Module]):
         super().__init__()
@@ -32,8 +28,7 @@ class Mean(pl.LightningModule):
     def output(self, logits: Any, batch: Batch) -> Output:
         """See `TaskModule.output`."""
         first: Any = self.members[0]
-        output: Output = first.output(logits, batch)
-        return output
+        return first.output(logits, batch)
 
     def predict_step(self, batch: Batch, batch_idx: int) -> Output:
         """Predict one batch."""
@@ -42,16 +37,11 @@ class Mean(pl.LightningModule):
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> Predictions:
         """See `TaskModule.collect`."""
         first: Any = self.members[0]
-        collected: Predictions = first.collect(outputs, data, split)
-        return collected
+        return first.collect(outputs, data, split)
 
 
 class WithEachSetting(pl.LightningModule):
-    """Computes logits once for several settings of one module.
-
-    Args:
-        members: modules with the same weights, whose settings only matter after the logits.
-    """
+    """Computes logits once for several settings of one module, its `members`."""
 
     def __init__(self, members: Sequence[nn.Module]):
         super().__init__()

@@ -145,11 +145,7 @@ def task_of(config: Config | DataConfig) -> Task:
 
 
 def scores_of(task: str) -> ClassScores | TextScores:
-    """Find how a task's predictions are scored.
-
-    Raises:
-        ConfigError: there is no such task.
-    """
+    """Find how a task's predictions are scored; raises ConfigError for an unknown task."""
     if task not in TASKS:
         raise ConfigError(f"task={task}: no such task.{nearest(task, TASKS)}")
     return cast(Task, TASKS[task]).scores()

@@ -67,5 +67,4 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
     require_whole(folder)
     if read_json(folder / MARK)["baseline"] != config.baseline.name:
         raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
-    found: Baseline = BASELINES[config.baseline.name].load(config, folder)
-    return found
+    return BASELINES[config.baseline.name].load(config, folder)

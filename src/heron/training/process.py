@@ -37,8 +37,7 @@ class Job:
 
     def train(self) -> Scores:
         """Run the job in this process; returns its scores."""
-        scores: Scores = run_job(self.config, self.folder, self.overrides)
-        return scores
+        return run_job(self.config, self.folder, self.overrides)
 
 
 def caught(action: Callable[[], Any]) -> BaseException | None:

@@ -211,8 +211,7 @@ def record_config(config: Config, folder: RunFolder) -> dict[str, Any]:
     """Return the resolved configuration with its provenance: git commit, SHA-256 of the data."""
     status = folder.read_status()
     origin = {key: status.get(key) for key in ("heron", "git", "sources", "overrides")}
-    record: dict[str, Any] = redacted({**asdict(config), "provenance": origin})
-    return record
+    return redacted({**asdict(config), "provenance": origin})
 
 
 def summary(folder: RunFolder) -> dict[str, float]:
