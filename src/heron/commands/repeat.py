@@ -18,7 +18,7 @@ from heron.config.keys import all_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
 from heron.config.stored import read_stored, resolve
-from heron.sweeps.ledger import JobList
+from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import Job
@@ -63,7 +63,7 @@ def _train(job: Job) -> Mapping[str, Any]:
     """Train in this process, or in those that its devices need; returns the scores."""
     if count_ranks(job.config) == 1:
         return job.train()
-    (outcome,) = Sweep(JobList([job]), isolate=True).run()
+    (outcome,) = Sweep(Queue([job]), isolate=True).run()
     if outcome.state != "done":
         raise HeronError(f"{job.folder.path}: {outcome.error}")
     return read_json(job.folder.scores)

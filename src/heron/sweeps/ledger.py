@@ -9,7 +9,6 @@ import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from heron.base.errors import ConfigError
 from heron.base.files import is_locked
@@ -36,73 +35,46 @@ class Outcome:
     kept: bool = False  # nothing was run: the state was left by an earlier command or another one
 
 
-class Queue(Protocol):
+class Queue:
     """Where jobs come from; several processes may each have one on the same sweep.
 
-    `JobList` knows all jobs from the start; `heron.sweeps.search.Search` makes them as it goes.
+    This one knows all jobs from the start; none can be taken until `put_back` has added some.
+    `heron.sweeps.search.Search` makes them as it goes. With `searches`, the jobs are points of one
+    space, the best of which is wanted.
     """
 
-    preload: tuple[str, ...]  # modules that the jobs' server imports besides its own
-    searches: bool  # whether the jobs are points of one space, the best of which is wanted
-
-    @property
-    def total(self) -> int:
-        """How many jobs there are to be."""
-
-    def known(self) -> list[Job]:
-        """List the jobs that there are so far."""
-
-    def take(self) -> Job | None:
-        """Take a job to run; None when there is none left for now."""
-
-    def put_back(self, jobs: Iterable[Job]) -> None:
-        """Add jobs, to be taken before all others."""
-
-    def take_back(self, job: Job) -> bool:
-        """Put back a job that was cut, if it has to be done before the jobs after it."""
-
-    def ended(self, outcome: Outcome) -> None:
-        """Record how a job ended; calling it twice does no harm."""
-
-    def refused(self) -> list[tuple[str, str]]:
-        """List jobs that cannot be run: their overrides and why."""
-
-
-class JobList:
-    """Jobs that are known from the start; none can be taken until `put_back` has added some."""
-
-    preload: tuple[str, ...] = ()
+    preload: tuple[str, ...] = ()  # modules that the jobs' server imports besides its own
 
     def __init__(self, jobs: Sequence[Job], searches: bool = False):
-        self._jobs, self.searches = list(jobs), searches
+        self._known, self.searches = list(jobs), searches
         self._waiting = deque[Job]()
 
     @property
     def total(self) -> int:
-        """How many jobs there are."""
-        return len(self._jobs)
+        """How many jobs there are to be."""
+        return len(self._known)
 
     def known(self) -> list[Job]:
-        """List all jobs."""
-        return list(self._jobs)
+        """List the jobs that there are so far."""
+        return list(self._known)
 
     def take(self) -> Job | None:
-        """Take the next job."""
+        """Take a job to run; None when there is none left for now."""
         return self._waiting.popleft() if self._waiting else None
 
     def put_back(self, jobs: Iterable[Job]) -> None:
-        """Add jobs to be taken."""
+        """Add jobs, to be taken before all others."""
         self._waiting.extend(jobs)
 
     def take_back(self, job: Job) -> bool:
-        """Refuse: no job depends on another one, and the next command goes on with it."""
+        """Put back a job that was cut, if the jobs after it depend on it; none does here."""
         return False
 
     def ended(self, outcome: Outcome) -> None:
-        """Do nothing: the jobs' folders say how they ended."""
+        """Record how a job ended, where its folder does not say all; twice does no harm."""
 
     def refused(self) -> list[tuple[str, str]]:
-        """List nothing: jobs that cannot be run are not on the list."""
+        """List jobs that cannot be run: their overrides and why."""
         return []
 
 

@@ -8,8 +8,8 @@ sees it first tells the study. A trial that was cut goes on when its turn comes.
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from heron.config.run_names import decisive, run_path
 from heron.config.schema import Config
 from heron.config.space import Composer, Dimension, Point, draws, size
 from heron.config.words import job_words
-from heron.sweeps.ledger import Outcome, validation_score
+from heron.sweeps.ledger import Outcome, Queue, validation_score
 from heron.sweeps.study import (
     distributions,
     forget_study,
@@ -41,7 +41,7 @@ _MOST_CUTS = 3  # of one job in one command; then the search goes on without it
 _MOST_REPEATS = 100  # trials in a row whose job exists already
 
 
-class Search:
+class Search(Queue):
     """The trials of one study.
 
     All that is not searched is in the space's first point, which `overrides` led to.
@@ -51,9 +51,8 @@ class Search:
             compared by.
     """
 
-    searches = True
-
     def __init__(self, composer: Composer, first: Config, overrides: list[str]):
+        super().__init__((), searches=True)
         _check_for_secrets(composer.space)
         if any(each.key == "trainer.monitor" for each in composer.space):
             raise ConfigError(
@@ -65,9 +64,8 @@ class Search:
         self.epochs, self.monitor = first.trainer.max_epochs, first.trainer.monitor
         self.name = _study_name(composer, first)
         # Without a pruner, no training asks the study anything.
-        self.preload: tuple[str, ...] = ("optuna",) if self.settings.pruner != "none" else ()
+        self.preload = ("optuna",) if self.settings.pruner != "none" else ()
         self._resumes = first.run.resume
-        self._waiting = deque[Job]()
         self._cuts = Counter[str]()
         self._jobs: dict[int, Job] = {}
         self._exhausted = False
@@ -86,10 +84,6 @@ class Search:
     def known(self) -> list[Job]:
         """List the jobs of all trials so far."""
         return [self._job_of(trial) for trial in self._trials() if "job" in trial.user_attrs]
-
-    def put_back(self, jobs: Iterable[Job]) -> None:
-        """Add jobs, to be taken before new ones."""
-        self._waiting.extend(jobs)
 
     def refused(self) -> list[tuple[str, str]]:
         """List the points that are no valid configuration, and why."""

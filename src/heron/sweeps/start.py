@@ -14,7 +14,7 @@ from heron.config.compose import Composition
 from heron.config.schema import Config
 from heron.sweeps.devices import check_start
 from heron.sweeps.launchers import check_launcher, launch, require
-from heron.sweeps.ledger import JobList, Outcome, Queue
+from heron.sweeps.ledger import Outcome, Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job
 from heron.training.process import Job
@@ -33,7 +33,7 @@ def run_jobs(jobs: Sequence[Job], refused: Refused, several: bool, report: Repor
     """
     first = jobs[0].config
     isolate = _check_launch(first, several)
-    queue = JobList(jobs, searches=first.sweeper.name == "random")
+    queue = Queue(jobs, searches=first.sweeper.name == "random")
     return run_sweep(queue, first, jobs[0].folder.path.parent, isolate, refused, report)
 
 

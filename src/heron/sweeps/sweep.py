@@ -166,7 +166,9 @@ class Sweep:
                 if state in ("done", "pruned") and is_finished(job.config, status):
                     _check_done(job)
                     return self._keep(job, state)
-                if state == "failed" and not self._tries_again(status):
+                # Statuses of earlier versions have no `retry`: those runs are tried again.
+                again = self.retry == "failed" or status.get("retry", True)
+                if state == "failed" and not again:
                     return self._keep(job, "failed", str(status.get("error")))
                 if not status:
                     seed, words = job.config.seed, job.overrides
@@ -180,10 +182,6 @@ class Sweep:
             print(f"heron train: {error}", file=sys.stderr, flush=True)
             return self._keep(job, "failed", str(error))
         return True
-
-    def _tries_again(self, status: dict[str, object]) -> bool:
-        # Statuses of earlier versions have no `retry`: those runs are tried again.
-        return self.retry == "failed" or bool(status.get("retry", True))
 
     def _keep(self, job: Job, state: str, error: str = "") -> bool:
         self._add(Outcome(job, state, first_line(error), kept=True))
@@ -232,7 +230,9 @@ class Sweep:
                 wait_for_any(working, _POLL)
                 for process in list(working):
                     code = process.exit_code  # before the last lines are read
-                    self._show(process)
+                    name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
+                    for line in process.lines():
+                        print(name + line, flush=True)
                     if code is not None:
                         working.remove(process)
                         process.close()
@@ -249,17 +249,15 @@ class Sweep:
             code = run_here(job, in_sweep=True)
             yield job, code, time.monotonic() - started
 
-    def _show(self, process: JobProcess) -> None:
-        name = f"[{process.job.folder.path.name}] " if self.n_jobs > 1 else ""
-        for line in process.lines():
-            print(name + line, flush=True)
-
     def _record(self, job: Job, code: int, seconds: float) -> None:
         """Count how a job ended, unless another command has taken it up in the meantime."""
         if code < 0 or code not in (DONE, FAILED, INTERRUPTED):
             try:
                 with locked(job.folder.lock, wait=False):
-                    _mark_killed(job, code)
+                    if job.folder.state() not in ("done", "pruned"):
+                        # What the killed process could not write.
+                        how = {"error": killed(code), "traceback": None, "retry": True}
+                        try_update(job.folder, state="failed", **how)
             except BlockingIOError:
                 return
         status = job.folder.read_status()
@@ -292,12 +290,6 @@ def _check_done(job: Job) -> None:
     except HeronError:
         return
     check_sources(sources, job.folder)
-
-
-def _mark_killed(job: Job, code: int) -> None:
-    """Write to `status.json` what a killed process could not."""
-    if job.folder.state() not in ("done", "pruned"):
-        try_update(job.folder, state="failed", error=killed(code), traceback=None, retry=True)
 
 
 def _stop(working: Sequence[JobProcess]) -> None:

@@ -136,7 +136,9 @@ class EpochLines(pl.Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         """Print epoch, losses (of training: the mean over the batches), score and seconds."""
-        loss = self._mean_loss()
+        losses, self._losses, loss = self._losses, [], None
+        if losses:  # averaged over the batches, and over the processes that have divided them
+            loss = ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()
         if not trainer.is_global_zero:
             return
         shown = {
@@ -150,13 +152,6 @@ class EpochLines(pl.Callback):
         seconds = time.monotonic() - self._started
         epoch = f"epoch {trainer.current_epoch + 1}/{trainer.max_epochs}"
         print("  ".join([epoch, *values, f"{seconds:.0f} s"]), flush=True)
-
-    def _mean_loss(self) -> Tensor | None:
-        """Average over the batches, and over the processes that have divided them."""
-        losses, self._losses = self._losses, []
-        if not losses:
-            return None
-        return ranks.sum_over_ranks(torch.stack(losses).mean()) / ranks.ranks()
 
 
 class StepCount(pl.Callback):

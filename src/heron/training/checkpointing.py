@@ -324,8 +324,4 @@ class History(Logger):
             writer = csv.DictWriter(file, columns, lineterminator="\n")
             writer.writeheader()
             for row in self.rows:
-                writer.writerow({key: _tidy(key, value) for key, value in row.items()})
-
-
-def _tidy(key: str, value: float) -> float | int:
-    return int(value) if key in ("epoch", "step") else value
+                writer.writerow({k: int(v) if k in leading else v for k, v in row.items()})

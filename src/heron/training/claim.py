@@ -5,7 +5,6 @@ Light to import: a sweep's parent process claims every folder and trains in none
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from heron.base.run_folder import HEAD, RunFolder
 from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
-from heron.config.data import DataConfig
 from heron.config.registries import BASELINES
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
-from heron.config.schema import BUDGET, Config, EncoderConfig, PathsConfig
+from heron.config.schema import BUDGET, Config, EncoderConfig
 from heron.config.stored import read_own, resolve_stages
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import locate
@@ -55,37 +53,27 @@ def check_job(config: Config, known: dict[str, HeronError | None], read: bool) -
     _check_monitor(config)
     if config.launcher.name in ("slurm", "ray"):
         return  # data and devices may be where the workers are, and not here
-    _check_accelerator(config)
+    name = config.trainer.accelerator
+    trains = config.baseline.name == "none"
+    if trains and name not in ("auto", "cpu") and not has_accelerator(name):
+        raise ConfigError(
+            f"trainer.accelerator={name}: this machine has none that torch can use; set "
+            "trainer.accelerator=auto, which takes what there is"
+        )
     check_paths(config)
     names = dict.fromkeys([*(each.data for each in resolve_stages(config)), *config.also_test])
     sets = [config.data, *(data_set(config, name) for name in names)]
     files = [each for each in sets if not each.generator]
     key = fingerprint(list(map(asdict, files)), config.paths.data, config.paths.cache)
     if key not in known:
-        known[key] = _find_mistake(files, config.paths, read)
+        known[key], look = None, load_with_report if read else locate
+        try:
+            for each in files:
+                look(each, Path(config.paths.data), Path(config.paths.cache))
+        except HeronError as error:
+            known[key] = error
     if found := known[key]:
         raise found
-
-
-def _check_accelerator(config: Config) -> None:
-    name = config.trainer.accelerator
-    if name in ("auto", "cpu") or config.baseline.name != "none":
-        return
-    if not has_accelerator(name):
-        raise ConfigError(
-            f"trainer.accelerator={name}: this machine has none that torch can use; set "
-            "trainer.accelerator=auto, which takes what there is"
-        )
-
-
-def _find_mistake(sets: Sequence[DataConfig], paths: PathsConfig, read: bool) -> HeronError | None:
-    look = load_with_report if read else locate
-    try:
-        for each in sets:
-            look(each, Path(paths.data), Path(paths.cache))
-    except HeronError as error:
-        return error
-    return None
 
 
 def claim(config: Config, folder: RunFolder) -> None:
@@ -110,27 +98,21 @@ def claim(config: Config, folder: RunFolder) -> None:
         if found == text:
             return
         if not found.strip():
-            _check_name(config, folder)
+            if not folder.path.name.endswith((config_key(config), earlier_key(config))):
+                raise ConfigError(
+                    f"{folder.config} is empty, and the folder's name does not tell the run's "
+                    "configuration. If it is this one, remove the file; run.resume=false starts "
+                    "the run over"
+                )
+            say(
+                f"{folder.config} was empty; written again, for the folder's name ends with its "
+                "hash"
+            )
         else:
             _check_same(read_own(folder.config), config, folder)
         text = _without_secrets(config)
     with atomic_open(folder.config) as file:
         file.write(text)
-
-
-def _check_name(config: Config, folder: RunFolder) -> None:
-    """Make sure by a run folder's name that it belongs to this configuration.
-
-    Raises:
-        ConfigError: the name does not end with the configuration's hash.
-    """
-    if not folder.path.name.endswith((config_key(config), earlier_key(config))):
-        raise ConfigError(
-            f"{folder.config} is empty, and the folder's name does not tell the run's "
-            "configuration. If it is this one, remove the file; run.resume=false starts the run "
-            "over"
-        )
-    say(f"{folder.config} was empty; written again, for the folder's name ends with its hash")
 
 
 def _without_secrets(config: Config) -> str:

@@ -155,19 +155,15 @@ def _unknown(data: DataModule) -> float:
 
 
 def _sizes(features: Features) -> dict[str, int]:
-    return {
+    """Count rows, and answers by how well tokens cover them, or summaries that are cut."""
+    sizes = {
         "rows": len(features),
         "sequences": len(features.lengths_S),
         "refused": len(features.refused),
         "truncated": int(features.truncated_R.sum()),
-        **_fits(features),
     }
-
-
-def _fits(features: Features) -> dict[str, int]:
-    """Count answers by how well tokens cover them, or summaries that are cut."""
     if features.target_cut_R is not None:
-        return {"targets_cut": int(features.target_cut_R.sum())}
-    if features.fits_R is None:
-        return {}
-    return {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}
+        sizes["targets_cut"] = int(features.target_cut_R.sum())
+    elif features.fits_R is not None:
+        sizes |= {f"answers_{fit}": int((features.fits_R == i).sum()) for i, fit in enumerate(FITS)}
+    return sizes

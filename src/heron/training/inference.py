@@ -16,7 +16,6 @@ from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.libraries import has_accelerator, precision, silence_libraries
 from heron.base.run_folder import RunFolder, open_run
-from heron.base.signals import leave_signals_alone
 from heron.config.data import TRAIN
 from heron.config.overrides import changed, override
 from heron.config.schema import Config
@@ -33,10 +32,10 @@ from heron.tasks.task import task_of
 from heron.training.attempt import explain_memory
 from heron.training.baseline_job import MARK, load_baseline
 from heron.training.build import inference_module
-from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import load_weights
 from heron.training.export import load_exported
 from heron.training.outcome import predict_split
+from heron.training.trainer import prediction_trainer
 
 _SPLIT = "input"
 
@@ -267,21 +266,14 @@ def _predict(
 
 
 def _trainer(config: Config) -> pl.Trainer:
-    bars = progress_bar(config.trainer.progress)
     trained_on = config.trainer.accelerator  # perhaps on another machine
-    trainer = pl.Trainer(
+    return prediction_trainer(
+        config,
+        Path(config.paths.cache),
         accelerator=trained_on if has_accelerator(trained_on) else "auto",
         devices=1,
-        precision=precision(config.trainer.precision),  # type: ignore[arg-type]
-        logger=False,
-        callbacks=bars,
-        enable_progress_bar=bool(bars),
-        enable_model_summary=False,
-        enable_checkpointing=False,
-        use_distributed_sampler=False,
-        default_root_dir=Path(config.paths.cache),
+        precision=precision(config.trainer.precision),
     )
-    return leave_signals_alone(trainer)
 
 
 class TrainedBaseline:

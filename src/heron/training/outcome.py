@@ -24,7 +24,7 @@ from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
 from heron.training.export import export
-from heron.training.trainer import prediction_trainer
+from heron.training.trainer import devices, prediction_trainer
 
 
 def check_metrics(config: Config) -> None:
@@ -40,7 +40,7 @@ def choose_weights(
     if isinstance(trainer.strategy, FSDPStrategy):  # each process has a part of the model
         module = build_module(config, data)
         load_weights(module, folder.last)
-        trainer = prediction_trainer(config, folder)
+        trainer = prediction_trainer(config, folder.path, **devices(config, sharded=False))
     if config.trainer.select == "best":
         load_weights(module, folder.best)
     return trainer, module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
@@ -99,11 +100,9 @@ def build_trainer(
     ]
     trainer = pl.Trainer(
         max_epochs=len(data.batches_per_epoch()),
-        accelerator=settings.accelerator,
-        **_devices(config),
+        **devices(config),
         accumulate_grad_batches=config.optim.accumulate,
         gradient_clip_val=config.optim.clip or None,
-        deterministic=settings.deterministic,
         logger=[history, *_loggers(config, folder)],
         callbacks=callbacks,
         default_root_dir=folder.path,
@@ -118,30 +117,30 @@ def build_trainer(
     return leave_signals_alone(trainer)
 
 
-def prediction_trainer(config: Config, folder: RunFolder) -> pl.Trainer:
-    """Assemble a Trainer that only predicts; every device has the whole model."""
+def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Trainer:
+    """Assemble a Trainer that only predicts, on the devices that Lightning's settings name."""
     bars = progress_bar(config.trainer.progress)
     trainer = pl.Trainer(
-        accelerator=config.trainer.accelerator,
-        **_devices(config, sharded=False),
-        deterministic=config.trainer.deterministic,
+        **machine,
         logger=False,
         callbacks=bars,
         enable_progress_bar=bool(bars),
         enable_model_summary=False,
         enable_checkpointing=False,
         use_distributed_sampler=False,
-        default_root_dir=folder.path,
+        default_root_dir=folder,
     )
     return leave_signals_alone(trainer)
 
 
-def _devices(config: Config, sharded: bool = True) -> dict[str, Any]:
+def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
     strategy = build_strategy(config, sharded)
     is_sharded = isinstance(strategy, FSDPStrategy)
     return {
+        "accelerator": config.trainer.accelerator,
+        "deterministic": config.trainer.deterministic,
         "devices": 1 if alone else config.trainer.devices,
         "num_nodes": 1 if alone else config.trainer.num_nodes,
         "strategy": strategy,

@@ -17,7 +17,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated, hold_sigterm, terminable
 from heron.cli import main
 from heron.config.schema import Config
-from heron.sweeps.ledger import JobList
+from heron.sweeps.ledger import Queue
 from heron.sweeps.start import run_sweep
 from heron.sweeps.sweep import Sweep
 from heron.tasks.class_module import ClassificationModule
@@ -177,7 +177,7 @@ def test_an_interrupted_job_of_a_sweep_is_no_done_one_and_the_command_leaves_wit
 
     reports: list[Any] = []
     monkeypatch.setattr("heron.sweeps.sweep.run_here", run_here)
-    queue = JobList([job])
+    queue = Queue([job])
     code = run_sweep(queue, job.config, job.folder.path.parent, False, [], reports.append)
     assert code == 143
     assert reports == []

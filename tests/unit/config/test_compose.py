@@ -30,7 +30,8 @@ def train(monkeypatch, tmp_path, capfd):
     monkeypatch.setitem(sys.modules, "heron.training.job", stub)
     monkeypatch.setattr("heron.commands.train._report", lambda folders: None)
     # Nor is a paper's data looked for.
-    monkeypatch.setattr("heron.training.claim._find_mistake", lambda *asked: None)
+    for look in ("locate", "load_with_report"):
+        monkeypatch.setattr(f"heron.training.claim.{look}", lambda *asked: None)
 
     def run(*words):
         jobs.clear()

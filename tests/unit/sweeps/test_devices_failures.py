@@ -17,7 +17,7 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.schema import Config
 from heron.sweeps.devices import RanksProcess, check_start, count_ranks, is_lost_connection, threads
-from heron.sweeps.ledger import JobList
+from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 from small_runs import TINY, compose, in_folder
@@ -174,7 +174,7 @@ def test_jobs_of_a_sweep_have_their_devices_side_by_side(
         folder = RunFolder(tmp_path / f"seed={seed}")
         folder.path.mkdir()
         jobs.append(Job(config, folder, []))
-    outcomes = Sweep(JobList(jobs), isolate=True, n_jobs=2).run()
+    outcomes = Sweep(Queue(jobs), isolate=True, n_jobs=2).run()
     assert [each.state for each in outcomes] == ["done", "done"]
     scores = [job.folder.scores.read_bytes() for job in jobs]
     assert scores[0] == unbroken.scores.read_bytes()

@@ -21,7 +21,7 @@ from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.config.compose import Composition, compose_and_run
 from heron.config.stored import resolve
-from heron.sweeps.ledger import JOURNAL, JobList
+from heron.sweeps.ledger import JOURNAL, Queue
 from heron.sweeps.search import Search
 from heron.sweeps.start import run_search
 from heron.sweeps.study import Journal, _storage
@@ -260,7 +260,7 @@ def test_for_a_grid_and_for_another_search_a_pruned_job_is_trained_on(ran: Train
         trial = resolve(config)
         trial.optim.lr = ran.lrs[0]
         trial.sweeper.study, trial.sweeper.trial = study, 0 if study else None
-        outcomes = Sweep(JobList([Job(trial, ended, ["seed=0"])]), isolate=False).run()
+        outcomes = Sweep(Queue([Job(trial, ended, ["seed=0"])]), isolate=False).run()
         assert len(ran.lrs) == trained
         assert [each.state for each in outcomes] == ["pruned" if study else "done"]
 

@@ -18,7 +18,7 @@ from heron.base.registry import Registry
 from heron.base.secrets import redact
 from heron.config.schema import Config, LauncherConfig
 from heron.sweeps.launchers.worker import Worker, remove_pickles
-from heron.sweeps.ledger import LAUNCHER, JobList, Outcome, Queue
+from heron.sweeps.ledger import LAUNCHER, Outcome, Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.process import Job
 
@@ -121,7 +121,7 @@ def require(library: str, needed_by: str | None = None) -> None:
 
 
 def _worker(sweep: Sweep, todo: list[Job], config: Config, place: Path) -> Worker:
-    queue: Queue = JobList(todo) if isinstance(sweep.queue, JobList) else sweep.queue
+    queue = Queue(todo) if type(sweep.queue) is Queue else sweep.queue
     for job in todo:
         job.config.run.resume = True  # its folder has been cleared where that was asked for
     return Worker(
