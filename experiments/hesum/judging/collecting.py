@@ -11,11 +11,11 @@ from heron.base.errors import DataError, Problem, nearest
 from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.tables import cell_text, read_table, write_table
-from heron.results.systems import numbers
 
 from . import tables
 from .reading import find_forms, read_forms
 from .study import NO_ERROR, TEMPLATES, Study, read_key
+from .systems import numbers
 from .tables import Ratings, unblind
 
 

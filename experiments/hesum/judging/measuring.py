@@ -18,6 +18,8 @@ from heron.metrics.summary import item_rouge
 from heron.results.systems import System
 from heron.tasks.summarization.bertscore import compute_asked, sign_asked
 
+from .systems import metrics_of
+
 WORDS = "words"  # a score that is nothing but length is told apart by it
 
 
@@ -50,14 +52,14 @@ def measure(
     like = _by_encoder(written, read, by_encoder) if by_encoder else {}
     found: dict[str, dict[str, Mapping[str, float]]] = {}
     for system in systems:
-        texts, golds = written[system.name], read[system.name]
+        texts, golds, own = written[system.name], read[system.name], metrics_of(system)
         computed = _rouge({guid: texts[guid] for guid in golds}, golds, code)
         found[system.name] = {
             guid: {
                 **computed.get(guid, {}),
                 **like.get((system.name, guid), {}),
                 WORDS: float(len(texts[guid].split())),
-                **system.metrics.get(guid, {}),
+                **own.get(guid, {}),
             }
             for guid in guids
         }

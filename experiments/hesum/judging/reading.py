@@ -13,10 +13,11 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.files import parse_json
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.results.systems import read_mark, read_number
+from heron.results.systems import read_mark
 
 from .form import ANSWERS, csv_columns
 from .study import NO_ERROR, RATINGS, Study
+from .systems import read_number
 
 _SUFFIXES = (".json", ".csv", ".tsv")
 

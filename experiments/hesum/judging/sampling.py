@@ -14,16 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import fingerprint
+from heron.base.files import fingerprint, sha256_file
 from heron.config.bertscore import BertScoreOptions
 from heron.languages import get_language
 from heron.languages.spelling import Spell, around_difference
-from heron.results.systems import GOLD, System, read_systems, shared_speller
+from heron.results.systems import System, read_systems
 from heron.tasks.summarization.bertscore import require_asked
 
 from .form import write_forms
 from .measuring import measure, references, sign_measures
 from .study import Judged, Study, choose_questions, get_wording, write_key
+from .systems import GOLD, articles_of, shared_speller
 
 Ids = npt.NDArray[np.int64]
 
@@ -94,7 +95,10 @@ def draw_study(options: SampleOptions) -> tuple[Study, list[Path]]:
         synthetic=any(system.synthetic for system in systems),
         made={
             "options": _plain(options),
-            "files": {one.name: {"path": str(one.path), "sha256": one.sha256} for one in systems},
+            "files": {
+                one.name: {"path": str(one.path), "sha256": sha256_file(one.path)}
+                for one in systems
+            },
             **sign_measures(systems, guids, language, by_encoder),
         },
     )
@@ -133,8 +137,8 @@ def _articles(systems: Sequence[System], spell: Spell) -> dict[str, str]:
         DataError: there are none, or articles or references differ; names the guids.
     """
     _check_same(systems, "reference", [one.references for one in systems], spell)
-    _check_same(systems, "article", [one.articles for one in systems], spell)
-    articles = {guid: text for one in reversed(systems) for guid, text in one.articles.items()}
+    _check_same(systems, "article", [articles_of(one) for one in systems], spell)
+    articles = {guid: text for one in reversed(systems) for guid, text in articles_of(one).items()}
     if not articles:
         fix = "at least one file needs a column text or article: raters have to read it"
         raise DataError(Problem(", ".join(str(one.path) for one in systems), "no articles", fix))
@@ -208,7 +212,7 @@ def _items(
 
 
 def _identity(options: SampleOptions, systems: Sequence[System], guids: Sequence[str]) -> str:
-    hashes = [(system.name, system.sha256) for system in systems]
+    hashes = [(system.name, sha256_file(system.path)) for system in systems]
     return fingerprint(hashes, list(guids), {**_plain(options), "out": ""})[:8]
 
 

@@ -35,7 +35,11 @@ def slices_figure(
         group: the unit that intervals resample.
         zoomed: whether the axis ends above the largest score instead of at 1.
     """
-    largest = _largest(slicings, drawn) if zoomed else 1.0
+    largest = 1.0
+    if zoomed:
+        slices = [one for slicing in slicings for one in slicing.slices]
+        highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
+        largest = min(1.0, 1.1 * max(highs, default=1.0)) or 1.0
     with matplotlib.rc_context(STYLE):
         lines = textwrap.wrap(title, _LINE)
         heights = [1.3 + 0.42 * len(slicing.slices) for slicing in slicings]
@@ -52,13 +56,6 @@ def slices_figure(
         figure.legend(handles, labels, loc="outside lower right", ncols=3)
         figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=10, color=QUIET)
         return png(figure)
-
-
-def _largest(slicings: Sequence[Slicing], drawn: Sequence[Drawn]) -> float:
-    """Choose the end of an axis that shows every score."""
-    slices = [one for slicing in slicings for one in slicing.slices]
-    highs = [_bounds(one.cells[each.score])[2] for one in slices for each in drawn]
-    return min(1.0, 1.1 * max(highs, default=1.0)) or 1.0
 
 
 def _bounds(cell: Cell) -> tuple[float, float, float]:

@@ -59,7 +59,9 @@ def find_by_probes(
     names = list(next(iter(texts.values()))[0])
     matrices = {name: _vectorize(name, texts) for name in names}
     if len(names) > 1:
-        matrices[_ALL] = {s: _beside([matrices[name][s] for name in names]) for s in parts}
+        matrices[_ALL] = {
+            s: hstack([matrices[name][s] for name in names], format="csr") for s in parts
+        }
     scores: dict[str, list[Score]] = {}
     for done, (name, by_split) in enumerate(matrices.items(), 1):
         scores[name] = _scores(by_split, parts, len(labels))
@@ -96,10 +98,6 @@ def _vectorize(name: str, texts: Mapping[str, Sequence[Mapping[str, str]]]) -> d
 def _transform(vectorizer: Any, texts: Sequence[str]) -> Any:
     place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     return vectorizer.transform(place)[[place[text] for text in texts]]
-
-
-def _beside(matrices: Sequence[Any]) -> Any:
-    return hstack(matrices, format="csr")
 
 
 def _scores(

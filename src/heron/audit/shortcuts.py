@@ -88,11 +88,14 @@ def find_shortcuts(
         for i, feature in enumerate(by_split[first])
         if len(np.unique(feature.values_N)) > 1
     ]
-    certain = _critical(len(judged) + tried)
+    # The standard deviations that are certain for so many rules (Bonferroni).
+    certain = float(norm.isf(_CHANCE / max(len(judged) + tried, 1)))
     families: dict[str, list[Judged]] = {}
     for each in sorted(judged, key=lambda each: -each.scores[0].gain):
         if any(s.z >= certain and s.gain >= WARNING_GAIN / 2 for s in each.scores):
-            families.setdefault(_id(each.feature), []).append(each)
+            field = each.feature.field  # features of the evidence have findings of their own
+            id = each.feature.family + (f".{field}" if field in EVIDENCE else "")
+            families.setdefault(id, []).append(each)
     found_rules = [_finding(id, rules, labels) for id, rules in families.items()]
     return [*found_rules, *_unknown_negation(language), *findings, *_overview(judged, labels)]
 
@@ -144,16 +147,6 @@ def _words(
             for split in parts:
                 features[split].append(word_feature(field, word, texts[split]))
     return findings, features, tried
-
-
-def _critical(tests: int) -> float:
-    """Compute the standard deviations that are certain for so many rules (Bonferroni)."""
-    return float(norm.isf(_CHANCE / max(tests, 1)))
-
-
-def _id(feature: Feature) -> str:
-    """Name the finding of a feature; features of the evidence have one of their own."""
-    return feature.family + (f".{feature.field}" if feature.field in EVIDENCE else "")
 
 
 def _finding(id: str, rules: Sequence[Judged], labels: Sequence[str]) -> Finding:

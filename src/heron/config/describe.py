@@ -90,7 +90,7 @@ def _key(name: str, hint: Any) -> Key:
     kind = plain(hint)
     if dataclasses.is_dataclass(kind):
         own = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        return Key(name, _joined(own), "", "")
+        return Key(name, " ".join(own.split()), "", "")
     return Key(name, meanings(schema).get(field, ""), _kind(hint), _default(schema, field))
 
 
@@ -138,7 +138,3 @@ def _default(schema: Any, field: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else '""' if value == "" else str(value)
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())

@@ -95,7 +95,8 @@ def read_value(word: str) -> Any:
     hint = f"; {needed(key, value)}" if needed(key) else ""
     try:
         # Keys of mappings are the user's own, and need not be in Hydra's grammar.
-        (override,) = PARSER.parse_overrides([readable(f"{_plain_key(key)}={value}")])
+        plain = key if re.fullmatch(r"[\w.]+", key, re.ASCII) else "key"
+        (override,) = PARSER.parse_overrides([readable(f"{plain}={value}")])
     except HydraException as error:
         if value.startswith("{") and (mapping := _mapping(value)) is not None:
             return mapping
@@ -310,10 +311,6 @@ def advise(problems: Iterable[Problem], takes: Sequence[str]) -> list[Problem]:
         dataclasses.replace(each, fix=tuple(fix for fix in each.fixes if is_open(fix)))
         for each in problems
     ]
-
-
-def _plain_key(key: str) -> str:
-    return key if re.fullmatch(r"[\w.]+", key, re.ASCII) else "key"
 
 
 def explain(overrides: Sequence[str], error: Exception, folders: Sequence[Path] = ()) -> str:

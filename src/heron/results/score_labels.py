@@ -196,7 +196,8 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
             raise ConfigError(f"{words[0].partition('=')[0]} changes a data set: say data=NAME")
         return None
     config = read_data_set(options.data)
-    fitting = (options.task,) if options.task in TASKS else _with_classes()
+    with_classes = tuple(task for task in TASKS if isinstance(scores_of(task), ClassScores))
+    fitting = (options.task,) if options.task in TASKS else with_classes
     if config.task not in fitting:
         raise ConfigError(f"data={options.data} is for task={config.task}, not {options.task}")
     if any(word.startswith("data.columns.group") for word in words):
@@ -206,11 +207,6 @@ def _data_set(options: Options, words: Sequence[str]) -> DataConfig | None:
     from heron.config.overrides import TAKES, override, sort_words  # start-up time: Hydra
 
     return override(config, sort_words(words, TAKES["score"]).data)
-
-
-def _with_classes() -> tuple[str, ...]:
-    """List the tasks whose predictions are classes."""
-    return tuple(task for task in TASKS if isinstance(scores_of(task), ClassScores))
 
 
 def _columns(options: Options, config: DataConfig | None, gold: Table) -> Columns:

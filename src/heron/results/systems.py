@@ -1,33 +1,25 @@
-"""Summaries of several systems, from run folders and tables, for judging and for analyses."""
+"""Summaries of several systems, from run folders and tables."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from heron.base.errors import ConfigError, DataError, Problem
-from heron.base.files import sha256_file
 from heron.base.run_folder import open_run
-from heron.base.tables import is_missing, table_format, table_stem
+from heron.base.tables import is_missing, table_stem
 from heron.config.data import UnicodeOptions
 from heron.config.stored import read_stored
-from heron.languages.spelling import Spell, speller
-from heron.languages.unicode import coarsest
 from heron.results.predictions import Names, Predictions, predictions_file, read_predictions
 from heron.results.shipped import data_of
 from heron.tasks.task import text_scores
 
-GOLD = "gold"  # the references as a system
-_NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
-_ARTICLES = ("text", "article", "document")
+NAMES = Names(("guid", "id"), ("gold", "reference"), ("prediction", "summary"), needs_gold=False)
 # Marks in sheets that people fill in.
 _YES = frozenset(("x", "v", "1", "y", "yes", "true", "✓", "כן", "da"))
 _NO = frozenset(("0", "n", "no", "false", "-", "לא", "nu"))
-_NO_METRICS = frozenset(("group", "index", "line", "row", "seed", "document", "article_id"))
 
 
 @dataclass(frozen=True)
@@ -46,11 +38,6 @@ class System:
         return self.predictions.path
 
     @cached_property
-    def sha256(self) -> str:
-        """Hash of the file."""
-        return sha256_file(self.path)
-
-    @cached_property
     def summaries(self) -> Mapping[str, str]:
         """Summaries by guid."""
         return {row.guid: row.prediction for row in self.predictions.rows}
@@ -60,24 +47,6 @@ class System:
         """References by guid, where the file has them."""
         rows = self.predictions.rows
         return {row.guid: str(row.gold) for row in rows if not is_missing(row.gold)}
-
-    @cached_property
-    def articles(self) -> Mapping[str, str]:
-        """Articles by guid, where the file has them."""
-        column = self._first(_ARTICLES)
-        found = {row.guid: row.text(column) for row in self.predictions.rows}
-        return {guid: text for guid, text in found.items() if text}
-
-    @cached_property
-    def metrics(self) -> Mapping[str, Mapping[str, float]]:
-        """Every column of numbers, by guid."""
-        kinds = (_NAMES.guid, _NAMES.prediction, _NAMES.gold, _ARTICLES)
-        used = {self._first(names) for names in kinds}
-        others = [name for name in self.predictions.columns if name not in used]
-        return numbers(self.path, {r.guid: r.cells for r in self.predictions.rows}, others)
-
-    def _first(self, names: Sequence[str]) -> str:
-        return next((name for name in names if name in self.predictions.columns), "")
 
 
 def read_systems(words: Sequence[str], split: str, option: str = "systems") -> list[System]:
@@ -103,11 +72,6 @@ def read_systems(words: Sequence[str], split: str, option: str = "systems") -> l
     if not systems:
         raise ConfigError(f"{option}=: name at least one run folder or table")
     return systems
-
-
-def shared_speller(systems: Sequence[System], language: str) -> Spell:
-    """Make the function that unifies spellings as the runs among the systems do."""
-    return speller(language, coarsest(one.unicode for one in systems if one.unicode))
 
 
 def find_systems(words: Sequence[str], option: str) -> list[tuple[str, Path]]:
@@ -155,48 +119,11 @@ def _read(name: str, path: Path, split: str) -> System:
 
 
 def _from_table(name: str, path: Path) -> System:
-    found = read_predictions(path, names=_NAMES)
+    found = read_predictions(path, names=NAMES)
     if any(column.startswith("p/") for column in found.columns):
         labels = "its predictions are labels: it has columns of their probabilities (p/...)"
         raise DataError(Problem(str(path), labels, "name predictions of task=summarization"))
     return System(name, found)
-
-
-def numbers(
-    path: Path, rows: Mapping[str, Mapping[str, Any]], columns: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """Read the scores among the columns, by guid and column: those with numbers or empty cells.
-
-    Columns that number rows or name documents are no scores. Texts count as numbers in CSV only,
-    where every cell is text.
-    """
-    found: dict[str, dict[str, float]] = {guid: {} for guid in rows}
-    texts = table_format(path) in (".csv", ".tsv")
-    for column in columns:
-        if column in _NO_METRICS:
-            continue
-        values = [row[column] for row in rows.values()]
-        if not texts and any(isinstance(value, str) for value in values):
-            continue
-        cells = [read_number(value) for value in values]
-        if None in cells or all(math.isnan(value) for value in cells if value is not None):
-            continue
-        for guid, value in zip(rows, cells, strict=True):
-            if value is not None and math.isfinite(value):
-                found[guid][column] = value
-    return found
-
-
-def read_number(value: Any) -> float | None:
-    """Read one cell: NaN for an empty one, None for anything but a number."""
-    if is_missing(value):
-        return math.nan
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
 
 
 def read_mark(name: str, text: str) -> bool | None:

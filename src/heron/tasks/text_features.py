@@ -136,7 +136,10 @@ def _too_long(
         texts = [_texts(example, options, whole)[0] for example in chunk]
         encoded = tokenizer(texts, add_special_tokens=False)["input_ids"]
         for example, ids in zip(chunk, encoded, strict=True):
-            if len(ids) > room and not _fits(example, tokenizer, options):
+            if len(ids) <= room:
+                continue
+            pair = tokenizer(*_texts(example, options, "pair"))["input_ids"]
+            if len(pair) > options.max_length:
                 problems.append(
                     Problem(
                         example.guid,
@@ -146,9 +149,3 @@ def _too_long(
                     )
                 )
     return problems
-
-
-def _fits(example: Example, tokenizer: Any, options: FeatureOptions) -> bool:
-    """Tell whether a pair fits without being cut."""
-    ids = tokenizer(*_texts(example, options, "pair"))["input_ids"]
-    return len(ids) <= options.max_length
