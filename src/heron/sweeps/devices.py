@@ -27,9 +27,10 @@ from heron.base.signals import INTERRUPTED
 from heron.config.schema import Config
 from heron.config.stored import to_yaml
 from heron.sweeps.isolation import JobProcess
+from heron.sweeps.ledger import killed
 from heron.training.claim import count_ranks
 from heron.training.process import BUSY, DONE, FAILED, Job
-from heron.training.status import killed, try_update
+from heron.training.status import try_update
 
 JOB = "HERON_RANKS_JOB"  # an environment variable, because any user can read a command line
 ALIVE, PRINTED = "alive.lock", "launcher.txt"  # in the scratch folder

@@ -6,9 +6,13 @@ The sweep's folder is the ledger: the jobs' folders say how they ended.
 from __future__ import annotations
 
 import math
+import signal
+import socket
+import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from heron.base.errors import ConfigError
 from heron.base.files import is_locked
@@ -16,7 +20,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.terminal import say
 from heron.metrics.names import signed
 from heron.training.process import Job
-from heron.training.status import is_elsewhere
+from heron.training.status import STALE
 
 JOURNAL = "study.journal"  # in a sweep's folder: the trials of its searches
 LAUNCHER = ".launcher"  # in a sweep's folder: workers' logs, and files of the library behind them
@@ -81,6 +85,25 @@ class Queue:
 def is_busy(folder: RunFolder) -> bool:
     """Tell whether a process, here or on another machine, works on a run."""
     return is_locked(folder.lock) or is_elsewhere(folder.read_status())
+
+
+def is_elsewhere(status: Mapping[str, Any]) -> bool:
+    """Tell from the heartbeat whether another machine works on a run.
+
+    Not every network file system shares locks between machines.
+    """
+    beat = status.get("heartbeat") or {}
+    if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
+        return False
+    return abs(time.time() - float(beat.get("time", 0.0))) < STALE
+
+
+def killed(code: int) -> str:
+    """Describe an exit code, for the `error` of a killed process; a negative one is a signal's."""
+    if code >= 0:
+        return f"Killed: exit code {code}"
+    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
+    return f"Killed: by {signal.Signals(-code).name}{memory}"
 
 
 class Best:

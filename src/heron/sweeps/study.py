@@ -180,7 +180,8 @@ class Journal(BaseJournalBackend):
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Append logs, all or, where the disk is full, none of them."""
         text = "".join(f"{json.dumps(log, separators=(',', ':'))}\n" for log in logs)
-        with locked(self._lock), open(self.path, "r+b", buffering=0) as file:
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        with locked(lock), open(self.path, "r+b", buffering=0) as file:
             whole = _cut_half_line(file)
             left = text.encode()
             try:
@@ -190,10 +191,6 @@ class Journal(BaseJournalBackend):
             except OSError:
                 file.truncate(whole)
                 raise
-
-    @property
-    def _lock(self) -> Path:
-        return self.path.with_name(f".{self.path.name}.lock")
 
 
 def _log(line: bytes) -> dict[str, Any] | None:

@@ -17,10 +17,10 @@ from heron.base.files import locked
 from heron.base.signals import INTERRUPTED
 from heron.sweeps.devices import check_start, start_job
 from heron.sweeps.isolation import JobProcess, start_server, wait_for_any
-from heron.sweeps.ledger import Best, Outcome, Queue, is_busy, progress_line
+from heron.sweeps.ledger import Best, Outcome, Queue, is_busy, killed, progress_line
 from heron.training.claim import check_sources, claim, count_ranks, source_hashes
 from heron.training.process import BUSY, DONE, FAILED, Job, run_here
-from heron.training.status import STALE, is_finished, killed, try_update
+from heron.training.status import STALE, is_finished, try_update
 
 _POLL = 0.1  # seconds between looks at what jobs print
 _LOOK = 1.0  # seconds between looks at jobs that another command works on

@@ -45,7 +45,9 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
     head: HeadConfig | None = None
     for number, stage in enumerate(stages, 1):
         try:
-            before, head = head, _layers(stage_config(config, stages, stage, None))
+            before, head = head, stage_config(config, stages, stage, None).head
+            # What decides the shapes of its weights.
+            head = replace(head, name="", dropout=0.0, start=None, over_windows="")
             if stage.keep_head and before not in (None, head):
                 raise ConfigError(
                     "its head has other layers than that of the stage before: set keep_head: false"
@@ -107,11 +109,6 @@ def stage_config(
         inner.encoder = trained_encoder(inner.encoder, before.model)
         inner.head.start = str(before.model) if stage.keep_head else None
     return from_yaml(to_yaml(inner))
-
-
-def _layers(config: Config) -> HeadConfig:
-    """Take what decides the shapes of a head's weights."""
-    return replace(config.head, name="", dropout=0.0, start=None, over_windows="")
 
 
 def _show_last_stage(last: RunFolder, folder: RunFolder) -> None:

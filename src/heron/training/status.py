@@ -11,7 +11,6 @@ import os
 import platform
 import re
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -111,14 +110,6 @@ def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
         try_update(folder, **failure(error, clock.seconds()))
 
 
-def killed(code: int) -> str:
-    """Describe an exit code, for the `error` of a killed process; a negative one is a signal's."""
-    if code >= 0:
-        return f"Killed: exit code {code}"
-    memory = ", perhaps because memory ran out" if -code == signal.SIGKILL else ""
-    return f"Killed: by {signal.Signals(-code).name}{memory}"
-
-
 def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
     """Tell from `status.json` whether a job need not be run, or run on.
 
@@ -142,17 +133,6 @@ def is_machine_error(error: BaseException | None) -> bool:
     if isinstance(error, OSError | MemoryError) or _MACHINE_ERROR.search(str(error)):
         return True
     return is_machine_error(error.__cause__ or error.__context__)
-
-
-def is_elsewhere(status: Mapping[str, Any]) -> bool:
-    """Tell from the heartbeat whether another machine works on a run.
-
-    Not every network file system shares locks between machines.
-    """
-    beat = status.get("heartbeat") or {}
-    if status.get("state") != "running" or beat.get("host") in (None, socket.gethostname()):
-        return False
-    return abs(time.time() - float(beat.get("time", 0.0))) < STALE
 
 
 def provenance() -> dict[str, Any]:

@@ -65,16 +65,11 @@ def wandb_run(config: Config, folder: RunFolder) -> Iterator[None]:
         _close(1)
         raise
     else:
-        if not _is_other_process():
+        if not getattr(rank_zero_only, "rank", 0):  # only the first process talks to W&B
             _attempt("scores and artifacts", lambda: _complete(config, folder))
             _close(0)
     finally:
         _training.pop()
-
-
-def _is_other_process() -> bool:
-    """Whether this is not the first process of a distributed run: only that one talks to W&B."""
-    return bool(getattr(rank_zero_only, "rank", 0))
 
 
 def _open(config: Config, folder: RunFolder) -> Any:

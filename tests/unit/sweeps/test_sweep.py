@@ -14,9 +14,10 @@ import pytest
 
 from heron.base.files import locked
 from heron.base.run_folder import RunFolder
+from heron.sweeps.ledger import is_elsewhere
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
-from heron.training.status import Clock, failure, is_elsewhere, is_machine_error, keep_heartbeat
+from heron.training.status import Clock, failure, is_machine_error, keep_heartbeat
 from small_runs import compose
 from small_sweeps import (
     alive,

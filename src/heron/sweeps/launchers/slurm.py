@@ -78,7 +78,8 @@ def make_executor(settings: LauncherConfig, folder: Path) -> Any:
     try:
         executor.update_parameters(**parameters(settings))
     except (NameError, ValueError, AssertionError) as error:
-        raise ConfigError(f"launcher.options: {_short(error)}") from error
+        text = " ".join(line.strip() for line in str(error).splitlines())
+        raise ConfigError(f"launcher.options: {text[:400]}") from error
     return executor
 
 
@@ -97,7 +98,3 @@ def parameters(settings: LauncherConfig) -> dict[str, Any]:
         **{key: value for key, value in own.items() if value is not None},
         **more,
     }
-
-
-def _short(error: Exception) -> str:
-    return " ".join(line.strip() for line in str(error).splitlines())[:400]

@@ -53,7 +53,7 @@ class Worker:
             print(f"worker {number}: process {os.getpid()} on {socket.gethostname()}", flush=True)
             if self.isolate:
                 _start_server(self.queue.preload)
-            sweep = Sweep(self.queue, self.isolate, self.n_jobs, stopped=self._is_stopped)
+            sweep = Sweep(self.queue, self.isolate, self.n_jobs, stopped=self.stop.exists)
             try:
                 with terminable():  # the libraries' own handlers kill the jobs, or ignore it
                     sweep.take_part(number, self.of)
@@ -78,9 +78,6 @@ class Worker:
         from submitit.helpers import DelayedSubmission  # start-up time
 
         return DelayedSubmission(self, number)
-
-    def _is_stopped(self) -> bool:
-        return self.stop.exists()
 
 
 def remove_pickles(place: Path, workers: int) -> None:
