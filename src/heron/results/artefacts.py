@@ -1,7 +1,5 @@
 """The larger files of a run folder, read for a report: predictions, learning curves, data map.
 
-Calibration is computed from the stored probabilities, so that old runs have it as well.
-
 Shape suffixes: N examples, C classes.
 """
 
@@ -10,10 +8,10 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +27,24 @@ from heron.results.predictions import Prediction, Predictions, read_predictions
 from heron.tasks.task import TextScores, text_scores
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """One logged quantity over the epochs (from 0)."""
 
     epochs: tuple[int, ...]
     values: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DataMap:
-    """Training dynamics of each training example, float64 [N], in order of first appearance."""
+class DataMap(NamedTuple):
+    """Training dynamics of each training example, float64 [N]; see `cartography.Statistics`.
+
+    `correctness` is a fraction of the epochs, `epochs` the number of records.
+    """
 
     guids: tuple[str, ...]
-    confidence: NDArray[np.float64]  # mean probability of the gold class over the epochs
-    variability: NDArray[np.float64]  # population standard deviation of that probability
-    correctness: NDArray[np.float64]  # fraction of epochs in which the prediction was right
-    epochs: int  # how many records there are
+    confidence: NDArray[np.float64]
+    variability: NDArray[np.float64]
+    correctness: NDArray[np.float64]
+    epochs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +70,27 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     if split != SPLITS[0]:
         missing.append(f"no test predictions; the {split} split is shown")
     path = folder.predictions(split)
-    found = _attempt(_read_predictions, path, missing)
-    predictions = found.rows if found else ()
+    found: Predictions | None = _attempt(read_predictions, path, missing)
     # A baseline has no epochs; with dynamics.enabled=false no dynamics are expected.
     trained = run.setting("baseline.name", "none") == "none"
     recorded = trained and run.setting("dynamics.enabled", True)
     curves = (_attempt(read_curves, folder.metrics, missing) if trained else None) or {}
     data_map = _attempt(read_data_map, folder.path / "dynamics", missing) if recorded else None
-    classes = class_names(run, predictions)
+    texts = text_scores(run.setting("task.name"))
+    rows = found.rows if found else ()
+    right = right_rows(found, texts) if found and rows else ()
+    classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
+    if (order := run.setting("data.label_order")) and not texts:
+        seen = sorted({label for row in rows for label in (str(row.gold), row.prediction)})
+        classes = tuple(dict.fromkeys([*map(str, order), *seen]))
     reliability = None
-    if found and classes:
+    if found and rows and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
     if not run.scores:
         missing.append(_no_scores(folder))
     elif SPLITS[0] not in run.scores:
         missing.append("no test scores")
-    right = right_rows(found, text_scores(run.setting("task.name"))) if found else ()
-    return Artefacts(
-        split, classes, predictions, right, curves, data_map, tuple(missing), reliability
-    )
+    return Artefacts(split, classes, rows, right, curves, data_map, tuple(missing), reliability)
 
 
 def _no_scores(folder: RunFolder) -> str:
@@ -100,30 +101,16 @@ def _no_scores(folder: RunFolder) -> str:
     return "no scores.json: the run has not been scored"
 
 
-def _attempt(read: Any, path: Path, missing: list[str]) -> Any:
-    """Read one artefact; if that fails, add the reason to `missing`."""
+def _attempt(read: Callable[[Path], Any], path: Path, missing: list[str]) -> Any:
+    """Read one artefact; if it is absent or that fails, add the reason to `missing`."""
+    if not path.exists():
+        missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
+        return None
     try:
         return read(path)
-    except FileNotFoundError:
-        missing.append(f"no {path.parent.name}/{path.name}" if path.suffix else f"no {path.name}")
     except DataError as error:
         missing.append(str(error).replace(f"{path.parent.parent}{os.sep}", ""))
     return None
-
-
-def class_names(run: RunRecord, predictions: Sequence[Prediction]) -> tuple[str, ...]:
-    """List the classes in the data set's order, unknown ones last; empty for texts."""
-    order = run.setting("data.label_order")
-    if not order or text_scores(run.setting("task.name")):
-        return ()
-    seen = sorted({label for row in predictions for label in (str(row.gold), row.prediction)})
-    return tuple(dict.fromkeys([*map(str, order), *seen]))
-
-
-def _read_predictions(path: Path) -> Predictions:
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    return read_predictions(path)
 
 
 def right_rows(predictions: Predictions, scores: TextScores | None) -> tuple[bool, ...]:
@@ -152,8 +139,8 @@ def reliability_of(predictions: Predictions, classes: Sequence[str]) -> Reliabil
     try:
         return reliability_bins(probabilities_NC, [numbers[str(row.gold)] for row in rows])
     except DataError as error:
-        what = f"no reliability plot: {len(error.problems)} rows without a distribution over the"
-        what += " classes"
+        count = len(error.problems)
+        what = f"no reliability plot: {count} rows without a distribution over the classes"
         raise DataError(Problem(str(predictions.path), what, str(error.problems[0]))) from error
 
 
@@ -168,11 +155,7 @@ def confusion_counts(
 def read_curves(path: Path) -> dict[str, Curve]:
     """Read `metrics.csv`: one value per epoch and column.
 
-    A training loss is the mean over the epoch. Everything else is logged once an epoch; the last
-    value counts.
-
-    Raises:
-        FileNotFoundError: there is no such file.
+    A training loss is the mean over the epoch. Of everything else, the last value counts.
     """
     values: dict[str, dict[int, list[float]]] = {}
     with open(path, encoding="utf-8", newline="") as file:
@@ -185,10 +168,11 @@ def read_curves(path: Path) -> dict[str, Curve]:
     curves = {}
     for name, by_epoch in values.items():
         logged = [by_epoch[epoch] for epoch in sorted(by_epoch)]
-        means = (math.fsum(each) / len(each) for each in logged)
-        last = (each[-1] for each in logged)
-        chosen = means if name.startswith("train/") else last
-        curves[name] = Curve(tuple(sorted(by_epoch)), tuple(chosen))
+        if name.startswith("train/"):
+            shown = tuple(math.fsum(each) / len(each) for each in logged)
+        else:
+            shown = tuple(each[-1] for each in logged)
+        curves[name] = Curve(tuple(sorted(by_epoch)), shown)
     return curves
 
 
@@ -205,13 +189,10 @@ def read_data_map(folder: Path) -> DataMap:
     """Summarise the training dynamics of all records, one point per example.
 
     Raises:
-        FileNotFoundError: nothing was recorded.
         DataError: a record cannot be read.
 
     Source: Swayamdipta et al. 2020, Dataset Cartography, section 2.
     """
-    if not folder.is_dir():
-        raise FileNotFoundError(folder)
     dynamics = read_dynamics(folder)
     found = statistics(dynamics)
     seen_N = found.visits_N > 0

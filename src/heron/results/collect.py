@@ -43,7 +43,7 @@ class RunRecord:
 
     @property
     def state(self) -> str:
-        """The state in `status.json`, see the class."""
+        """See the class."""
         return str(self.status["state"])
 
     @property
@@ -126,10 +126,10 @@ def _read_mapping(path: Path, errors: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, ConfigError) as error:
         errors.append(f"{path.name} cannot be read: {error}")
         return {}
-    if not isinstance(value, dict):
-        errors.append(f"{path.name} holds {type(value).__name__}, not keys and values")
-        return {}
-    return value
+    if isinstance(value, dict):
+        return value
+    errors.append(f"{path.name} holds {type(value).__name__}, not keys and values")
+    return {}
 
 
 def headline_metrics(runs: Iterable[RunRecord]) -> list[str]:

@@ -15,7 +15,7 @@ from heron.config.stored import resolve_stages
 from heron.data.examples import Example
 from heron.data.readers import data_set, load_with_report
 from heron.data.rows import JOIN
-from heron.data.sources import Source, State, inspect, locate
+from heron.data.sources import State, inspect, locate
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,12 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     missing = {name: s.path for name, s in sources.items() if s.state is State.MISSING}
     present = {name: file for name, file in config.files.items() if name not in missing}
     if not present and not config.generator:
-        raise DataError([_missing(name, sources[name], config) for name in missing])
+        problems = []
+        for name, path in missing.items():
+            what = "is a folder, not a file" if path.is_dir() else "missing"
+            fetch = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE"
+            problems.append(Problem(str(path), what, f"{fetch}, or paths.data=DIR"))
+        raise DataError(problems)
     config = dataclasses.replace(
         config,
         files=present,
@@ -60,21 +65,15 @@ def read_shipped(config: DataConfig, data_dir: Path, cache_dir: Path) -> Shipped
     return Shipped(config, loaded.examples, missing, sha256, dropped)
 
 
-def _missing(name: str, source: Source, config: DataConfig) -> Problem:
-    fix = f"heron data {config.name} fetch=true, or data.files.{name}.path=FILE, or paths.data=DIR"
-    what = "is a folder, not a file" if source.path.is_dir() else "missing"
-    return Problem(str(source.path), what, fix)
-
-
 def find_examples(
     guids: Sequence[str], split: str, data: DataConfig, data_dir: Path, cache_dir: Path
 ) -> list[Example]:
     """Find examples by guid in the files that are there; a DataError names missing ones."""
     splits = read_shipped(data, data_dir, cache_dir).splits
     # A split that was carved out is a part of another's file.
-    order = [split, *(name for name in splits if name != split)]
     missing: list[str] = list(guids)
-    for by_guid in ({e.guid: e for e in splits[name]} for name in order if name in splits):
+    for name in sorted(splits, key=lambda name: name != split):
+        by_guid = {example.guid: example for example in splits[name]}
         absent = [guid for guid in guids if guid not in by_guid]
         if not absent:
             return [by_guid[guid] for guid in guids]
