@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any, get_args, get_origin
 
 from omegaconf import DictConfig, OmegaConf
@@ -49,13 +50,6 @@ def is_under(key: str, parent: str) -> bool:
     return f"{key}.".startswith(f"{parent}.")
 
 
-def select(config: Any, key: str) -> Any:
-    """Read a dotted key, such as `optim.lr`."""
-    for part in key.split("."):
-        config = getattr(config, part)
-    return config
-
-
 def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
     """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
     known = all_keys()
@@ -64,7 +58,7 @@ def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
         try:
             if key not in known:  # such as `encoder.__dict__`, an attribute of every object
                 raise AttributeError(key)
-            part = select(config, parent) if parent else config
+            part = attrgetter(parent)(config) if parent else config
             getattr(part, field)
         except AttributeError as error:
             raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heron.base.errors import ConfigError, nearest
+from heron.config.constraints import LAST_SEED
 
 T = TypeVar("T")
 
-LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.folders import config_groups, data_set_file, group_options
 from heron.base.yaml_files import parse_yaml
 from heron.config.data import SPLITS, DataConfig
-from heron.config.keys import all_keys, flatten, is_under, needed, refuse_unknown, select
+from heron.config.keys import all_keys, flatten, is_under, needed, refuse_unknown
 from heron.config.registries import tasks_with
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
@@ -179,7 +180,7 @@ def changed(config: Config, settings: Mapping[str, Any]) -> Config:
                 f"encoder.overflow={config.encoder.overflow}"
             )
         parent, _, name = key.rpartition(".")
-        setattr(select(new, parent), name, value)
+        setattr(attrgetter(parent)(new), name, value)
     return from_yaml(to_yaml(new))
 
 

@@ -162,7 +162,6 @@ CLASSIFIERS: Registry[Callable[[HeadConfig, int, int], nn.Module]] = Registry(
     {
         "linear": "heron.models.heads:linear",
         "mlp": "heron.models.heads:mlp",
-        "per_event": "heron.models.repository_heads:per_event",
     },
 )
 

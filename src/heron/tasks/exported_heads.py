@@ -72,7 +72,7 @@ def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
     if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
         return {}
     dense, out = _CLASSIFIERS[model_type]
-    if head.config.classifier == "per_event":  # `heron.models.repository_heads.Pooler`
+    if head.config.classifier == "per_event":  # of TRC's repository: a pooler
         pooler: Any = head.classifier
         return named(dense, pooler.dense) | named(out, pooler.classes)
     if head.config.classifier != "linear":

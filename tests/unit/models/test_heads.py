@@ -18,7 +18,7 @@ from heron.models.heads import (
     join_windows,
     pooled_width,
 )
-from heron.models.repository_heads import PerEvent
+from heron_forks.trc.repository_heads import PerEvent
 
 SEQ_CLS = HeadConfig("seq_cls", "marked", "cls")
 ESS = HeadConfig("ess", "marked", "event_start")
