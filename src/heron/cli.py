@@ -1,7 +1,5 @@
 """`heron <command>`: finds the command and hands over; imports nothing heavy."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

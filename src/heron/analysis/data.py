@@ -1,7 +1,5 @@
 """Statistics of a data set's files, and sheets on which people judge its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

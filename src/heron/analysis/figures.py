@@ -1,7 +1,5 @@
 """The figure of an analysis: scores by slice."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

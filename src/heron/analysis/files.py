@@ -1,7 +1,5 @@
 """The files of an analysis: tables as JSON and Markdown, texts, figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

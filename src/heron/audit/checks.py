@@ -1,7 +1,5 @@
 """The checks of `heron audit`, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Drift: differences between splits in labels, lengths and vocabulary."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations

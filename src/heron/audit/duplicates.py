@@ -3,8 +3,6 @@
 Two levels: identical as read, and identical but for case, punctuation and spaces (`texts.loose`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations

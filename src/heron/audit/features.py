@@ -6,8 +6,6 @@ well it predicts the label.
 Legend: N examples, V words, C classes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

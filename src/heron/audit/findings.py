@@ -4,8 +4,6 @@
 `<cache>/audit`, keyed by the hashes of the split files and by the options that change their text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

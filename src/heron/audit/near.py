@@ -9,8 +9,6 @@ texts would find every two hypotheses of one long premise alike. Of articles wit
 the articles are compared.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Source: Gururangan et al. 2018, "Annotation Artifacts in Natural Language Infere
 Legend: N examples, F features.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

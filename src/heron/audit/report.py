@@ -1,7 +1,5 @@
 """The report of an audit: a page, the same in Markdown, `findings.json`, a printed summary."""
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

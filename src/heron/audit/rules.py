@@ -6,8 +6,6 @@ split with the rule of the first. Texts of one group (or one premise) are in one
 Legend: N examples, C classes.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Shortcuts: single features that predict the label, compared with the most frequent class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

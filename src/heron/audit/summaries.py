@@ -1,7 +1,5 @@
 """Problems of articles and summaries: copied, short, too long, cut."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

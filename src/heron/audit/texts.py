@@ -1,7 +1,5 @@
 """The texts of an example for the audit: by field, by word, and normalised to find copies."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence

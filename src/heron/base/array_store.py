@@ -1,7 +1,5 @@
 """Memory-mapped arrays on disk, keyed by content; damaged ones are built again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

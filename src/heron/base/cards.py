@@ -1,7 +1,5 @@
 """Pages of texts: cards, highlighted markers, and texts that are cut to fit a page."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`Table`: typed cells, rounded as text (`0.482 ± 0.011 (3)`), each number in full in CSV."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -3,8 +3,6 @@
 Commands print the message of a `HeronError` and exit with 2; a traceback is a bug in heron.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Files that are either whole or absent: atomic writes, content hashes, locks."""
 
-from __future__ import annotations
-
 import fcntl
 import glob
 import hashlib

@@ -8,8 +8,6 @@ YAML is in `conf/` beside that file. No other place is searched: a run's stored 
 name what a fork has registered, but it cannot name a module.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Sequence

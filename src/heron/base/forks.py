@@ -1,7 +1,5 @@
 """How forks are imported; see `heron.base.folders`."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys

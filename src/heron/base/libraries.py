@@ -1,7 +1,5 @@
 """Precision, accelerators and warnings of torch, Lightning and transformers."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from importlib.util import find_spec

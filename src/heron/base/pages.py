@@ -3,8 +3,6 @@
 Templates escape every value. Scripts read their content from JSON in the page and show it as text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

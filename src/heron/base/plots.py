@@ -3,8 +3,6 @@
 Letters are Latin throughout: the default fonts draw Hebrew, but not from right to left.
 """
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -5,8 +5,6 @@ loads only what it needs, and a lower layer does not import a higher one. A fork
 entries when it is imported, which happens at the first name that heron itself does not have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast

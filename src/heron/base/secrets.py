@@ -6,8 +6,6 @@ keys in an address's query or fragment and in connection strings (`host=db passw
 that providers give a form of their own (`hf_…`, `ghp_…`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

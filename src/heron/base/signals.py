@@ -1,7 +1,5 @@
 """SIGTERM, which clusters and people send to end a process, handled like Ctrl+C."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

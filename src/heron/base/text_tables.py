@@ -1,7 +1,5 @@
 """Reading CSV, TSV and JSON lists, row by row with line numbers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

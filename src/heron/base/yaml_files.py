@@ -1,7 +1,5 @@
 """YAML with Hydra's numbers (`1e-5` is a number, not text), read by libyaml."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`heron analyze`: a run's scores slice by slice, or a data set's statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from heron.config.analyze_options import parse

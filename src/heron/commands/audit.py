@@ -1,7 +1,5 @@
 """`heron audit data=<name>`: look for leakage and shortcuts before anyone trains."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`heron compare`: scores, intervals and tests of systems, from stored predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

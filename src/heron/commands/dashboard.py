@@ -1,7 +1,5 @@
 """`heron dashboard DIR`: a page to explore a sweep with, and the same in a W&B workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`heron data`: which data sets there are, what is present, and how to get the rest."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections import Counter

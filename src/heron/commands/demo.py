@@ -1,7 +1,5 @@
 """`heron demo`: train and report on the built-in corpus, offline, in under a minute."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

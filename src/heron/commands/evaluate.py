@@ -1,7 +1,5 @@
 """`heron evaluate`: score a trained run on a split or on another labelled file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`heron map`: draw what training dynamics say about each example, as figures and as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`heron noise`: rank training examples by how suspicious their labels are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path

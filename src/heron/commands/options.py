@@ -1,7 +1,5 @@
 """`heron options`: groups, options and keys of the configuration."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

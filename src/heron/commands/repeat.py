@@ -1,7 +1,5 @@
 """`heron train run.from=DIR`: train what a run's `config.yaml` says again, and compare scores."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

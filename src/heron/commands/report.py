@@ -1,7 +1,5 @@
 """`heron report DIR`: tables, a figure and an HTML page from what a run or a sweep left behind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`heron score`: the scores of any system's predictions against gold ones, from two files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`heron sweep DIR`: progress of a sweep, read from the files of its jobs."""
 
-from __future__ import annotations
-
 import csv
 import statistics
 import time

@@ -1,7 +1,5 @@
 """`heron train`: compose with Hydra, run one job or a sweep, report."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Options of `heron analyze`, and which of them an analysis refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options for BERTScore of the commands that score summaries."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from heron.base.errors import ConfigError

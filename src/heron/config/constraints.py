@@ -5,8 +5,6 @@ on each other has a method `problems()`, which yields one sentence for each comb
 work.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

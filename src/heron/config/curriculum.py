@@ -1,7 +1,5 @@
 """Keys of the curriculum, and which of its settings cannot work together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any

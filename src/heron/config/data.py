@@ -4,8 +4,6 @@ The dataclasses are not frozen: OmegaConf makes frozen ones read-only, and overr
 change them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter

@@ -3,8 +3,6 @@
 All of it is read from the schema's types and comments and from the first comment of YAML files.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -1,7 +1,5 @@
 """The schema's keys: all of them, their types, and how to read and set one."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from operator import attrgetter

@@ -9,8 +9,6 @@ class Options:
 options = parse_options(Options, ["run=runs/a/b", "split=validation"])
 """
 
-from __future__ import annotations
-
 import dataclasses
 import types
 import typing

@@ -5,8 +5,6 @@ keys besides their own options (`TAKES`) and lay `data.<key>=` over a data set. 
 wrong word, what is allowed, and the nearest key.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import re

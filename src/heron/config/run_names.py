@@ -1,7 +1,5 @@
 """A run's identity: the keys that can change its result, and the names of its folders."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ YAML in `conf/` holds the values. A field's type says which values are allowed, 
 both. `heron options` prints the comments on the fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter

@@ -4,8 +4,6 @@
 `interval(0,0.5)`, `int(interval(1,9))`, `tag(log,interval(1e-5,1e-3))`   all numbers between
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import random

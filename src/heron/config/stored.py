@@ -1,7 +1,5 @@
 """The configuration: composed YAML to checked dataclasses, and to `config.yaml` and back."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from functools import cache

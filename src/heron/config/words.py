@@ -1,7 +1,5 @@
 """The words of `heron train`, before Hydra reads them: quoted, and shorthands written out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Shape suffixes: U units (`heron.data.features.Units`), P units of a pass with repeats, C classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

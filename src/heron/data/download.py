@@ -1,7 +1,5 @@
 """Downloads of data files: resumed after an interruption, verified, moved into place at once."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import urllib.error

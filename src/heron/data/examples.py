@@ -1,7 +1,5 @@
 """`Example`, one row of any data set as text, and `Prediction`, one predicted row."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Where encoders and tokenizers come from: a folder, the local hub cache, or the hub."""
 
-from __future__ import annotations
-
 import logging
 import socket
 import urllib.request

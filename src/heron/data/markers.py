@@ -4,8 +4,6 @@ A marker includes one space: an opening marker the one after it, a closing marke
 Without them, all event pairs of one window have the same text.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ or Python version): each name is hashed with the seed, and the smallest hashes a
 share therefore always contains the smaller one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Shape suffixes: U units, R rows, C classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

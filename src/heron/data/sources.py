@@ -3,8 +3,6 @@
 A file with a pinned hash is used only when it has that hash.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Tokenizers: the encoder's own, or a small one trained on the train split."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of the user's own, in the form of a data set: for `heron predict` and `heron evaluate`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

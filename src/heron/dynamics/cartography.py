@@ -9,8 +9,6 @@ Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the M
 Shape suffixes: E records ("epochs"), N examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

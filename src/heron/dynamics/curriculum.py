@@ -7,8 +7,6 @@ one schedule; a resumed run makes the same plan again and goes on inside it.
 Shape suffixes: U units, P units of a pass (repeats included).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Shape suffixes: R rows, U units, N examples of some dynamics, P pooled.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

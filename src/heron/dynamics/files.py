@@ -6,8 +6,6 @@ without dictionaries, so that reading is a memory map and a copy.
 Shape suffixes: E records ("epochs"), N examples, C classes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

@@ -5,8 +5,6 @@ Ties are always broken by guid, so that a group does not depend on the order of 
 Shape suffixes: N examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Shape suffixes: N examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

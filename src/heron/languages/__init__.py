@@ -1,7 +1,5 @@
 """Languages: script, Unicode variants, word lists and the wording of forms, one file each."""
 
-from __future__ import annotations
-
 from heron.base.registry import Registry
 from heron.languages.language import Language
 

@@ -1,7 +1,5 @@
 """Morphological analyses of texts, and the words and tokens that they are read from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise

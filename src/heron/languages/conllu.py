@@ -7,8 +7,6 @@ Most tokens are one word; a multiword token (`1-2` in the first column) is sever
 Source: https://universaldependencies.org/format.html
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """English, the language most of the papers' methods come from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from heron.languages.language import Language, question_words

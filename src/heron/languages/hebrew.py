@@ -1,7 +1,5 @@
 """Modern Hebrew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from heron.languages.language import Language, Prefixes, question_words

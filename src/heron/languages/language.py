@@ -1,7 +1,5 @@
 """`Language`: letters, direction, word lists and the wording of forms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ Figures that rest on morphology (lexical diversity above all) differ between lib
 between data sets, so all of them are stored with the name and version of their backend.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import version

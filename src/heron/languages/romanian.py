@@ -1,7 +1,5 @@
 """Romanian, spelled with comma-below ș and ț."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from heron.languages.language import Language, question_words

@@ -8,8 +8,6 @@ Scores use the texts as they are given: exact match, F1 and ROUGE then equal tho
 and of XL-Sum's fork. Scores named by a language or heron (`he_f1`, `rouge1_heron`) unify variants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import takewhile
 

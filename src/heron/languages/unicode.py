@@ -5,8 +5,6 @@ a model or a metric. Every text is normalised once, when it is read; spans and a
 in the normalised text.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

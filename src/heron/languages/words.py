@@ -6,8 +6,6 @@ word (într-un, s-a, spunându-i), and the separators of a number (1.000, 3,5). 
 is left out. Hebrew prefixes and Romanian clitics are separated by `heron.languages.morphology`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping

@@ -19,8 +19,6 @@ negative number can be anything there; here it is 0. The end token of T5 and GPT
 a word there; here nothing, as CLS and SEP do.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import Counter

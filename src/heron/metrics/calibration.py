@@ -3,8 +3,6 @@
 Legend: N rows, C classes, M bins.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

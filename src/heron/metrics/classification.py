@@ -10,8 +10,6 @@ occur in the split, as scikit-learn's do when it is given `labels`.
 Legend: N rows, C classes, G groups of rows. Matrix rows are gold labels, columns predictions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ so a moving average is computed beside it, and reports of the ratio control for 
 Legend: T tokens.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple

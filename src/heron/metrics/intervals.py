@@ -10,8 +10,6 @@ Source: Efron and Tibshirani 1993, chapter 13 (percentile); Davison and Hinkley 
 (resampling whole groups).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 

@@ -3,8 +3,6 @@
 Legend: R rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

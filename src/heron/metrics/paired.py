@@ -17,8 +17,6 @@ Source: Noreen 1989 and Yeh 2000 (approximate randomisation); Efron and Tibshira
 13 and 15; Phipson and Smyth 2010 (p-values are never 0).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

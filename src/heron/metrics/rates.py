@@ -6,8 +6,6 @@ independent are too narrow.
 Legend: N rows (or units), G groups, R resamples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -14,8 +14,6 @@ Source: Lin 2004; https://github.com/csebuetnlp/xl-sum, multilingual_rouge_scori
 Deviates: the fork takes one reference; several are treated as in rouge_score 0.1.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 

@@ -15,8 +15,6 @@ Deviates: with `lang`, the fork gives Thai, Chinese and Japanese to segmenters o
 splits as the fork does without `lang`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

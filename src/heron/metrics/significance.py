@@ -10,8 +10,6 @@ Source: McNemar 1947; Cochran 1950; Mann and Whitney 1947; Holm 1979; statsmodel
 them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -16,8 +16,6 @@ TLNLS.
 Deviates: fractions, where the scripts print percent.
 """
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -1,7 +1,5 @@
 """Kinds of questions, answers and errors of extractive question answering, for breakdowns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -10,8 +10,6 @@ Source: Hasan et al. 2021 (XL-Sum) for `rouge1`, `rouge2`, `rougeL`, as HeSum re
 section 3, for the greedy oracle.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ Without gradients, and on other devices, torch's own functions are used.
 Shape suffixes: B sequences, H attention heads, L tokens, D width of one head.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

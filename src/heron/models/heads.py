@@ -6,8 +6,6 @@ Poolings of texts give one vector per sequence, those of events one per row; see
 Shape suffixes: B sequences, L tokens, D hidden, R rows, P pooled, C classes; X rows or sequences.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import torch

@@ -1,7 +1,5 @@
 """AdamW or Adafactor with decay groups, and schedules as factors on the peak learning rate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Container
 

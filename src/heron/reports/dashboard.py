@@ -4,8 +4,6 @@ The best configuration is chosen on validation, never on test: the mean over its
 the score that the runs watch (`trainer.monitor`).
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import shlex

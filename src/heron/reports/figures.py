@@ -1,7 +1,5 @@
 """The figure of a run as PNG bytes; see `heron.base.plots`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import matplotlib

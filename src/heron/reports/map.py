@@ -5,8 +5,6 @@ Shape suffixes: N examples, M drawn points.
 Source: Swayamdipta et al. 2020, Dataset Cartography, Figure 1; the RoNLI paper, Figure 1.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Shape suffixes: E records, N examples, C classes.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ Numbers travel as base64 of little-endian arrays, texts once each as JSON; `map_
 Shape suffixes: N examples.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The report of one run: its tables, and a page that holds its predictions and provenance."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

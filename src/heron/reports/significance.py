@@ -4,8 +4,6 @@ The tests are those of `heron compare`, with fewer draws. Systems are compared w
 settings are equal: a sweep over curricula and encoders gets a table for each encoder.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

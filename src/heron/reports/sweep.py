@@ -1,7 +1,5 @@
 """The report of a sweep: scores by group, budgets, tests, a paper's numbers, and a page."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figures of a sweep as PNG bytes; see `heron.base.plots`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Needs an account and the package `wandb-workspaces` (Apache-2.0), which heron does not install.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Legend: N rows, K runs of a system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

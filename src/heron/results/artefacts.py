@@ -3,8 +3,6 @@
 Shape suffixes: N examples, C classes.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import os

@@ -1,7 +1,5 @@
 """Find the runs in a folder, read what they say about themselves, and name the scores to show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`heron compare`: its options, defaults from the runs, and the documents of rows."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from contextlib import suppress

@@ -17,8 +17,6 @@ several times, and p-values would be too small.
 Legend: N rows, K runs of a system.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

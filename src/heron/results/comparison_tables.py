@@ -1,7 +1,5 @@
 """Tables of a comparison for people, and one JSON value for programs."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the systems named on a command line: runs, sweeps, globs of them, prediction files."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re

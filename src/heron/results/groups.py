@@ -1,7 +1,5 @@
 """The runs of a sweep: groups that differ in nothing but seeds, states, scores to show."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The papers' printed numbers: `experiments/<paper>/published.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`heron score` for labels: any system's predictions against gold labels, from two files."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Read a system's predictions and match them to gold rows, for every task of `heron score`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

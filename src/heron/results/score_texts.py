@@ -1,7 +1,5 @@
 """`heron score` for texts: any system's predictions against gold texts, from two files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

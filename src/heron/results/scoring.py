@@ -3,8 +3,6 @@
 Legend: N rows, F files (runs of all systems), K and J runs of two systems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

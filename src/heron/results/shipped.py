@@ -1,7 +1,5 @@
 """A data set's examples as they were shipped, for the audit and beside a run's predictions."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Summaries of several systems, from run folders and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -7,8 +7,6 @@ The launcher ends all processes when one ends badly. Each writes to a scratch fo
 the first error is the job's. The processes end with this one: it holds a lock that they wait for.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ job is forked from it. A kill, a leak or a setting of one job does not reach ano
 to its `log.txt`, from which the parent shows it.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import io
 import multiprocessing

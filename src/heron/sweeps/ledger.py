@@ -3,8 +3,6 @@
 The sweep's folder is the ledger: the jobs' folders say how they ended.
 """
 
-from __future__ import annotations
-
 import math
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Pruning: after each epoch, the search decides whether a training goes on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One of the processes of a job on several devices; `heron.sweeps.devices` starts it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ share the study's journal, under a lock. A job's result is in its folder, as for
 sees it first tells the study. A trial that was cut goes on when its turn comes.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A sweep from the jobs of a command line to its exit code."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path

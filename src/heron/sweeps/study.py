@@ -4,8 +4,6 @@
 with another space or other settings is another study in the same file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import warnings

@@ -4,8 +4,6 @@ Every job has a `status.json` before anything trains. A process that works on a 
 a job whose lock is free and that still says `running` was cut.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence

@@ -1,7 +1,5 @@
 """What `heron analyze` asks of a task: a run's scores by slice, and a data set's statistics."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

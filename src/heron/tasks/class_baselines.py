@@ -1,7 +1,5 @@
 """Baselines that give each row a class: the majority class, and what forks' classifiers share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

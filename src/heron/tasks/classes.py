@@ -1,7 +1,5 @@
 """What tasks that give each row one class have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Heads under the names of transformers' classes, so that transformers opens a run's `model/`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

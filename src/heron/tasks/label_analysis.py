@@ -3,8 +3,6 @@
 Legend: N rows, M of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Statistics of a labelled data set by split and class: rows, lengths, overlap, diversity."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple

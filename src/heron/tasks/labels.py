@@ -3,8 +3,6 @@
 Shape suffixes: R rows, C classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

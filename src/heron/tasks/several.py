@@ -1,7 +1,5 @@
 """Modules made of several task modules: their mean, and one module under several settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 A row may be in several slices, or in none. Legend: N rows, M of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One attempt at a run: its folder is locked and claimed, and `status.json` says how it ended."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """One run of a baseline: a run folder like any other, without an encoder or epochs."""
 
-from __future__ import annotations
-
 from importlib import metadata
 from pathlib import Path
 

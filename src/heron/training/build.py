@@ -1,7 +1,5 @@
 """From a configuration to the model that a run trains."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

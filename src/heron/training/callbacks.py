@@ -3,8 +3,6 @@
 Shape suffixes: B batches of an epoch, U units.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

@@ -3,8 +3,6 @@
 Light to import: a sweep's parent process claims every folder and trains in none.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs under a curriculum: the run that it learns from, its difficulty, and its restarts."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Counts of the data that a run reads, for `status.json`, and warnings about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

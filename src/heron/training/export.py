@@ -12,8 +12,6 @@ has an empty `id2label`, so that transformers cannot answer from a head drawn at
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 from collections.abc import Sequence

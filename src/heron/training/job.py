@@ -1,7 +1,5 @@
 """One run from configuration to run folder: read it top to bottom."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Predictions over a whole split, and what a run leaves: predictions, scores and the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Light to import: Lightning and transformers are loaded when a job begins, so tha
 command line is answered at once.
 """
 
-from __future__ import annotations
-
 import sys
 import traceback
 from collections.abc import Callable

@@ -4,8 +4,6 @@ It works for every task: a module's `observe` returns what to record of a batch'
 Shape suffixes: R rows of a batch, N rows of the train split, K observed values.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -7,8 +7,6 @@ stage's model is the run's.
 Source: LCHAIM section 4 (HebNLI, then LCHAIM; Table 4 has them the other way round).
 """
 
-from __future__ import annotations
-
 import copy
 import os
 import shutil

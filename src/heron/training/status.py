@@ -5,8 +5,6 @@
 gone.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """Lightning's Trainer as heron uses it: precision, strategy, callbacks, loggers, signals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

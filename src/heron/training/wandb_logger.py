@@ -4,8 +4,6 @@ W&B never stops a run: where its server does not answer, the run is recorded on 
 warning says how to upload it.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 A worker is one more process that takes jobs from the sweep's folder, like a further command.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Workers as Ray tasks, on a running cluster or on a Ray that is started for them."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -1,7 +1,5 @@
 """Workers as a SLURM array, through submitit, or on this machine (`launcher.cluster=local`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One worker of a sweep, which takes jobs from its folder until none is left; picklable."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

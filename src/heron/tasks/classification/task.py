@@ -1,7 +1,5 @@
 """Single-text classification: which class does a text have?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

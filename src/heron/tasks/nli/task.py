@@ -1,7 +1,5 @@
 """Natural language inference: does the premise entail, contradict or leave open the hypothesis?"""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from heron.base.registry import on_demand

@@ -3,8 +3,6 @@
 Legend: N questions.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

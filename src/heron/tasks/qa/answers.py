@@ -1,7 +1,5 @@
 """Pure functions to check, find, map and trim the span of an answer in its context."""
 
-from __future__ import annotations
-
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence

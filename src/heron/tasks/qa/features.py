@@ -6,8 +6,6 @@ Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequ
 one whole context.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Shape suffixes: B sequences (windows), L tokens, D hidden, H biaffine width, W t
 answer, R rows (questions), N candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

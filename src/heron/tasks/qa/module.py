@@ -3,8 +3,6 @@
 Shape suffixes: B sequences (windows), L tokens, R rows (questions), W widths of spans.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From a file of questions to `Example`s; every answer is checked against its context."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How answers are scored outside a run: one by one, as in SQuAD's evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -5,8 +5,6 @@ ParaShoot (`data` is a list of questions, each with its context and with its ans
 lists).
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

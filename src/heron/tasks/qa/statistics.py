@@ -1,7 +1,5 @@
 """Statistics of questions: sizes, question words, lengths in words between white space."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

@@ -1,7 +1,5 @@
 """Extractive question answering: which span of the text answers the question?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

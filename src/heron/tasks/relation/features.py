@@ -3,8 +3,6 @@
 Shape suffixes: T tokens of the split, S sequences, R rows, L tokens of one sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

@@ -18,8 +18,6 @@ Deviates: the paper's text can be read as `drop`; only `recode` agrees with its 
 Limitations section, which calls such rows true positives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

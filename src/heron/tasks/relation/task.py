@@ -1,7 +1,5 @@
 """Temporal relations: which of two marked events of a text comes first?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

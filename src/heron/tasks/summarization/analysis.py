@@ -4,8 +4,6 @@ Slices depend on articles and gold summaries only, so that every system has the 
 slice. Texts are scored and shown without normalisation. Legend: N articles, M of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple

@@ -3,8 +3,6 @@
 Shape suffixes: S sentences of an article, V distinct words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Shape suffixes: R rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

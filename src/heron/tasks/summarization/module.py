@@ -4,8 +4,6 @@ Shape suffixes: B sequences (articles), R rows (one for each), M tokens of the l
 N known tokens of all summaries (in `chosen_N`: rows of a split), V vocabulary.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Sequence

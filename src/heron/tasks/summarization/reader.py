@@ -1,7 +1,5 @@
 """From a table of articles to `Example`s: the article is `text`, its summary `target`."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How summaries are scored outside a run: one by one, by ROUGE."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from heron.base.errors import ConfigError

@@ -5,8 +5,6 @@ Shape suffixes: B sequences, L tokens of an article, M tokens of a summary, N kn
 summaries, D hidden, V vocabulary.
 """
 
-from __future__ import annotations
-
 import copy
 import inspect
 from dataclasses import asdict

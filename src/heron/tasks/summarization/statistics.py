@@ -1,7 +1,5 @@
 """Statistics of the summaries of a data set, and of a system's: tables laid out as in HeSum."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Abstractive summarization: a few sentences that say what an article says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ computed for as many tokens as fit into a core's cache or, on other devices, 64 
 Shape suffixes: N target tokens, K of them at a time, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 
