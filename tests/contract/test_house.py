@@ -55,8 +55,8 @@ def test_a_plain_relation_run_loads_what_it_needs_and_little_else(tmp_path):
     print(f"a plain relation run loads {len(files)} modules of heron, {lines} lines")
     others = [name for task in TASKS for name in files if name.startswith(f"heron.tasks.{task}.")]
     assert {name.split(".")[2] for name in others} == {"relation"}
-    assert len(files) <= 105
-    assert lines <= 16_000
+    assert len(files) <= 90
+    assert lines <= 12_800
 
 
 def test_help_loads_no_torch():

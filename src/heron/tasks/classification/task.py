@@ -7,7 +7,7 @@ from typing import Any
 from heron.base.registry import Registry, on_demand
 from heron.config.data import DataConfig, second_text_problems
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
-from heron.tasks.classes import ClassTask
+from heron.tasks.task import ClassTask
 
 
 def open_texts(config: DataConfig, files: Mapping[str, Path]) -> Reader:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from heron.base.registry import on_demand
 from heron.metrics.classification import Counts, Fractions, Headline, accuracy, plain_scores
-from heron.tasks.classes import CLASS_FORMATS, ClassTask
+from heron.tasks.task import CLASS_FORMATS, ClassTask
 
 
 def headline(_classes: Sequence[str], _relaxed: str) -> Headline:

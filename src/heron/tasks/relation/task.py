@@ -10,8 +10,7 @@ from heron.config.data import DataConfig
 from heron.config.schema import Config
 from heron.data.markers import MarkerError, Markers, event_markers, parse_marked
 from heron.data.rows import Format, Reader, RowReader, Texts, open_table
-from heron.tasks.classes import CLASS_FORMATS, ClassTask
-from heron.tasks.task import ClassScores
+from heron.tasks.task import CLASS_FORMATS, ClassScores, ClassTask
 
 
 def open_marked(config: DataConfig, files: Mapping[str, Path]) -> Reader:
