@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import pytest
 from omegaconf import OmegaConf
@@ -18,7 +19,6 @@ from heron.base.folders import conf_dir
 from heron.config.compose import compose_and_run
 from heron.config.constraints import check
 from heron.config.data import FileConfig
-from heron.config.keys import select
 from heron.config.schema import StageConfig
 from heron.config.stored import resolve, resolve_stages
 from heron.data.readers import data_set, load_with_report
@@ -96,7 +96,7 @@ def setting(config, stages, key):
     if key.startswith("others."):
         name, key = key.split(".")[1:]
         config = config.others[name]
-    return select(config, key)
+    return attrgetter(key)(config)
 
 
 def sweeps(experiment):

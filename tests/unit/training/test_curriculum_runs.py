@@ -4,6 +4,7 @@ import copy
 import dataclasses
 from collections import Counter
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -19,7 +20,6 @@ from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.config.curriculum import needs_dynamics
 from heron.config.data import TRAIN
-from heron.config.keys import select
 from heron.config.run_names import run_path
 from heron.config.schema import CurriculumConfig
 from heron.data.datamodule import DataModule
@@ -79,7 +79,7 @@ def configure(home):
         for word in words:
             key, value = word.split("=")
             parent, _, name = key.rpartition(".")
-            setattr(select(config, parent) if parent else config, name, yaml.safe_load(value))
+            setattr(attrgetter(parent)(config) if parent else config, name, yaml.safe_load(value))
         config.paths.runs, config.paths.cache = str(folder / "runs"), str(folder / "cache")
         config.curriculum = dataclasses.replace(shipped(curriculum), **changes)
         if config.curriculum.pacing == "self_paced":

@@ -3,6 +3,7 @@ nothing to write again."""
 
 import dataclasses
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from torch.nn import functional as F
 from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.config.data import TEST, TRAIN, VALIDATION
-from heron.config.keys import select
 from heron.config.stored import from_yaml, to_yaml
 from heron.data.collate import IGNORED, Collator
 from heron.data.datamodule import DataModule
@@ -48,7 +48,7 @@ def built(chronicle_config):
         for override in overrides:  # composing anew takes half a second
             key, _, value = override.partition("=")
             part, _, name = key.rpartition(".")
-            setattr(select(config, part), name, yaml.safe_load(value))
+            setattr(attrgetter(part)(config), name, yaml.safe_load(value))
         data = DataModule(config)
         module = build_module(data.config, data).eval()
         return module, data, next(iter(data.evaluation_loader(VALIDATION)))
@@ -312,7 +312,7 @@ def test_what_cannot_write_is_refused(chronicle_config, changes, says):
     config = chronicle_config(*SMALL)
     for key, value in changes.items():
         part, _, name = key.rpartition(".")
-        setattr(select(config, part), name, value)
+        setattr(attrgetter(part)(config), name, value)
     with pytest.raises(ConfigError, match=says):
         from_yaml(to_yaml(config))
 
