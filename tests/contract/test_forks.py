@@ -161,7 +161,7 @@ def job(sweep: Path) -> Path:
 def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
     assert {page.stem for page in PAGES} == {
         *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
-        "command",
+        *("command", "baseline"),
     }
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
 
@@ -223,6 +223,22 @@ def test_a_run_is_analysed_drawn_reported_and_compared(
     said = heron("compare", "seed0.parquet", "seed1.parquet", "metric=credit")
     assert "credit" in said
     heron("audit", "data=village_lines")
+
+
+def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(
+    heron: Heron, place: Path
+) -> None:
+    words = ("data=village_lines", "baseline=familiar", "run.sweep=familiar", "run.job=a")
+    heron("train", *(word for word in SMALL if word.startswith(("task.", "run."))), *words)
+    job = place / "runs" / "familiar" / "a"
+    assert (
+        json.loads((job / "scores.json").read_text())["test"]["accuracy"] > 0.5
+    )  # of three classes
+    given, out = place / "data/village/test.txt", place / "familiar.csv"
+    heron("predict", f"run={job}", f"input={given}", f"out={out}")
+    stored = read_table(job / "predictions" / "test.parquet").values("prediction")
+    assert read_table(out).values("label") == stored
+    assert "'familiar'" in heron("train", "data=village_lines", "baseline.name=familar", wanted=2)
 
 
 def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None:

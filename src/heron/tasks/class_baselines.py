@@ -87,7 +87,7 @@ def load_majority(config: Config, folder: Path) -> Majority:
 
 
 def training_rows(config: Config, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-    """Label and example of each training row, int64; `batching.oversample` repeats rows."""
+    """Number label and example of each training row, int64; `batching.oversample` repeats rows."""
     labels = config.data.label_order
     labels_R = label_ids(examples, labels)
     copies_R = copies(labels_R, labels, config.batching)
