@@ -29,7 +29,7 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
             *find_duplicates(shipped.splits),
             *find_near_duplicates(shipped.splits, near, step("near duplicates")),
             *find_in_summaries(shipped.splits),
-            # All rows are of one class: no shortcut to it, no drift of it.
+            # With one class there are no shortcuts and no drift.
             *(f for f in find_drift(shipped.splits, labels) if f.check != "label_drift"),
         ]
     parts = labelled(shipped.splits, labels)
@@ -44,7 +44,7 @@ def audit(shipped: Shipped, near: float, step: Callable[[str], Progress]) -> lis
 
 
 def _completeness(shipped: Shipped) -> list[Finding]:
-    """Say what could not be looked at: missing files, rows without a label, checks for pairs."""
+    """Report what was not checked: missing files, rows without a label, checks for pairs."""
     name = shipped.config.name
     findings = [
         Finding(

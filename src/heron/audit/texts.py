@@ -13,7 +13,7 @@ PREMISE, HYPOTHESIS = "premise", "hypothesis"
 ARTICLE, SUMMARY = "article", "summary"
 WINDOW, EVENTS, BETWEEN = "window", "events", "between"
 TEXT = "text"  # the only one
-EVIDENCE = (EVENTS, BETWEEN, TEXT)  # what a label is to be told from: a rule on it is no leak
+EVIDENCE = (EVENTS, BETWEEN, TEXT)  # evidence for the label: a rule on it is no leak
 
 # A word may hold an apostrophe, gershayim or a hyphen inside: don't, צה"ל, într-un.
 _WORD = re.compile(r"\w+(?:['\"׳״־-]\w+)*")

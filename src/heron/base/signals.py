@@ -43,7 +43,7 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def hold_sigterm() -> Iterator[None]:
-    """Let SIGTERM wait until the block ends; processes started in it `let_sigterm_through`."""
+    """Delay SIGTERM until the block ends; processes started in it call `let_sigterm_through`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     try:
         yield
@@ -111,7 +111,7 @@ class Deferred:
 
 
 class _Raise:
-    """A handler that raises `Terminated`, in the process that it was made in."""
+    """A handler that raises `Terminated`, but only in the process that made it."""
 
     def __init__(self) -> None:
         self._process = os.getpid()

@@ -269,7 +269,7 @@ def write_chunks(path: Path | str, chunks: Iterable[Mapping[str, Sequence[Any]]]
         fix = "use .csv, .jsonl or .parquet"
         raise DataError(Problem(str(path), f"cannot write a '{path.suffix}' file", fix))
     chunks = iter(chunks)
-    chunks = chain([next(chunks)], chunks)  # an error in the first leaves no folder either
+    chunks = chain([next(chunks)], chunks)  # an error in the first chunk must not leave a folder
     if path.suffix == ".parquet":
         with atomic_open(path, "wb") as file:
             _write_parquet(file, chunks)

@@ -25,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
     options, overrides = parse_with_data(AuditOptions, arguments, first="data")
     if not 0 < options.near <= 1:
         raise ConfigError(f"near={options.near}: must be above 0 and at most 1")
-    # start-up time: a wrong option does not wait for the libraries behind these
+    # start-up time: a wrong option is answered before these libraries load
     from heron.audit.checks import audit, show_progress
     from heron.audit.findings import in_order, store
     from heron.audit.report import Report, print_summary, write

@@ -40,7 +40,7 @@ class MapOptions(DataFolders):
     # A second run on the same data, to compare.
     other: Path | None = field(default=None, metadata={"option": "with"})
     out: Path | None = None  # default `<run>/map`, or `<run>/map-with-<other>`
-    # What colours the figure's points: `correctness`, `label`, `group`, or any statistic or column.
+    # Colour of the figure's points: `correctness`, `label`, `group`, or any statistic or column.
     colour: str = "correctness"
     columns: Path | None = None  # a table with `guid` and further columns to colour by
     burn_out: int | None = None  # use this many records, the first ones
@@ -49,7 +49,7 @@ class MapOptions(DataFolders):
     format: list[str] | None = None
     # `allenai` (the most of each kind; overlapping) or `tercile_partition` (thirds of difficulty)
     group: str = "allenai"
-    texts: bool = True  # whether the page holds them; not for data that must not be passed on
+    texts: bool = True  # whether the page holds the texts; false for data that must not be shared
     megabytes: float = 24  # largest size of the page; texts are cut to fit
 
 

@@ -17,7 +17,7 @@ from heron.metrics.names import with_copied
 from heron.results.collect import RunRecord, collect, headline_metrics, is_run
 from heron.sweeps.ledger import JOURNAL, LAUNCHER, duration, is_busy
 
-# In this order; `pruned`: ended early by its search; `cut`: says that it runs, and nobody does.
+# In this order. `pruned`: ended early by its search; `cut`: says that it runs, but no process does.
 _ENDED, _BAD = ("done", "pruned"), ("failed", "broken")
 _STATES = (*_ENDED, "running", "pending", "cut", "interrupted", *_BAD, "absent")
 _OPTIONS = ("watch=", "every=")
@@ -36,7 +36,7 @@ class SweepOptions:
 class Progress:
     """One job of a sweep."""
 
-    run: RunRecord  # what its folder says
+    run: RunRecord  # as its folder shows it
     state: str  # one of `_STATES`
     epochs: int  # finished ones
     of: int  # how many it was to train; it may stop earlier
@@ -124,8 +124,7 @@ def summary(jobs: Sequence[Progress]) -> str:
 def time_left(jobs: Sequence[Progress]) -> float:
     """Estimate the seconds until running and pending jobs are done; 0 where nothing is known.
 
-    A job is taken to last as long as the done ones did (their median); as many go on side by side
-    as run now.
+    Each job is assumed to take the median time of finished jobs, and as many to run at once as now.
     """
     done = [job.seconds for job in jobs if job.state == "done"]
     if not done:

@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     if not plan.jobs:
         return 2 if plan.refused else 0
     first = plan.jobs[0]
-    if by_hand:  # in processes that `torchrun` has started; each of them is here
+    if by_hand:  # every process that `torchrun` has started comes here
         if len(plan.jobs) > 1 or plan.refused:
             raise ConfigError(_ONE_RUN)
         code = run_by_hand(first)
@@ -78,7 +78,7 @@ def plan_jobs(found: Sequence[Composition]) -> Plan:
     mistakes: dict[str, HeronError | None] = {}
     said = set[str]()
     for composition in found:
-        # One job's mistake must not take the rest of a sweep with it.
+        # A mistake in one job must not end the sweep.
         try:
             config = composition.resolved()
             _check_length(config, composition.overrides)

@@ -57,7 +57,7 @@ def job_exit_code(error: BaseException | None) -> int:
 
 
 def print_error(error: BaseException, job: Job) -> None:
-    """Print a job's error on standard error; a traceback if it is not the user's to mend."""
+    """Print a job's error on standard error, with a traceback unless it is the user's mistake."""
     if not isinstance(error, HeronError | OSError):
         text = "".join(traceback.format_exception(error))
         print(redact(text.rstrip("\n")), file=sys.stderr, flush=True)
