@@ -16,7 +16,7 @@ from heron.config import compose as composition
 from heron.config.data import ValidationConfig
 from heron.config.run_names import run_path
 from heron.data.examples import Example
-from heron.data.readers import carve
+from heron.data.splits import carve
 from heron.dynamics.files import read_dynamics
 from small_runs import TINY, compose, heron, in_folder, train
 

@@ -9,7 +9,8 @@ import pytest
 from heron.base.errors import DataError
 from heron.base.folders import conf_dir
 from heron.config.data import DataConfig, PhrasesConfig, read_config
-from heron.data.readers import load, load_with_report, text_key
+from heron.data.examples import text_key
+from heron.data.readers import load, load_with_report
 from heron.data.sources import State, inspect
 from heron.data.user_files import read_rows
 from heron.tasks.nli.reader import Phrases

@@ -16,7 +16,8 @@ from heron.config.data import TRAIN
 from heron.config.options import DataFolders, parse_options
 from heron.config.stored import read_stored
 from heron.data.readers import load_run_data
-from heron.dynamics.cartography import SCORES, difficulty, statistics
+from heron.dynamics.cartography import statistics
+from heron.dynamics.difficulty import SCORES, difficulty
 from heron.dynamics.files import read_dynamics
 from heron.dynamics.groups import rank
 from heron.dynamics.noise import TRUTH, Detection, grade, scores_of, wrong_labels

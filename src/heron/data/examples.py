@@ -1,7 +1,7 @@
 """`Example`, one row of any data set as text, and `Prediction`, one predicted row."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -57,3 +57,9 @@ class Prediction:
         """Read a cell as text; empty where there is none."""
         cell = self.cells.get(column)
         return "" if is_missing(cell) else cell_text(cell)
+
+
+def text_key(example: Example) -> Hashable:
+    """Identify a model's input: texts, whatever their spacing, and spans (pairs share texts)."""
+    text, text_pair = (" ".join(text.split()) for text in (example.text, example.text_pair or ""))
+    return text, text_pair, example.spans

@@ -1,18 +1,13 @@
-"""From the files of data sets to the splits of a run: reading, carving, sampling, duplicates.
+"""From the files of data sets to the splits of a run."""
 
-Draws depend on nothing but the seed and the names of what is drawn (never on file order, process
-or Python version): each name is hashed with the seed, and the smallest hashes are taken. A larger
-share therefore always contains the smaller one.
-"""
-
-import hashlib
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.folders import data_set_file
+from heron.base.registry import on_demand
 from heron.config.data import (
     SPLITS,
     TEST,
@@ -20,15 +15,17 @@ from heron.config.data import (
     VALIDATION,
     Columns,
     DataConfig,
-    HoldoutConfig,
-    SampleConfig,
-    ValidationConfig,
     read_config,
 )
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.rows import SIDE, Rows, find_format
 from heron.data.sources import locate
+
+# Start-up time: most data sets ship their splits.
+carve = on_demand("heron.data.splits:carve")
+sample = on_demand("heron.data.splits:sample")
+apply_duplicates = on_demand("heron.data.splits:apply_duplicates")
 
 UNLABELLED, DUPLICATE = "unlabelled", "duplicate"
 
@@ -66,7 +63,9 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
     for split, how in ((TEST, config.holdout), (VALIDATION, config.validation)):
         if split not in carved and TRAIN in carved and how.fraction > 0:
             carved[TRAIN], carved[split] = carve(carved[TRAIN], how)
-    splits = apply_duplicates(carved, config.duplicates)
+    splits = dict(carved)
+    if config.duplicates != "keep":
+        splits = apply_duplicates(carved, config.duplicates)
     dropped = {}
     for split, examples in carved.items():
         rows = files.get(split, Rows([], []))
@@ -75,7 +74,7 @@ def load_with_report(config: DataConfig, data_dir: Path, cache_dir: Path) -> Loa
         counts.update(reason for reason, _ in rows.dropped)
         if +counts:
             dropped[split] = dict(+counts)
-    if TRAIN in splits:
+    if TRAIN in splits and config.sample.fraction < 1:
         splits[TRAIN] = sample(splits[TRAIN], config.sample)
     return Loaded({split: splits[split] for split in SPLITS if split in splits}, dropped)
 
@@ -167,104 +166,3 @@ def load_run_data(config: Config) -> Loaded:
         if split in known.dropped:
             loaded.dropped[f"{name}.{split}"] = known.dropped[split]
     return loaded
-
-
-def carve(
-    examples: Sequence[Example], config: ValidationConfig
-) -> tuple[list[Example], list[Example]]:
-    """Divide the training examples into train and another split, both in their given order.
-
-    The split is of whole groups, drawn one by one until they hold `config.fraction` of the rows; a
-    group that would make it more than twice that share is skipped. Examples without a group are
-    grouped by text: the pairs of one window, or the hypotheses about one premise, stay together.
-    """
-    by_group = config.by == "group"
-    units = [(e.group or e.text) if by_group else e.guid for e in examples]
-    drawn = _draw(units, config.fraction, config.seed, most=2 * config.fraction)
-    train = [e for e, unit in zip(examples, units, strict=True) if unit not in drawn]
-    if not train:
-        kind = "groups" if by_group else "rows"
-        split, key = "validation", "data.validation"
-        if isinstance(config, HoldoutConfig):
-            split, key = "test", "data.holdout"
-        what = f"its {kind} ({len(set(units))}) would all go to {split}, none to train on"
-        fix = f"lower {key}.fraction, or set {key}.by=row"
-        raise DataError(Problem("train", what, fix))
-    return train, [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
-
-
-def sample(examples: Sequence[Example], config: SampleConfig) -> list[Example]:
-    """Keep the fewest whole units that reach `config.fraction` of the rows, in their given order.
-
-    By window, all pairs of a text are kept together.
-
-    Source: TRC paper, Figure 1 (15, 25, 50, 75, 100 % of the training data).
-    """
-    if config.fraction == 1:
-        return list(examples)
-    units = [e.text if config.by == "window" else e.guid for e in examples]
-    drawn = _draw(units, config.fraction, config.seed)
-    return [e for e, unit in zip(examples, units, strict=True) if unit in drawn]
-
-
-def _draw(units: Sequence[str], fraction: float, seed: int, most: float = 1.0) -> set[str]:
-    """Draw units until they hold `fraction` of the rows; `units` has one entry per row.
-
-    A unit that would lift the share above `most` is skipped, unless nothing else is left.
-    """
-    rows = Counter(units)
-    wanted = fraction * len(units) - 1e-9  # 0.1 * 30 is a little more than 3
-    drawn: set[str] = set()
-    held = 0
-    order = sorted(rows, key=lambda unit: hashlib.sha256(f"{seed}:{unit}".encode()).digest())
-    for unit in order:
-        if held >= wanted:
-            break
-        if held + rows[unit] <= most * len(units):
-            drawn.add(unit)
-            held += rows[unit]
-    return drawn or set(sorted(order, key=rows.__getitem__)[:1])
-
-
-def apply_duplicates(
-    splits: Mapping[str, Sequence[Example]], policy: str
-) -> dict[str, list[Example]]:
-    """Keep, mark or drop the rows that other splits hold too; repeats inside a split stay.
-
-    `mark` sets `side["duplicate_of"]` of every copy to `<split>:<guid>` of one in another split,
-    test before validation before train; `drop` removes train's copies of validation and test rows,
-    and validation's of test rows.
-    """
-    if policy == "keep":
-        return {split: list(examples) for split, examples in splits.items()}
-    # Test first: its copies in the other splits are the ones that matter.
-    guids = {
-        split: {text_key(e): e.guid for e in reversed(splits[split])}
-        for split in reversed(SPLITS)
-        if split in splits
-    }
-    if policy == "mark":
-        return {s: [_marked(example, s, guids) for example in splits[s]] for s in splits}
-    kept = {}
-    for split, examples in splits.items():
-        later = [keys for other, keys in guids.items() if SPLITS.index(other) > SPLITS.index(split)]
-        kept[split] = [e for e in examples if not any(text_key(e) in keys for keys in later)]
-    if emptied := [split for split in kept if splits[split] and not kept[split]]:
-        what, fix = "all of its rows are in other splits too", "data.duplicates=keep or mark"
-        raise DataError([Problem(split, what, fix) for split in emptied])
-    return kept
-
-
-def text_key(example: Example) -> Hashable:
-    """Identify a model's input: texts, whatever their spacing, and spans (pairs share texts)."""
-    text, text_pair = (" ".join(text.split()) for text in (example.text, example.text_pair or ""))
-    return text, text_pair, example.spans
-
-
-def _marked(example: Example, split: str, guids: Mapping[str, Mapping[Hashable, str]]) -> Example:
-    key = text_key(example)
-    for other, keys in guids.items():
-        if other != split and key in keys:
-            side = {**example.side, "duplicate_of": f"{other}:{keys[key]}"}
-            return replace(example, side=side)
-    return example

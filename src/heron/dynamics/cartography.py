@@ -9,13 +9,13 @@ Toneva et al. (2019), Example Forgetting; Pleiss et al. (2020), Area Under the M
 Shape suffixes: E records ("epochs"), N examples.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.dynamics.files import Dynamics
 
 NEVER_LEARNT = 1000  # the published tool's count for an example that was never right
@@ -138,61 +138,6 @@ def loss(p_gold_EN: np.ndarray) -> np.ndarray:
     A probability of 0 counts as the least normal float32 (87.3 nats), so that no loss is infinite.
     """
     return mean(-np.log(np.maximum(p_gold_EN, _LEAST)))
-
-
-def difficulty(name: str, statistics: Statistics) -> np.ndarray:
-    """Grade examples by one of `SCORES`; the higher, the harder.
-
-    With c for confidence, v for variability:
-
-    - `eq1_printed`: 1 - c + v where c < 0.5, else 2 - c - v. It ranks neither easy nor hard
-      examples as RoNLI's text says: (c, v) = (.97, .03) and (.03, .03) both have 1.00.
-    - `eq1_swapped`: the branches exchanged, as the text describes it; the same two have .06, 1.94.
-    - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
-    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: the area's negative.
-    - `loss`, `variability`, `forgetting`: as they are.
-
-    Returns:
-        float64_N; NaN for examples that no record visited.
-
-    Raises:
-        ConfigError: another name, or `aum` where the task has no margins.
-
-    Source: RoNLI, equation 1 and its released code.
-    """
-    if name not in _SCORES:
-        raise ConfigError(f"unknown difficulty score '{name}'.{nearest(name, SCORES)}")
-    score_N = _SCORES[name](statistics)
-    if name == "aum" and len(score_N) and np.isnan(score_N).all():
-        raise ConfigError(
-            "difficulty score 'aum' needs margins, which only tasks with classes have; "
-            "choose 'confidence' or 'loss'"
-        )
-    return score_N
-
-
-def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> np.ndarray:
-    """Return RoNLI's equation 1, as printed or with its branches swapped (see `difficulty`)."""
-    first_N = 1 - confidence_N + variability_N
-    second_N = 2 - confidence_N - variability_N
-    return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
-
-
-_SCORES: dict[str, Callable[[Statistics], np.ndarray]] = {
-    "eq1_swapped": lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
-    "eq1_printed": lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
-    "repo": lambda of: (
-        (1 - of.correctness_N)
-        + np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
-    ),
-    "confidence": lambda of: 1 - of.confidence_N,
-    "loss": lambda of: of.loss_N,
-    "variability": lambda of: of.variability_N,
-    "correctness": lambda of: 1 - of.correctness_share_N,
-    "aum": lambda of: -of.aum_N,
-    "forgetting": lambda of: of.forgetting_N,
-}
-SCORES = tuple(_SCORES)
 
 
 def _total(values_EN: Iterable[np.ndarray]) -> np.ndarray:

@@ -4,22 +4,77 @@ Shape suffixes: R rows, U units, N examples of some dynamics, P pooled.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from heron.base.errors import ConfigError, DataError, Problem
+from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.tables import cell_text, is_missing, read_table
 from heron.config.curriculum import uses_groups
 from heron.config.registries import DIFFICULTIES
 from heron.config.schema import CurriculumConfig
 from heron.data.features import Features, Units
-from heron.dynamics.cartography import Statistics, difficulty
+from heron.dynamics.cartography import Statistics
 from heron.dynamics.curriculum import Ranking, mean_of_units
 from heron.dynamics.groups import GROUPS, allenai, rank, select, tercile_partition
+
+
+def difficulty(name: str, statistics: Statistics) -> np.ndarray:
+    """Grade examples by one of `SCORES`; the higher, the harder.
+
+    With c for confidence, v for variability:
+
+    - `eq1_printed`: 1 - c + v where c < 0.5, else 2 - c - v. It ranks neither easy nor hard
+      examples as RoNLI's text says: (c, v) = (.97, .03) and (.03, .03) both have 1.00.
+    - `eq1_swapped`: the branches exchanged, as the text describes it; the same two have .06, 1.94.
+    - `repo`: (1 - correctness count) + (1 - v where v < 0.5, else v), as RoNLI's released code.
+    - `confidence`: 1 - c.  `correctness`: 1 - its share.  `aum`: the area's negative.
+    - `loss`, `variability`, `forgetting`: as they are.
+
+    Returns:
+        float64_N; NaN for examples that no record visited.
+
+    Raises:
+        ConfigError: another name, or `aum` where the task has no margins.
+
+    Source: RoNLI, equation 1 and its released code.
+    """
+    if name not in _SCORES:
+        raise ConfigError(f"unknown difficulty score '{name}'.{nearest(name, SCORES)}")
+    score_N = _SCORES[name](statistics)
+    if name == "aum" and len(score_N) and np.isnan(score_N).all():
+        raise ConfigError(
+            "difficulty score 'aum' needs margins, which only tasks with classes have; "
+            "choose 'confidence' or 'loss'"
+        )
+    return score_N
+
+
+def eq1(confidence_N: np.ndarray, variability_N: np.ndarray, swapped: bool) -> np.ndarray:
+    """Return RoNLI's equation 1, as printed or with its branches swapped (see `difficulty`)."""
+    first_N = 1 - confidence_N + variability_N
+    second_N = 2 - confidence_N - variability_N
+    return np.where((confidence_N < 0.5) != swapped, first_N, second_N)
+
+
+_SCORES: dict[str, Callable[[Statistics], np.ndarray]] = {
+    "eq1_swapped": lambda of: eq1(of.confidence_N, of.variability_N, swapped=True),
+    "eq1_printed": lambda of: eq1(of.confidence_N, of.variability_N, swapped=False),
+    "repo": lambda of: (
+        (1 - of.correctness_N)
+        + np.where(of.variability_N < 0.5, 1 - of.variability_N, of.variability_N)
+    ),
+    "confidence": lambda of: 1 - of.confidence_N,
+    "loss": lambda of: of.loss_N,
+    "variability": lambda of: of.variability_N,
+    "correctness": lambda of: 1 - of.correctness_share_N,
+    "aum": lambda of: -of.aum_N,
+    "forgetting": lambda of: of.forgetting_N,
+}
+SCORES = tuple(_SCORES)
 
 
 @dataclass(frozen=True, slots=True)

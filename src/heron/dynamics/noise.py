@@ -11,7 +11,8 @@ from scipy.stats import rankdata
 
 from heron.base.errors import ConfigError
 from heron.data.examples import Example
-from heron.dynamics.cartography import SCORES, Statistics, difficulty
+from heron.dynamics.cartography import Statistics
+from heron.dynamics.difficulty import SCORES, difficulty
 
 TRUTH = "truth"  # the key of `Example.side` that holds the right label
 

@@ -20,7 +20,8 @@ from heron.config.data import TRAIN, DataConfig
 from heron.config.stored import read_stored
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
-from heron.dynamics.cartography import NEVER_LEARNT, Statistics, difficulty, forgetting, statistics
+from heron.dynamics.cartography import NEVER_LEARNT, Statistics, forgetting, statistics
+from heron.dynamics.difficulty import difficulty
 from heron.dynamics.files import Dynamics, read_dynamics, read_logits
 from heron.dynamics.groups import Groups, allenai, tercile_partition
 from heron.languages import LANGUAGES

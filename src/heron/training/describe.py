@@ -14,9 +14,8 @@ from heron.base.terminal import say
 from heron.config.data import TRAIN
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
-from heron.data.examples import Example, count_mended
+from heron.data.examples import Example, count_mended, text_key
 from heron.data.features import CUT, FITS, INEXACT, TOKENLESS, Features
-from heron.data.readers import text_key
 
 known_findings = on_demand("heron.audit.findings:warnings")  # of a higher layer
 

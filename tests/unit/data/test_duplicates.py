@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heron.base.errors import DataError
-from heron.data.examples import Example, Span
-from heron.data.readers import apply_duplicates, text_key
+from heron.data.examples import Example, Span, text_key
+from heron.data.splits import apply_duplicates
 
 
 def pair(guid: str, text: str, text_pair: str = "h") -> Example:
@@ -23,10 +23,6 @@ def splits() -> dict[str, list[Example]]:
 
 def guids(splits) -> dict[str, list[str]]:
     return {split: [example.guid for example in examples] for split, examples in splits.items()}
-
-
-def test_keep_changes_nothing():
-    assert apply_duplicates(splits(), "keep") == splits()
 
 
 def test_drop_removes_from_the_earlier_split_and_leaves_test_whole():

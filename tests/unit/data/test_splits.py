@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from heron.base.errors import DataError
 from heron.config.data import HoldoutConfig, SampleConfig, ValidationConfig
 from heron.data.examples import Example
-from heron.data.readers import carve, sample
+from heron.data.splits import carve, sample
 
 FRACTIONS = (0.15, 0.25, 0.5, 0.75, 1.0)
 

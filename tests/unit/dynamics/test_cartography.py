@@ -11,16 +11,14 @@ from hypothesis.extra import numpy as arrays
 from heron.base.errors import ConfigError
 from heron.dynamics.cartography import (
     NEVER_LEARNT,
-    SCORES,
     Statistics,
-    difficulty,
-    eq1,
     forgetting,
     loss,
     mean,
     statistics,
     variability,
 )
+from heron.dynamics.difficulty import SCORES, difficulty, eq1
 from heron.dynamics.files import Dynamics
 
 SHAPE = st.tuples(st.integers(1, 7), st.integers(1, 5))

@@ -12,8 +12,8 @@ from heron.base.yaml_files import read_yaml
 from heron.config.registries import LEARNT
 from heron.config.schema import CurriculumConfig
 from heron.data.features import Features
-from heron.dynamics.cartography import difficulty, statistics
-from heron.dynamics.difficulty import cosine, rank_units, read_scores, unit_statistics
+from heron.dynamics.cartography import statistics
+from heron.dynamics.difficulty import cosine, difficulty, rank_units, read_scores, unit_statistics
 from heron.dynamics.files import Dynamics
 from heron.dynamics.groups import allenai, tercile_partition
 
