@@ -13,8 +13,8 @@ from omegaconf import DictConfig, OmegaConf
 from heron.base.folders import conf_dir
 from heron.base.run_folder import RunFolder
 from heron.config.compose import compose_and_run
+from heron.config.resolve import resolve
 from heron.config.schema import Config
-from heron.config.stored import resolve
 from heron.training.baseline_job import train_baseline
 from heron.training.claim import claim, source_hashes
 

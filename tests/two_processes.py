@@ -109,6 +109,7 @@ def shard_on_cpus() -> None:
     from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
     from torch.distributed.fsdp.api import FullOptimStateDictConfig
 
+    import heron.training.fsdp
     import heron.training.trainer
 
     class CpuStrategy(lightning.FSDPStrategy):
@@ -129,7 +130,7 @@ def shard_on_cpus() -> None:
     def build(config: Config, sharded: bool = True) -> Any:
         if not sharded:
             return usual(config, sharded)
-        return CpuStrategy(**heron.training.trainer.fsdp_settings())
+        return CpuStrategy(**heron.training.fsdp.fsdp_settings())
 
     lightning._get_full_state_dict_context = whole
     heron.training.trainer.build_strategy = build

@@ -22,9 +22,9 @@ from heron.config.data import read_config
 from heron.config.keys import all_keys, key_types
 from heron.config.registries import TASKS as RULES
 from heron.config.registries import tasks_of_baseline
+from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
-from heron.config.stored import resolve, resolve_stages
 from heron.config.words import data_task, follow_the_data
 from heron.data.markers import event_markers
 

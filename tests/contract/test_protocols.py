@@ -19,8 +19,8 @@ from heron.base.folders import conf_dir
 from heron.config.compose import compose_and_run
 from heron.config.constraints import check
 from heron.config.data import FileConfig
+from heron.config.resolve import resolve, resolve_stages
 from heron.config.schema import StageConfig
-from heron.config.stored import resolve, resolve_stages
 from heron.data.readers import data_set, load_with_report
 from heron.training.stages import stage_config
 

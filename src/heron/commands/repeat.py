@@ -13,9 +13,10 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder, open_run
 from heron.commands.train import FLAG
 from heron.config.keys import all_keys
+from heron.config.resolve import resolve
 from heron.config.run_names import run_path
 from heron.config.schema import Config, LauncherConfig, SweeperConfig
-from heron.config.stored import read_stored, resolve
+from heron.config.stored import read_stored
 from heron.sweeps.ledger import Queue
 from heron.sweeps.sweep import Sweep
 from heron.training.claim import check_job, count_ranks

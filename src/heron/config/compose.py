@@ -24,9 +24,9 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dir, conf_dirs, config_groups, data_sets
 from heron.config.data import read_config
+from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
-from heron.config.stored import resolve, resolve_stages
 from heron.config.words import (
     PARSER,
     follow_the_data,

@@ -1,20 +1,19 @@
-"""The configuration: composed YAML to checked dataclasses, and to `config.yaml` and back."""
+"""`config.yaml`: write a configuration, and read it back."""
 
 import dataclasses
 import os
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from heron.base.errors import ConfigError, nearest
+from heron.base.errors import ConfigError
 from heron.base.folders import default_cache_dir
 from heron.base.yaml_files import dump_yaml, parse_yaml
-from heron.config.constraints import broken, check
-from heron.config.keys import flatten, is_under, refuse_unknown
-from heron.config.schema import Config, StageConfig
+from heron.config.keys import flatten, is_under
+from heron.config.resolve import resolve, resolve_stages
+from heron.config.schema import Config
 
 # Groups that every version of heron has written; a truncated file lacks the last of them.
 _ALWAYS = ("data", "task", "encoder", "head", "optim", "batching", "trainer", "paths", "run")
@@ -25,61 +24,6 @@ _UNCHANGED = (
 )
 # Folders in a cache; a folder without any of them is not one of heron's caches.
 _CACHED = ("features", "tokenizers", "chronicle", "vectors", "word-vectors")
-
-
-@cache
-def _defaults() -> DictConfig:
-    """Build the defaults with their types once: it takes a third of reading a configuration."""
-    return OmegaConf.structured(Config)
-
-
-def resolve(config: DictConfig) -> Config:
-    """Check a composed configuration and turn it into dataclasses.
-
-    Raises:
-        ConfigError: an unknown key, a value of the wrong type or outside its range, or a
-            combination that cannot work; names the key and what is allowed.
-    """
-    refuse_unknown(config, Config, "")
-    try:
-        typed = OmegaConf.get_type(config) is Config  # as Hydra composes it
-        whole = config if typed else OmegaConf.merge(_defaults(), config)
-        resolved = OmegaConf.to_object(whole)
-    except OmegaConfBaseException as error:
-        message = str(error).splitlines()[0]
-        raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
-    assert isinstance(resolved, Config)
-    if resolved.curriculum.name == "none":
-        resolved.curriculum.changes = {}
-    resolve_stages(resolved)
-    check(resolved)
-    return resolved
-
-
-def resolve_stages(config: Config) -> list[StageConfig]:
-    """Read `config.stages`: names of data sets, or mappings as in `StageConfig`.
-
-    Raises:
-        ConfigError: a stage without data, an unknown key, or a value of the wrong type.
-    """
-    stages = []
-    known = [field.name for field in dataclasses.fields(StageConfig)]
-    for entry in config.stages:
-        values = {"data": entry} if isinstance(entry, str) else entry
-        if not isinstance(values, dict):
-            raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
-        if unknown := [str(key) for key in values if key not in known]:
-            raise ConfigError(f"stages: unknown key '{unknown[0]}'.{nearest(unknown[0], known)}")
-        try:
-            merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
-            stage = OmegaConf.to_object(merged)
-        except OmegaConfBaseException as error:
-            raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
-        assert isinstance(stage, StageConfig)
-        if problems := list(broken(stage, "stages: ")):
-            raise ConfigError("\n".join(problems))
-        stages.append(stage)
-    return stages
 
 
 def to_yaml(config: Config) -> str:

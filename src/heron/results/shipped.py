@@ -8,8 +8,8 @@ from pathlib import Path
 from heron.base.errors import DataError, Problem
 from heron.base.files import sha256_file
 from heron.config.data import SPLITS, DataConfig, HoldoutConfig, SampleConfig, ValidationConfig
+from heron.config.resolve import resolve_stages
 from heron.config.schema import Config
-from heron.config.stored import resolve_stages
 from heron.data.examples import Example
 from heron.data.readers import data_set, load_with_report
 from heron.data.rows import JOIN

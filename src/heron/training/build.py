@@ -7,13 +7,15 @@ import torch
 from torch import nn
 
 from heron.base.errors import ConfigError
+from heron.base.registry import on_demand
 from heron.config.schema import Config
 from heron.data.datamodule import DataModule
 from heron.models.encoder import Encoder
 from heron.models.optim import class_weights
 from heron.tasks.base import TaskModule
 from heron.tasks.task import task_of
-from heron.training.export import load_head
+
+load_head = on_demand("heron.training.exported:load_head")  # only some heads start from another
 
 
 def with_stored_vectors(config: Config, data: DataModule) -> DataModule:
@@ -45,11 +47,6 @@ def build_module(config: Config, data: DataModule) -> TaskModule:
     weights_C = class_weights(config.optim.class_weights, counts_C)
     steps = sum(data.steps_per_epoch())
     return task_of(config).module(config, encoder, head, steps, weights_C).train()
-
-
-def inference_module(config: Config, encoder: Encoder, head: nn.Module) -> TaskModule:
-    """Put a trained encoder and head into the module of the run's task, in eval mode."""
-    return task_of(config).module(config, encoder, head, 1, None).eval()
 
 
 def _build_models(config: Config, data: DataModule) -> tuple[Encoder, nn.Module]:

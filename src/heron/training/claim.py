@@ -14,9 +14,9 @@ from heron.base.secrets import redacted
 from heron.base.terminal import say
 from heron.base.yaml_files import dump_yaml
 from heron.config.registries import BASELINES
+from heron.config.resolve import resolve_stages
 from heron.config.run_names import check_paths, config_key, decisive, earlier_key
 from heron.config.schema import BUDGET, Config, EncoderConfig
-from heron.config.stored import read_own, resolve_stages
 from heron.data.readers import data_set, load_with_report
 from heron.data.sources import locate
 from heron.tasks.task import task_of
@@ -24,6 +24,7 @@ from heron.tasks.task import task_of
 # Start-up time: only some runs need them, and the first loads torch.
 identity = on_demand("heron.data.hub:identity")
 has_accelerator = on_demand("heron.base.libraries:has_accelerator")
+read_own = on_demand("heron.config.stored:read_own")
 dynamics_sources = on_demand("heron.training.curriculum:dynamics_sources")
 
 

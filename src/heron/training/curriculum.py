@@ -27,7 +27,7 @@ from heron.dynamics.files import read_dynamics, record_paths
 from heron.models.encoder import Encoder, load_encoder
 from heron.models.feature_cache import load_vectors
 from heron.models.heads import Head
-from heron.training.export import trained_encoder
+from heron.training.exported import trained_encoder
 
 RunJob = Callable[[Config, RunFolder, list[str]], Any]
 

@@ -10,25 +10,22 @@ A head that has no such class in transformers is in `head.safetensors` alone. `c
 has an empty `id2label`, so that transformers cannot answer from a head drawn at random.
 
 A run on a frozen pretrained encoder holds `encoder.json` instead, which names that encoder.
+`heron.training.exported` loads what is written here.
 """
 
 import copy
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 
-from heron.base.errors import ConfigError
-from heron.base.files import read_json, seal, write_json
+from heron.base.files import seal, write_json
 from heron.base.registry import on_demand
-from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
-from heron.config.schema import Config, EncoderConfig
-from heron.config.stored import read_stored
+from heron.base.run_folder import HEAD
+from heron.config.schema import Config
 from heron.models.encoder import Encoder
 from heron.tasks.task import task_of
 
@@ -76,82 +73,3 @@ def _save_model(
 def _name_classes(settings: Any, labels: Sequence[str]) -> None:
     settings.id2label = dict(enumerate(labels))
     settings.label2id = {label: index for index, label in enumerate(labels)}
-
-
-def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
-    """Load a finished run's configuration, encoder and head, in eval mode.
-
-    The configuration names the trained encoder, see `trained_encoder`. With `run_code`, code that
-    comes with the weights may run.
-
-    Raises:
-        ConfigError: the weights are damaged or do not fit this version of heron, or the encoder
-            that the run points to has changed.
-    """
-    config = read_stored(folder.config, run_code)
-    exported = dataclasses.replace(trained_encoder(config.encoder, folder.model), freeze="none")
-    config = dataclasses.replace(config, encoder=exported)
-    if (folder.model / POINTER).is_file():
-        _check_pointer(folder, config)
-    task = task_of(config)
-    encoder = task.encoder(config, None)
-    head = task.head_module(config.head, encoder.width, len(config.data.label_order))
-    load_head(head, folder.model)
-    return config, encoder.eval(), head.eval()
-
-
-def trained_encoder(config: EncoderConfig, model: Path) -> EncoderConfig:
-    """Name the encoder that an exported head was trained with.
-
-    It is the one in `model/`, with all layers it holds, or the frozen one that the run points to.
-    In sequential fine-tuning that can be the encoder an earlier stage has trained. `config` is the
-    encoder that the run began with.
-
-    Raises:
-        ConfigError: a file of `model/` is damaged.
-    """
-    require_whole(model)
-    name = _read_pointer(model)["name"] if (model / POINTER).is_file() else str(model)
-    if name == config.name:
-        return config
-    return dataclasses.replace(config, name=name, revision=None, num_layers=None)
-
-
-def load_head(head: nn.Module, model: Path) -> None:
-    """Load an exported head's weights from `model/` into a head of the same shape.
-
-    Raises:
-        ConfigError: there are none, they are damaged, or they do not fit.
-    """
-    path = model / HEAD
-    if not path.is_file():
-        raise ConfigError(f"{path}: no such file; is {model} the model/ folder of a finished run?")
-    require_whole(model)
-    try:
-        head.load_state_dict(load_file(path))
-    except SafetensorError as error:
-        raise ConfigError(f"{path}: {DAMAGED} ({error})") from error
-    except RuntimeError as error:
-        raise ConfigError(
-            f"{path}: does not fit the head that is built here: its widths or classes differ, or "
-            "another version of heron has written it (status.json names the commit)"
-        ) from error
-
-
-def _check_pointer(folder: RunFolder, config: Config) -> None:
-    pointer = _read_pointer(folder.model)
-    if pointer["files"] != identity(config.encoder):
-        raise ConfigError(
-            f"{folder.path}: was trained on the frozen encoder {pointer['name']}, whose files "
-            "have changed or are gone; put them back"
-        )
-
-
-def _read_pointer(model: Path) -> dict[str, Any]:
-    try:
-        pointer = read_json(model / POINTER)
-        if isinstance(pointer["name"], str) and isinstance(pointer["files"], dict):
-            return pointer
-    except (ValueError, TypeError, KeyError):
-        pass
-    raise ConfigError(f"{model / POINTER}: {DAMAGED}")

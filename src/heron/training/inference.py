@@ -11,11 +11,13 @@ from typing import Any, Protocol
 
 import pytorch_lightning as pl
 import torch
+from torch import nn
 
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.libraries import has_accelerator, precision, silence_libraries
 from heron.base.run_folder import RunFolder, open_run
+from heron.base.signals import leave_signals_alone
 from heron.config.data import TRAIN
 from heron.config.overrides import changed, override
 from heron.config.schema import Config
@@ -26,16 +28,16 @@ from heron.data.readers import load
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 from heron.languages import get_language
+from heron.models.encoder import Encoder
 from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import task_of
 from heron.training.attempt import explain_memory
 from heron.training.baseline_job import MARK, load_baseline
-from heron.training.build import inference_module
+from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import load_weights
-from heron.training.export import load_exported
+from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
-from heron.training.trainer import prediction_trainer
 
 _SPLIT = "input"
 
@@ -352,3 +354,24 @@ def require_unseen(
                 f"{trained.names[0]}: its data.validation, data.holdout or data.files "
                 "divide them differently; average runs that held out the same rows"
             )
+
+
+def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Trainer:
+    """Assemble a Trainer that only predicts, on the devices that Lightning's settings name."""
+    bars = progress_bar(config.trainer.progress)
+    trainer = pl.Trainer(
+        **machine,
+        logger=False,
+        callbacks=bars,
+        enable_progress_bar=bool(bars),
+        enable_model_summary=False,
+        enable_checkpointing=False,
+        use_distributed_sampler=False,
+        default_root_dir=folder,
+    )
+    return leave_signals_alone(trainer)
+
+
+def inference_module(config: Config, encoder: Encoder, head: nn.Module) -> TaskModule:
+    """Put a trained encoder and head into the module of the run's task, in eval mode."""
+    return task_of(config).module(config, encoder, head, 1, None).eval()

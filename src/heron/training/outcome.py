@@ -9,6 +9,7 @@ from pytorch_lightning.strategies import FSDPStrategy
 
 from heron.base import ranks
 from heron.base.files import write_json
+from heron.base.registry import on_demand
 from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import read_table, write_table
 from heron.config.data import TRAIN, VALIDATION
@@ -22,7 +23,10 @@ from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
 from heron.training.export import export
-from heron.training.trainer import devices, prediction_trainer
+from heron.training.trainer import devices
+
+# `heron.training.inference` builds on this module.
+prediction_trainer = on_demand("heron.training.inference:prediction_trainer")
 
 
 def check_metrics(config: Config) -> None:

@@ -20,11 +20,12 @@ from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, Scores
 from heron.config.keys import set_keys
+from heron.config.resolve import resolve_stages
 from heron.config.schema import Config, HeadConfig, StageConfig
-from heron.config.stored import from_yaml, resolve_stages, to_yaml
+from heron.config.stored import from_yaml, to_yaml
 from heron.data.readers import data_set
 from heron.data.sources import locate
-from heron.training.export import trained_encoder
+from heron.training.exported import trained_encoder
 
 RunJob = Callable[[Config, RunFolder], Scores]
 

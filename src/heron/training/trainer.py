@@ -1,15 +1,11 @@
 """Lightning's Trainer as heron uses it: precision, strategy, callbacks, loggers, signals."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.plugins.precision.fsdp import FSDPPrecision
 from pytorch_lightning.strategies import DDPStrategy, FSDPStrategy, Strategy
-from torch.distributed.fsdp.wrap import ModuleWrapPolicy
-from transformers.modeling_layers import GradientCheckpointingLayer
 
 from heron.base import ranks
 from heron.base.errors import ConfigError
@@ -45,6 +41,8 @@ from heron.training.recorder import Recorder
 # Only some runs need them; `pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
 pruning = on_demand("heron.sweeps.pruning:pruning")
+fsdp_strategy = on_demand("heron.training.fsdp:strategy")
+fsdp_precision = on_demand("heron.training.fsdp:ShardedPrecision")
 restart = on_demand("heron.training.curriculum:Restart")
 
 
@@ -115,22 +113,6 @@ def build_trainer(
     return leave_signals_alone(trainer)
 
 
-def prediction_trainer(config: Config, folder: Path, **machine: Any) -> pl.Trainer:
-    """Assemble a Trainer that only predicts, on the devices that Lightning's settings name."""
-    bars = progress_bar(config.trainer.progress)
-    trainer = pl.Trainer(
-        **machine,
-        logger=False,
-        callbacks=bars,
-        enable_progress_bar=bool(bars),
-        enable_model_summary=False,
-        enable_checkpointing=False,
-        use_distributed_sampler=False,
-        default_root_dir=folder,
-    )
-    return leave_signals_alone(trainer)
-
-
 def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
     """Choose devices, strategy and precision; a process without others runs on one device."""
     alone, name = ranks.ranks() == 1, precision(config.trainer.precision)
@@ -143,7 +125,7 @@ def devices(config: Config, sharded: bool = True) -> dict[str, Any]:
         "num_nodes": 1 if alone else config.trainer.num_nodes,
         "strategy": strategy,
         "precision": None if is_sharded else name,
-        "plugins": [WholeFiles(), *([ShardedPrecision(name)] if is_sharded else [])],  # type: ignore[arg-type]
+        "plugins": [WholeFiles(), *([fsdp_precision(name)] if is_sharded else [])],
     }
 
 
@@ -174,21 +156,4 @@ def build_strategy(config: Config, sharded: bool = True) -> Strategy | str:
         return DDPStrategy(forward_sync_buffers=False, find_unused_parameters=unused)
     if not torch.cuda.is_available() or config.trainer.accelerator == "cpu":
         raise ConfigError("trainer.strategy=fsdp needs GPUs; on CPUs set trainer.strategy=ddp")
-    return FSDPStrategy(**fsdp_settings())
-
-
-def fsdp_settings() -> dict[str, Any]:
-    """Shard each transformer layer, and the rest together; checkpoints are whole."""
-    return {
-        # The class of every layer in transformers.
-        "auto_wrap_policy": ModuleWrapPolicy({GradientCheckpointingLayer}),
-        "state_dict_type": "full",
-    }
-
-
-class ShardedPrecision(FSDPPrecision):
-    """Precision of a sharded model; a `Batch` has integers and is frozen, so nothing is cast."""
-
-    def convert_input(self, data: Any) -> Any:
-        """Leave a batch as it is."""
-        return data
+    return fsdp_strategy()

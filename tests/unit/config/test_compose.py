@@ -14,7 +14,7 @@ from heron.base.errors import ConfigError
 from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
 from heron.config.data import read_config
-from heron.config.stored import resolve
+from heron.config.resolve import resolve
 from heron.config.words import follow_the_data, search_path, spell_out_encoder, unfold
 
 (HYDRAS_SWEEPER,) = (

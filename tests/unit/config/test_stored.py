@@ -17,9 +17,10 @@ from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.constraints import choices
 from heron.config.data import DataConfig
 from heron.config.keys import all_keys, key_types
+from heron.config.resolve import resolve
 from heron.config.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
 from heron.config.schema import Config
-from heron.config.stored import from_yaml, read_stored, resolve, to_yaml
+from heron.config.stored import from_yaml, read_stored, to_yaml
 from tiers import quick
 
 CHOICES = {key: names for key, hint in key_types().items() if (names := choices(hint))}

@@ -14,8 +14,9 @@ import torch
 from heron.base.errors import ConfigError
 from heron.base.run_folder import RunFolder
 from heron.commands.repeat import configure
+from heron.config.resolve import resolve_stages
 from heron.config.schema import BaselineConfig, Config, CurriculumConfig, SweeperConfig
-from heron.config.stored import from_yaml, resolve_stages, to_yaml
+from heron.config.stored import from_yaml, to_yaml
 from heron.sweeps.pruning import Pruning, pruning
 from heron.sweeps.study import open_study, trial_of
 from heron.training.checkpointing import ended_early

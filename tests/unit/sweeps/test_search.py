@@ -20,7 +20,7 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json, write_json
 from heron.base.run_folder import RunFolder
 from heron.config.compose import Composition, compose_and_run
-from heron.config.stored import resolve
+from heron.config.resolve import resolve
 from heron.sweeps.ledger import JOURNAL, Queue
 from heron.sweeps.search import Search
 from heron.sweeps.start import run_search

@@ -300,7 +300,7 @@ def test_caches_are_filled_in_a_cache_of_heron_s_alone(
 
 
 def test_a_head_to_begin_with_is_checked_too(run: RunFolder, tmp_path: Path) -> None:
-    from heron.training.export import load_head
+    from heron.training.exported import load_head
 
     shutil.copytree(run.model, tmp_path / "copy")
     flip(tmp_path / "copy" / "head.safetensors")

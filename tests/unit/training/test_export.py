@@ -19,7 +19,8 @@ from heron.data.datamodule import DataModule
 from heron.data.markers import event_markers, mark
 from heron.models.encoder import segments
 from heron.training.build import build_module
-from heron.training.export import export, load_exported
+from heron.training.export import export
+from heron.training.exported import load_exported
 
 
 class Exported:

@@ -10,8 +10,9 @@ from heron.base.errors import ConfigError, DataError, HeronError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table
+from heron.config.resolve import resolve_stages
 from heron.config.schema import StageConfig
-from heron.config.stored import from_yaml, resolve_stages
+from heron.config.stored import from_yaml
 from heron.training import job, outcome
 from heron.training.export import POINTER
 from heron.training.inference import open_trained, read_splits

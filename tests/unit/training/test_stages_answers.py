@@ -10,11 +10,11 @@ from heron.base.errors import ConfigError
 from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from heron.config.data import read_config
-from heron.config.stored import resolve_stages
+from heron.config.resolve import resolve_stages
 from heron.data.datamodule import DataModule
 from heron.training import job
 from heron.training.build import build_module
-from heron.training.export import load_exported
+from heron.training.exported import load_exported
 from heron.training.stages import stage_config
 from small_runs import compose
 from tiers import quick

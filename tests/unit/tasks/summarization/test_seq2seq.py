@@ -21,8 +21,9 @@ from heron.base.run_folder import RunFolder
 from heron.data.collate import Batch
 from heron.models.optim import build_optimizer
 from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
-from heron.training.build import build_encoder, build_head, inference_module
-from heron.training.export import export, load_exported
+from heron.training.build import build_encoder, build_head
+from heron.training.export import export
+from heron.training.exported import load_exported
 from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")

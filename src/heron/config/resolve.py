@@ -1,0 +1,67 @@
+"""From composed YAML to the checked dataclasses of a configuration."""
+
+import dataclasses
+from functools import cache
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from heron.base.errors import ConfigError, nearest
+from heron.config.constraints import broken, check
+from heron.config.keys import refuse_unknown
+from heron.config.schema import Config, StageConfig
+
+
+@cache
+def _defaults() -> DictConfig:
+    """Build the defaults with their types once: it takes a third of reading a configuration."""
+    return OmegaConf.structured(Config)
+
+
+def resolve(config: DictConfig) -> Config:
+    """Check a composed configuration and turn it into dataclasses.
+
+    Raises:
+        ConfigError: an unknown key, a value of the wrong type or outside its range, or a
+            combination that cannot work; names the key and what is allowed.
+    """
+    refuse_unknown(config, Config, "")
+    try:
+        typed = OmegaConf.get_type(config) is Config  # as Hydra composes it
+        whole = config if typed else OmegaConf.merge(_defaults(), config)
+        resolved = OmegaConf.to_object(whole)
+    except OmegaConfBaseException as error:
+        message = str(error).splitlines()[0]
+        raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
+    assert isinstance(resolved, Config)
+    if resolved.curriculum.name == "none":
+        resolved.curriculum.changes = {}
+    resolve_stages(resolved)
+    check(resolved)
+    return resolved
+
+
+def resolve_stages(config: Config) -> list[StageConfig]:
+    """Read `config.stages`: names of data sets, or mappings as in `StageConfig`.
+
+    Raises:
+        ConfigError: a stage without data, an unknown key, or a value of the wrong type.
+    """
+    stages = []
+    known = [field.name for field in dataclasses.fields(StageConfig)]
+    for entry in config.stages:
+        values = {"data": entry} if isinstance(entry, str) else entry
+        if not isinstance(values, dict):
+            raise ConfigError(f"stages: {entry!r} is neither a data set's name nor a mapping")
+        if unknown := [str(key) for key in values if key not in known]:
+            raise ConfigError(f"stages: unknown key '{unknown[0]}'.{nearest(unknown[0], known)}")
+        try:
+            merged = OmegaConf.merge(OmegaConf.structured(StageConfig), values)
+            stage = OmegaConf.to_object(merged)
+        except OmegaConfBaseException as error:
+            raise ConfigError(f"stages: {str(error).splitlines()[0]}") from error
+        assert isinstance(stage, StageConfig)
+        if problems := list(broken(stage, "stages: ")):
+            raise ConfigError("\n".join(problems))
+        stages.append(stage)
+    return stages
