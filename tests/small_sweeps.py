@@ -17,8 +17,6 @@ from heron.base.files import read_json
 from heron.base.run_folder import RunFolder
 from small_runs import TINY, heron, in_folder
 
-NO_REPORT = "heron.reports.run.write_report"
-
 
 def words_of(folder: Path, *overrides: str, n: int = 2) -> list[str]:
     """Spell out a sweep over `n` seeds, isolated; `overrides` may say otherwise."""

@@ -25,7 +25,7 @@ from heron.config.registries import tasks_of_baseline
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
-from heron.config.words import data_task, follow_the_data
+from heron.config.shorthands import data_task, follow_the_data
 from heron.data.markers import event_markers
 
 CONF = conf_dir()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heron.config.options import parse_folder
-from heron.reports.run import write_report
+from heron.reports.sweep import write_report
 
 
 @dataclass

@@ -14,6 +14,7 @@ from heron.config.compose import Composition, compose_and_run
 from heron.config.run_names import config_key, run_path
 from heron.config.schema import Config
 from heron.config.words import job_words
+from heron.results.collect import collect, is_run
 from heron.training.claim import check_job, count_ranks
 from heron.training.process import DONE, Job, run_here
 
@@ -23,7 +24,8 @@ run_search = on_demand("heron.sweeps.start:run_search")
 run_by_hand = on_demand("heron.sweeps.rank:run_by_hand")
 end_at_once = on_demand("heron.sweeps.rank:end_at_once")
 repeat = on_demand("heron.commands.repeat:run")
-write_report = on_demand("heron.reports.run:write_report")
+write_report = on_demand("heron.reports.sweep:write_report")
+write_run_report = on_demand("heron.reports.run:write_run_report")
 
 FLAG = "run.from="
 _ONE_RUN = "torchrun starts the processes of one run; a sweep starts its own"
@@ -116,5 +118,5 @@ def _check_length(config: Config, overrides: Sequence[str]) -> None:
 
 
 def _report(folder: Path) -> None:
-    files = write_report(folder)
+    files = write_run_report(collect(folder)[0], folder) if is_run(folder) else write_report(folder)
     print(files.html, files.figure, *files.tables, sep="\n")

@@ -23,23 +23,17 @@ from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
 from heron.base.folders import conf_dir, conf_dirs, config_groups, data_sets
+from heron.base.registry import on_demand
 from heron.config.data import read_config
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import base_name, sweep_name
 from heron.config.schema import Config
-from heron.config.words import (
-    PARSER,
-    follow_the_data,
-    key_of,
-    not_swept,
-    readable,
-    search_path,
-    spell_out_encoder,
-    unfold,
-)
+from heron.config.words import PARSER, key_of, not_swept, readable, search_path
 
 if TYPE_CHECKING:
     from heron.config.space import Composer
+
+write_out = on_demand("heron.config.shorthands:write_out")  # start-up time
 
 # Hydra's flags that heron takes: names, and argparse's options.
 _FLAGS: dict[str, dict[str, Any]] = {
@@ -118,9 +112,8 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     flags = _parse_flags(arguments)
     typed = [readable(word) for word in flags.overrides]
     folders, words = search_path(typed, flags.config_dir)
-    if not flags.cfg and flags.info is None:
-        words = unfold(words, folders)
-    words = follow_the_data(spell_out_encoder(words, folders), folders)
+    if {"data", "encoder", "experiment"} & set(map(key_of, words)):
+        words = write_out(words, folders, tables=not flags.cfg and flags.info is None)
     jobs: list[Composition] = []
     with open_hydra(name, folders) as hydra, explained(words, folders):
         if flags.cfg:

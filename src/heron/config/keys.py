@@ -11,13 +11,6 @@ from heron.base.errors import ConfigError, nearest
 from heron.config.constraints import field_types, plain
 from heron.config.schema import Config
 
-_SCALARS: dict[Any, str] = {
-    bool: "true or false is needed",
-    int: "a whole number is needed",
-    float: "a number is needed",
-    str: "a text is needed",
-}
-
 
 def all_keys(schema: Any = Config, prefix: str = "") -> list[str]:
     """List every dotted key of the schema."""
@@ -85,22 +78,6 @@ def _nested(schema: Any) -> dict[str, Any]:
     kinds = {name: plain(hint) for name, hint in field_types(schema).items()}
     # A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
     return {name: kind if dataclasses.is_dataclass(kind) else None for name, kind in kinds.items()}
-
-
-def needed(key: str, given: str = "") -> str:
-    """Say which kind of value a key needs, `a list is needed: data.no_label=[NONE]`."""
-    kind = type_of(key)
-    if get_origin(kind) is list:
-        written = "" if given in ("", "null", "Null", "NULL", "~") else given
-        if any(sign in written for sign in "[]{}'\""):
-            written = "A, B"
-        return f"a list is needed: {key}=[{written}]"
-    if get_origin(kind) is dict:
-        return f"a mapping is needed, numbers in quotes: {key}={{NAME: VALUE}}"
-    if dataclasses.is_dataclass(kind):
-        names = ", ".join(f"{key}.{field.name}" for field in dataclasses.fields(kind))
-        return f"it has keys of its own: {names}"
-    return _SCALARS.get(kind, "")
 
 
 def type_of(key: str) -> Any:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin
 
 import yaml
 from hydra.errors import HydraException, OverrideParseException
@@ -29,7 +29,7 @@ from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.folders import config_groups, data_set_file, group_options
 from heron.base.yaml_files import parse_yaml
 from heron.config.data import SPLITS, DataConfig
-from heron.config.keys import all_keys, flatten, is_under, needed, refuse_unknown
+from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
 from heron.config.registries import tasks_with
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, to_yaml
@@ -64,6 +64,12 @@ TAKES = {
     "score": (*COLUMNS, *LABELS),
 }
 
+_SCALARS: dict[Any, str] = {
+    bool: "true or false is needed",
+    int: "a whole number is needed",
+    float: "a number is needed",
+    str: "a text is needed",
+}
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z_]+)+")
 # Mappings whose keys are the user's own.
 _BY_SPLIT = ("data.files.", "data.counts.")
@@ -399,3 +405,19 @@ def _kind(where: str | None, overrides: Sequence[str]) -> str:
         if key == where and "${" not in value and ("," not in value or value[0] in "[{"):
             return f"{override}: {hint}" if (hint := needed(key, value)) else ""
     return ""
+
+
+def needed(key: str, given: str = "") -> str:
+    """Say which kind of value a key needs, `a list is needed: data.no_label=[NONE]`."""
+    kind = type_of(key)
+    if get_origin(kind) is list:
+        written = "" if given in ("", "null", "Null", "NULL", "~") else given
+        if any(sign in written for sign in "[]{}'\""):
+            written = "A, B"
+        return f"a list is needed: {key}=[{written}]"
+    if get_origin(kind) is dict:
+        return f"a mapping is needed, numbers in quotes: {key}={{NAME: VALUE}}"
+    if dataclasses.is_dataclass(kind):
+        names = ", ".join(f"{key}.{field.name}" for field in dataclasses.fields(kind))
+        return f"it has keys of its own: {names}"
+    return _SCALARS.get(kind, "")

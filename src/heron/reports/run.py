@@ -9,7 +9,6 @@ import numpy as np
 from markupsafe import Markup
 
 from heron.base.cells import SYNTHETIC, Cell, Formatted, Interval, Table
-from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.pages import clean_text, escape_json, render
 from heron.base.secrets import redact
@@ -22,9 +21,7 @@ from heron.results.collect import (
     SPLITS,
     RunRecord,
     cell_of,
-    collect,
     headline_metrics,
-    is_run,
     is_whole,
 )
 from heron.results.predictions import Prediction
@@ -48,35 +45,8 @@ class ReportFiles(NamedTuple):
     missing: tuple[str, ...] = ()
 
 
-def write_report(
-    folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
-) -> ReportFiles:
-    """Write the report of a run or a sweep and print its tables.
-
-    `out` is where the files go, by default into `folder`. Of a sweep, `published` are a paper's
-    numbers (YAML), and `against` is the baseline that its systems are tested against.
-
-    Raises:
-        ConfigError: `folder` holds no run, or none as `against` says.
-    """
-    folder = Path(folder)
-    runs = collect(folder)
-    if is_run(folder):
-        if against:
-            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
-        files = write_run_report(runs[0], Path(out) if out else folder)
-    else:
-        # Start-up time: the report of one run needs no papers, budgets or tests.
-        from heron.reports.sweep import write_sweep_report
-
-        files = write_sweep_report(folder, runs, out, published, against)
-    for line in files.missing:
-        print(f"missing: {line}")
-    return files
-
-
 def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> ReportFiles:
-    """Write `report.html` and `report.png` into `target`; prints the tables unless `quiet`."""
+    """Write `report.html` and `report.png` into `target`; prints tables unless `quiet`."""
     from heron.reports.figures import run_figure  # start-up time: matplotlib
 
     artefacts = read_artefacts(run)
@@ -86,7 +56,16 @@ def write_run_report(run: RunRecord, target: Path, quiet: bool = False) -> Repor
     figure = run_figure(run, artefacts)
     page = run_page(run, artefacts, [scores, classes, stage_table(run)], figure)
     html = write_file(target / "report.html", page)
-    return ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
+    files = ReportFiles(html, write_file(target / "report.png", figure), (), artefacts.missing)
+    if not quiet:
+        print_missing(files)
+    return files
+
+
+def print_missing(files: ReportFiles) -> None:
+    """Print what a report lacks, and why."""
+    for line in files.missing:
+        print(f"missing: {line}")
 
 
 def score_table(run: RunRecord) -> Table:

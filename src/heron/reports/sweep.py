@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from heron.base.cells import SYNTHETIC, Cell, Table, summarize, to_csv, to_markdown
+from heron.base.errors import ConfigError
 from heron.base.files import write_file
 from heron.base.pages import render
 from heron.base.terminal import print_tables
@@ -19,11 +20,19 @@ from heron.reports.run import (
     caveats,
     data_url,
     is_complete,
+    print_missing,
     spent_cells,
     write_run_report,
 )
 from heron.reports.significance import significance_tables
-from heron.results.collect import SPLITS, RunRecord, cell_of, headline_metrics
+from heron.results.collect import (
+    SPLITS,
+    RunRecord,
+    cell_of,
+    collect,
+    headline_metrics,
+    is_run,
+)
 from heron.results.groups import (
     Group,
     count_states,
@@ -38,6 +47,28 @@ _FIRST = "learnt from"
 _MOST_NAMES = 3  # of groups with one budget; more are counted
 
 Totals = list[Mapping[str, Any]]
+
+
+def write_report(
+    folder: Path, out: Path | None = None, published: Path | None = None, against: str | None = None
+) -> ReportFiles:
+    """Write the report of a run or a sweep and print its tables.
+
+    `out` is where the files go, by default into `folder`. Of a sweep, `published` are a paper's
+    numbers (YAML), and `against` is the baseline that its systems are tested against.
+
+    Raises:
+        ConfigError: `folder` holds no run, or none as `against` says.
+    """
+    folder = Path(folder)
+    runs = collect(folder)
+    if is_run(folder):
+        if against:
+            raise ConfigError(f"against={against} needs a sweep, and {folder} is one run")
+        return write_run_report(runs[0], Path(out) if out else folder)
+    files = write_sweep_report(folder, runs, out, published, against)
+    print_missing(files)
+    return files
 
 
 def write_sweep_report(

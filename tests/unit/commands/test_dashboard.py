@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from heron.cli import main
-from heron.config.words import unfold
+from heron.config.shorthands import unfold
 from heron.reports.dashboard import POINTS, curves, dashboard_data, write_dashboard
 from heron.reports.workspace import build_workspace
 from heron.results.collect import collect

@@ -15,7 +15,8 @@ from heron.cli import main
 from heron.config.compose import compose, compose_and_run, open_hydra
 from heron.config.data import read_config
 from heron.config.resolve import resolve
-from heron.config.words import follow_the_data, search_path, spell_out_encoder, unfold
+from heron.config.shorthands import follow_the_data, spell_out_encoder, unfold
+from heron.config.words import search_path
 
 (HYDRAS_SWEEPER,) = (
     each for each in Plugins.instance().discover(Sweeper) if each.__name__ == "BasicSweeper"
@@ -489,7 +490,7 @@ def test_a_forks_table_of_experiments_unfolds_too(tmp_path, monkeypatch):
     table = tmp_path / "conf" / "experiment" / "mine" / "table.yaml"
     table.parent.mkdir(parents=True)
     table.write_text("hydra: {sweeper: {params: {experiment: 'a,b', seed: '0,1'}}}\n")
-    monkeypatch.setattr("heron.config.words.conf_dirs", lambda folders: [tmp_path / "conf"])
+    monkeypatch.setattr("heron.config.shorthands.conf_dirs", lambda folders: [tmp_path / "conf"])
     assert unfold(["experiment=mine/table", "seed=5"]) == [
         "experiment=a,b",
         "report=null",

@@ -15,7 +15,7 @@ from heron.config.schema import (
     HeadConfig,
     TaskConfig,
 )
-from heron.dynamics import cartography, groups
+from heron.dynamics import difficulty, groups
 from small_runs import heron
 
 STAGE = {"share": 1.0}
@@ -23,7 +23,7 @@ STAGE = {"share": 1.0}
 
 def test_statistics_and_groups_are_those_of_the_dynamics():
     """Settings are read before numpy is; they repeat the names, which must stay the same."""
-    assert registries.LEARNT == cartography.SCORES
+    assert registries.LEARNT == difficulty.SCORES
     assert settings.GROUPS == groups.GROUPS
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from heron.base.errors import ConfigError
 from heron.config.data import Columns, DataConfig
-from heron.config.keys import all_keys, needed
-from heron.config.overrides import TAKES, override, sort_words
+from heron.config.keys import all_keys
+from heron.config.overrides import TAKES, needed, override, sort_words
 from heron.config.words import readable
 
 PAIRS = DataConfig(label_order=["A", "B"])

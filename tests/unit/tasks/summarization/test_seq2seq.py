@@ -24,6 +24,7 @@ from heron.tasks.summarization.seq2seq import Seq2Seq, load_seq2seq
 from heron.training.build import build_encoder, build_head
 from heron.training.export import export
 from heron.training.exported import load_exported
+from heron.training.inference import inference_module
 from tiers import quick
 
 CHRONICLE = ("data=chronicle_summaries", "task.generation.max_new_tokens=6")
