@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heron.base.cells import Cell, Formatted, Interval, Summary, Table, to_markdown
+from heron.base.cells import Cell, Formatted, Interval, Summary, Table
 from heron.base.files import write_file, write_json
+from heron.base.table_files import to_markdown
 from heron.base.tables import write_table
 from heron.base.terminal import print_tables
 from heron.tasks.analysis import Content, Outcome

@@ -22,9 +22,10 @@ from heron.audit.texts import (
     is_pair,
     second_of,
 )
-from heron.base.cells import Cell, Formatted, Table, to_markdown
+from heron.base.cells import Cell, Formatted, Table
 from heron.base.files import write_file, write_json
 from heron.base.pages import render
+from heron.base.table_files import to_markdown
 from heron.data.examples import Example
 from heron.data.markers import event_markers, mark
 from heron.languages import get_language

@@ -24,7 +24,7 @@ class CurriculumConfig:
     name: str = "none"  # name in tables; `none` draws from all examples all the time
     # what makes an example hard: `length` (tokens), `sts` (premise and hypothesis differ in
     # meaning), `external` (a column of `scores`), `random`, or a statistic of an earlier run's
-    # dynamics (`heron.dynamics.cartography.SCORES`)
+    # dynamics (`heron.dynamics.difficulty.SCORES`)
     difficulty: Annotated[str, OneOf(registry="heron.config.registries:DIFFICULTIES")] = (
         "eq1_swapped"
     )

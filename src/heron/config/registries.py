@@ -178,7 +178,7 @@ DIFFICULTIES: Registry[Difficulty] = Registry("difficulty")
 _DIFFICULTY = "heron.dynamics.difficulty:"
 for _name in ("length", "sts", "external", "random"):
     DIFFICULTIES.register(_name, Difficulty(on_demand(_DIFFICULTY + _name)))
-# Statistics of an earlier run's dynamics (`heron.dynamics.cartography.SCORES`).
+# Statistics of an earlier run's dynamics (`heron.dynamics.difficulty.SCORES`).
 LEARNT = (
     *("eq1_swapped", "eq1_printed", "repo", "confidence", "loss"),
     *("variability", "correctness", "aum", "forgetting"),

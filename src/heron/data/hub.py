@@ -63,6 +63,32 @@ def identity(config: EncoderConfig) -> dict[str, str]:
     return {"commit": str(commit)}
 
 
+def pretrained_tokenizer(config: EncoderConfig) -> Any:
+    """Load an encoder's fast tokenizer; a decoder's ends each text with its end token.
+
+    Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
+    """
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast  # start-up time
+
+    source = origin(config)
+    with loading(config.name):
+        tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
+    if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
+        from tokenizers.processors import TemplateProcessing  # start-up time
+
+        end = str(tokenizer.eos_token)
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single=f"$A {end}",
+            pair=f"$A {end} $B {end}",
+            special_tokens=[(end, int(tokenizer.eos_token_id))],
+        )
+        if tokenizer.pad_token is None:
+            tokenizer.pad_token = end
+    return tokenizer
+
+
 @contextmanager
 def loading(name: str) -> Iterator[None]:
     """Turn any error while a model loads into a ConfigError; libraries raise many kinds.

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
-from heron.base.errors import ConfigError
 from heron.base.files import fingerprint, stored_folder
+from heron.base.registry import on_demand
 from heron.config.schema import EncoderConfig
+
+pretrained_tokenizer = on_demand("heron.data.hub:pretrained_tokenizer")  # start-up time
 
 
 def load_tokenizer(
@@ -21,35 +23,11 @@ def load_tokenizer(
     if config.name == "scratch":
         tokenizer = _trained(sorted(set(texts)), config.scratch.vocabulary, cache)
     else:
-        tokenizer = _pretrained(config)
+        tokenizer = pretrained_tokenizer(config)
     # Plain strings, not AddedToken(lstrip, rstrip): those swallow spaces and shift the offsets.
     tokenizer.add_tokens(list(markers), special_tokens=True)
     tokenizer.model_max_length = config.max_length
     tokenizer.truncation_side = "right"  # `build_features` looks for cut events at the end
-    return tokenizer
-
-
-def _pretrained(config: EncoderConfig) -> PreTrainedTokenizerFast:
-    from heron.data.hub import loading, origin  # start-up time: encoders from scratch have none
-
-    source = origin(config)
-    with loading(config.name):
-        tokenizer: Any = AutoTokenizer.from_pretrained(config.name, **source)
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise ConfigError(f"encoder.name={config.name}: heron needs a fast tokenizer (offsets)")
-    if tokenizer.num_special_tokens_to_add() == 0 and tokenizer.eos_token:
-        from tokenizers.processors import TemplateProcessing  # start-up time
-
-        # A decoder's: each text gets an end token.
-        # Source: RoNLI section 4: RoGPT2 is read at the state of its end-of-sequence token.
-        end = str(tokenizer.eos_token)
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-            single=f"$A {end}",
-            pair=f"$A {end} $B {end}",
-            special_tokens=[(end, int(tokenizer.eos_token_id))],
-        )
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = end
     return tokenizer
 
 

@@ -5,24 +5,19 @@ Shape suffixes: B sequences, L tokens, D hidden.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    BertConfig,
-    BertModel,
-    PretrainedConfig,
-    PreTrainedModel,
-)
+from transformers import BertConfig, BertModel, PreTrainedModel
 
 from heron.base.errors import ConfigError
+from heron.base.registry import on_demand
 from heron.config.schema import Config, EncoderConfig
 from heron.data.collate import Batch
 from heron.models.dropout import use_fast_dropout
+
+pretrained_model = on_demand("heron.models.pretrained:pretrained_model")  # start-up time
 
 
 class Encoder(nn.Module):
@@ -119,7 +114,7 @@ def load_encoder(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTrai
     if config.name == "scratch":
         model = _from_scratch(config, vocabulary, pad_id)
     else:
-        model = _from_pretrained(config)
+        model = pretrained_model(config)
     embeddings: Any = model.get_input_embeddings()
     if embeddings.num_embeddings < vocabulary:
         # Default initialisation: the mean of the old embeddings with their covariance.
@@ -159,69 +154,12 @@ def _from_scratch(config: EncoderConfig, vocabulary: int, pad_id: int) -> PreTra
         pad_token_id=pad_id,
     )
     model_config._attn_implementation = config.attention
-    _check_positions(config, shape.positions)
+    check_positions(config, shape.positions)
     return BertModel(model_config, add_pooling_layer=False)
 
 
-def _from_pretrained(config: EncoderConfig) -> PreTrainedModel:
-    from heron.data.hub import loading, origin  # start-up time: encoders from scratch have none
-
-    source = origin(config)
-    with loading(config.name):
-        settings = AutoConfig.from_pretrained(config.name, **source)
-    if config.num_layers is not None:
-        if config.num_layers > settings.num_hidden_layers:
-            raise ConfigError(
-                f"encoder.num_layers={config.num_layers}: {config.name} has "
-                f"{settings.num_hidden_layers} layers"
-            )
-        settings.num_hidden_layers = config.num_layers
-        if isinstance(windows := getattr(settings, "attention_window", None), list):
-            settings.attention_window = windows[: config.num_layers]  # Longformer: one a layer
-    if config.dropout is not None:
-        _set_dropout(config.dropout, settings)
-    _check_positions(config, count_positions(settings))
-    model_class: Any = AutoModel._model_mapping.get(type(settings), None)
-    options: dict[str, Any] = {
-        "config": settings,
-        **source,
-        "attn_implementation": choose_attention(config, model_class),
-        "dtype": torch.float32,
-    }
-    if model_class and "add_pooling_layer" in inspect.signature(model_class).parameters:
-        options["add_pooling_layer"] = False
-    with loading(config.name):
-        model: PreTrainedModel = AutoModel.from_pretrained(config.name, **options)
-    return model
-
-
-def choose_attention(config: EncoderConfig, model_class: Any) -> str:
-    """Choose the attention; transformers calls Longformer's and DeBERTa's own `eager`."""
-    if config.attention == "sdpa" and not getattr(model_class, "_supports_sdpa", True):
-        return "eager"
-    return config.attention
-
-
-def _set_dropout(probability: float, settings: PretrainedConfig) -> None:
-    for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-        if not hasattr(settings, key):
-            raise ConfigError(
-                f"encoder.dropout={probability}: a {settings.model_type} encoder has no {key}; "
-                "set encoder.dropout=null to keep its own"
-            )
-        setattr(settings, key, probability)
-
-
-def count_positions(settings: PretrainedConfig) -> int | None:
-    """Count the positions that tokens can have; RoBERTa's begin after the padding id."""
-    positions: int | None = getattr(settings, "max_position_embeddings", None)
-    shifted = ("roberta", "xlm-roberta", "camembert", "longformer", "mpnet")
-    if positions and settings.model_type in shifted:
-        positions -= (settings.pad_token_id or 0) + 1
-    return positions
-
-
-def _check_positions(config: EncoderConfig, positions: int | None) -> None:
+def check_positions(config: EncoderConfig, positions: int | None) -> None:
+    """Raise a ConfigError where `max_length` needs more positions than a model has."""
     if positions and config.max_length > positions:
         raise ConfigError(
             f"encoder.max_length={config.max_length}: {config.name} has {positions} positions"

@@ -27,7 +27,8 @@ from heron.data.batching import plan_evaluation
 from heron.data.features import Units
 from heron.data.hub import identity, origin
 from heron.data.tokenizer import load_tokenizer
-from heron.models.encoder import count_positions, load_encoder
+from heron.models.encoder import load_encoder
+from heron.models.pretrained import count_positions
 
 # Padded tokens of a batch. On a CPU, 8192 take half as long again.
 TOKENS = 1024

@@ -76,16 +76,16 @@ class Predictions(Protocol):
         """Format the prediction of one example, as `heron predict text=...` prints it."""
 
 
-class KeptParts(pl.Callback):
-    """Stores a module's outputs on disk, batch by batch, until the split is complete."""
+class KeptParts(Protocol):
+    """Outputs of a split that are on disk until the whole split is predicted."""
 
-    def read(self) -> list[Any]:
-        """Read the outputs of earlier, interrupted processes; each has `rows_R`, int64."""
-        raise NotImplementedError
+    def predict(
+        self, trainer: pl.Trainer, module: TaskModule, data: DataModule, split: str
+    ) -> list[Any]:
+        """Predict what is not on disk; returns all outputs, on disk and new."""
 
     def remove(self) -> None:
         """Delete the stored outputs."""
-        raise NotImplementedError
 
 
 class Baseline(Protocol):

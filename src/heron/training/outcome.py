@@ -18,7 +18,7 @@ from heron.data.datamodule import DataModule
 from heron.data.readers import of_split
 from heron.metrics.names import LOSS, further_scores
 from heron.models.encoder import Encoder
-from heron.tasks.base import KeptParts, Predictions, TaskModule
+from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.task import task_of
 from heron.training.build import build_encoder, build_module
 from heron.training.checkpointing import load_weights
@@ -127,40 +127,16 @@ def predict_split(
     to do before they may go; without it they go here.
     """
     kept = None if keep is None else module.kept_parts(keep, data, split)
+    outputs: Any
     if kept is not None:
-        return _write_split(trainer, module, data, split, kept, finished)
-    loader = data.evaluation_loader(split)
-    outputs: Any = trainer.predict(module, loader) if len(data.features[split]) else []
-    return _join(outputs, module, data, split)
-
-
-def _join(outputs: Any, module: TaskModule, data: DataModule, split: str) -> Predictions:
+        outputs = kept.predict(trainer, module, data, split)
+    else:
+        loader = data.evaluation_loader(split)
+        outputs = trainer.predict(module, loader) if len(data.features[split]) else []
     everywhere = ranks.gather(list(outputs or []))
-    return module.collect([each for part in everywhere for each in part], data, split)
-
-
-def _write_split(
-    trainer: pl.Trainer,
-    module: TaskModule,
-    data: DataModule,
-    split: str,
-    kept: KeptParts,
-    finished: list[Callable[[], None]] | None,
-) -> Predictions:
-    before = ranks.from_first(kept.read() if ranks.is_first() else [])
-    loader = data.evaluation_loader(split, [row for out in before for row in out.rows_R.tolist()])
-    callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
-    callbacks.append(kept)
-    try:
-        outputs: Any = trainer.predict(module, loader) if len(loader) else []
-    finally:
-        callbacks.remove(kept)
-    # Every process has the kept outputs; only the first one adds them.
-    predictions = _join(
-        [*(before if ranks.is_first() else []), *(outputs or [])], module, data, split
-    )
-    if ranks.is_first() and finished is None:
-        kept.remove()
-    elif finished is not None:
+    predictions = module.collect([each for part in everywhere for each in part], data, split)
+    if kept is not None and finished is not None:
         finished.append(kept.remove)
+    elif kept is not None and ranks.is_first():
+        kept.remove()
     return predictions

@@ -354,7 +354,7 @@ def test_an_unknown_view_names_the_nearest_one():
 
 
 def test_recomputed_differences_in_csv_are_numbers(make_run, scores, tmp_path):
-    from heron.base.cells import to_csv
+    from heron.base.table_files import to_csv
 
     table = paper_view("trc/table4", collect(make_run(scores=scores)), PUBLISHED).tables["table4"]
     header, *rows = csv.reader(to_csv(table).splitlines())

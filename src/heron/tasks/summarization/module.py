@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
@@ -24,7 +25,7 @@ from heron.config.data import VALIDATION
 from heron.config.schema import HeadConfig
 from heron.data.collate import IGNORED, Batch
 from heron.data.datamodule import DataModule
-from heron.tasks.base import KeptParts, Output, TaskModule, copied
+from heron.tasks.base import Output, TaskModule, copied
 from heron.tasks.summarization.predictions import SummaryPredictions, Written, choose_rows
 from heron.tasks.summarization.seq2seq import Seq2Seq
 from heron.tasks.summarization.token_loss import token_loss
@@ -42,7 +43,7 @@ class SummaryOutput:
     to = copied
 
 
-class Kept(KeptParts):
+class Kept(pl.Callback):
     """Stores generated summaries batch by batch, so that an interrupted run can continue.
 
     <run>/generated/<key>/<rank>-<row>.parquet   row, tokens
@@ -68,6 +69,21 @@ class Kept(KeptParts):
         name = f"{ranks.rank()}-{int(outputs.rows_R[0]):08d}.parquet"
         with atomic_open(self.folder / name, "wb") as file:
             pq.write_table(table, file)
+
+    def predict(
+        self, trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
+    ) -> list[Any]:
+        """Generate the summaries that are not stored; see `KeptParts`."""
+        before = ranks.from_first(self.read() if ranks.is_first() else [])
+        loader = data.evaluation_loader(split, [r for out in before for r in out.rows_R.tolist()])
+        callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
+        callbacks.append(self)
+        try:
+            outputs: Any = trainer.predict(module, loader) if len(loader) else []
+        finally:
+            callbacks.remove(self)
+        # Every process has the stored summaries; only the first one adds them.
+        return [*(before if ranks.is_first() else []), *(outputs or [])]
 
     def read(self) -> list[Written]:
         """Read the stored summaries; unreadable files are deleted."""

@@ -30,14 +30,8 @@ from heron.config.schema import GenerationConfig as Generation
 from heron.data.collate import IGNORED, Batch
 from heron.data.hub import loading, origin
 from heron.models.dropout import use_fast_dropout
-from heron.models.encoder import (
-    Encoder,
-    choose_attention,
-    count_positions,
-    find_layers,
-    freeze_below,
-    load_encoder,
-)
+from heron.models.encoder import Encoder, find_layers, freeze_below, load_encoder
+from heron.models.pretrained import choose_attention, count_positions
 
 _PAIR = "encoder-decoder"  # transformers' model type of two joined models
 _DROPOUTS = ("dropout_rate", "dropout", "hidden_dropout_prob", "attention_probs_dropout_prob")

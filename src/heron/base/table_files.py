@@ -1,0 +1,43 @@
+"""A `Table` as a file: rounded in Markdown, each number in full in CSV."""
+
+import csv
+import html
+import io
+
+from heron.base.cells import Cell, Interval, Summary, Table, show, sort_value
+from heron.base.tables import as_text
+
+# What the columns of such a cell are called in CSV.
+_PARTS: dict[type, tuple[str, ...]] = {Summary: ("mean", "sd", "n"), Interval: ("", "low", "high")}
+
+
+def to_markdown(table: Table) -> str:
+    """Write the table in GitHub's Markdown, its title as a heading and its note below."""
+    rows = [table.columns, ["---"] * len(table.columns), *(map(show, row) for row in table.rows)]
+    lines = [f"### {_markdown(table.title)}", ""]
+    lines += ["| " + " | ".join(map(_markdown, cells)) + " |" for cells in rows]
+    return "\n".join([*lines, *(["", _markdown(table.note)] if table.note else []), ""])
+
+
+def _markdown(text: str) -> str:
+    return html.escape(" ".join(text.split()), quote=False).replace("|", r"\|")
+
+
+def to_csv(table: Table) -> str:
+    """Write the table as CSV with full precision; a summary becomes mean, sd and n columns."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
+    parts = [
+        next((_PARTS[type(cell)] for cell in cells if type(cell) in _PARTS), ("",))
+        for cells in columns
+    ]
+    named = zip(table.columns, parts, strict=True)
+    writer.writerow(as_text(f"{name} {part}".strip()) for name, names in named for part in names)
+    for row in table.rows:
+        values: list[Cell] = []
+        for cell, names in zip(row, parts, strict=True):
+            whole = cell if isinstance(cell, Summary | Interval) else (sort_value(cell),)
+            values += [*whole, *[None] * (len(names) - len(whole))]
+        writer.writerow(map(as_text, values))
+    return text.getvalue()
