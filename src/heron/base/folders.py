@@ -61,17 +61,6 @@ def config_groups(more: Sequence[Path] = ()) -> set[str]:
     return {path.name for conf in conf_dirs(more) for path in conf.iterdir() if path.is_dir()}
 
 
-def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
-    """Find the options of a config group by name; those in its folders are `folder/option`."""
-    folders = [conf / group for conf in reversed(conf_dirs(more))]  # the first of a name counts
-    files = {
-        path.relative_to(folder).with_suffix("").as_posix(): path
-        for folder in folders
-        for path in sorted(folder.rglob("*.yaml"))
-    }
-    return dict(sorted(files.items()))
-
-
 def data_set_file(name: str) -> Path:
     """Find a data set's YAML by its name; a ConfigError where there is none."""
     paths = data_sets()

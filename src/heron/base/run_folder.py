@@ -10,17 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from heron.base.errors import ConfigError
-from heron.base.files import SEAL, damaged_files, read_json, write_json
+from heron.base.files import read_json, write_json
 from heron.base.secrets import redacted
-from heron.base.terminal import say
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
 HEAD = "head.safetensors"
-DAMAGED = (
-    "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
-    "was trained, or train the run again (run.resume=false)"
-)
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 
@@ -130,16 +125,6 @@ class RunFolder:
                         path.unlink()
             else:
                 shutil.rmtree(folder, ignore_errors=True)
-
-
-def require_whole(model: Path) -> None:
-    """Raise a ConfigError where files of `RunFolder.model` are missing or have changed."""
-    damaged = damaged_files(model)
-    if damaged is None:
-        say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
-    elif damaged:
-        fix = f"If you have changed it yourself, remove {SEAL}"
-        raise ConfigError(f"{model}: {', '.join(damaged)}: {DAMAGED}. {fix}")
 
 
 def open_run(path: Path) -> RunFolder:

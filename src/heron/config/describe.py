@@ -6,7 +6,7 @@ All of it is read from the schema's types and comments and from the first commen
 import dataclasses
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 from heron.base.errors import ConfigError, nearest
-from heron.base.folders import config_groups, group_options
+from heron.base.folders import conf_dirs, config_groups
 from heron.config.constraints import allowed, plain
 from heron.config.keys import key_types
 from heron.config.schema import Config
@@ -45,6 +45,17 @@ def groups() -> dict[str, dict[str, str]]:
 def options(group: str) -> dict[str, str]:
     """List a group's options with the first sentence of their files' comments."""
     return {name: first_comment(path) for name, path in group_options(group).items()}
+
+
+def group_options(group: str, more: Sequence[Path] = ()) -> dict[str, Path]:
+    """Find the options of a config group by name; those in its folders are `folder/option`."""
+    folders = [conf / group for conf in reversed(conf_dirs(more))]  # the first of a name counts
+    files = {
+        path.relative_to(folder).with_suffix("").as_posix(): path
+        for folder in folders
+        for path in sorted(folder.rglob("*.yaml"))
+    }
+    return dict(sorted(files.items()))
 
 
 def first_comment(path: Path) -> str:

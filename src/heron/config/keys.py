@@ -1,8 +1,7 @@
-"""The schema's keys: all of them, their types, and how to read and set one."""
+"""The schema's keys: all of them, and their types."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
 from typing import Any, get_args, get_origin
 
 from omegaconf import DictConfig, OmegaConf
@@ -39,21 +38,6 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def is_under(key: str, parent: str) -> bool:
     """Tell whether a key is `parent` or below it, as `data.qa.trim` is below `data.qa`."""
     return f"{key}.".startswith(f"{parent}.")
-
-
-def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
-    """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
-    known = all_keys()
-    for key, value in changes.items():
-        parent, _, field = key.rpartition(".")
-        try:
-            if key not in known:  # such as `encoder.__dict__`, an attribute of every object
-                raise AttributeError(key)
-            part = attrgetter(parent)(config) if parent else config
-            getattr(part, field)
-        except AttributeError as error:
-            raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
-        setattr(part, field, value)
 
 
 def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:

@@ -26,9 +26,10 @@ from omegaconf.errors import (
 )
 
 from heron.base.errors import ConfigError, DataError, Problem, nearest
-from heron.base.folders import config_groups, data_set_file, group_options
+from heron.base.folders import config_groups, data_set_file
 from heron.base.yaml_files import parse_yaml
 from heron.config.data import SPLITS, DataConfig
+from heron.config.describe import group_options
 from heron.config.keys import all_keys, flatten, is_under, refuse_unknown, type_of
 from heron.config.registries import tasks_with
 from heron.config.schema import Config
@@ -421,3 +422,18 @@ def needed(key: str, given: str = "") -> str:
         names = ", ".join(f"{key}.{field.name}" for field in dataclasses.fields(kind))
         return f"it has keys of its own: {names}"
     return _SCALARS.get(kind, "")
+
+
+def set_keys(config: Config, changes: Mapping[str, Any], name: str) -> None:
+    """Set dotted keys (`{"optim.lr": 1e-4}`) in place; errors call the mapping `name`."""
+    known = all_keys()
+    for key, value in changes.items():
+        parent, _, field = key.rpartition(".")
+        try:
+            if key not in known:  # such as `encoder.__dict__`, an attribute of every object
+                raise AttributeError(key)
+            part = attrgetter(parent)(config) if parent else config
+            getattr(part, field)
+        except AttributeError as error:
+            raise ConfigError(f"{name}: there is no key '{key}'.{nearest(key, known)}") from error
+        setattr(part, field, value)

@@ -126,12 +126,12 @@ def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:
     return numerator / np.maximum(denominator, 1)
 
 
-_OF_ANY_TASK: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
+PLAIN_SCORES: dict[str, Score] = {s.__name__: s for s in (accuracy, macro_f1, weighted_f1)}
 
 
 def plain_scores(matrix: Counts) -> dict[str, Fractions]:
     """Compute the headline scores that every task with classes has."""
-    return {name: score(matrix) for name, score in _OF_ANY_TASK.items()}
+    return {name: score(matrix) for name, score in PLAIN_SCORES.items()}
 
 
 def plain_headline(_classes: Sequence[str], _relaxed: str) -> Headline:
@@ -151,25 +151,6 @@ def headline(task: str, classes: Sequence[str], relaxed: str = "recode") -> Head
     if relaxed not in MODES:
         raise ConfigError(f"unknown mode relaxed={relaxed}.{nearest(relaxed, MODES)}")
     return rules.headline(classes, relaxed)
-
-
-def score_function(
-    metric: str, classes: Sequence[str], *, task: str = "classification", relaxed: str = "recode"
-) -> Score:
-    """Find a headline score, or `micro_f1` (equal to `accuracy`), as a function of matrices.
-
-    Raises:
-        ConfigError: an unknown metric, task or mode.
-    """
-    plain = {**_OF_ANY_TASK, "micro_f1": accuracy}
-    scores = headline(task, classes, relaxed)
-    if metric in plain:
-        return plain[metric]
-    names = scores(np.zeros((len(classes), len(classes)), dtype=np.int64))
-    if metric not in names:
-        hint = nearest(metric, [*plain, *names], listed=True)
-        raise ConfigError(f"metric={metric}: no such score.{hint}")
-    return lambda matrix: scores(matrix)[metric]
 
 
 def score_matrix(

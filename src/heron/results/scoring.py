@@ -15,7 +15,7 @@ from heron.config.data import UnicodeOptions
 from heron.config.registries import METRICS, TASKS
 from heron.languages import get_language
 from heron.languages.spelling import Spell, speller
-from heron.metrics.classification import Counts, Score, score_function
+from heron.metrics.classification import PLAIN_SCORES, Counts, Score, accuracy, headline
 from heron.metrics.names import row_values
 from heron.metrics.paired import PairedUnits, mean_value, paired_counts, paired_values
 from heron.metrics.significance import Booleans
@@ -213,3 +213,22 @@ def _check_labels(
     ]
     if problems:
         raise DataError(problems)
+
+
+def score_function(
+    metric: str, classes: Sequence[str], *, task: str = "classification", relaxed: str = "recode"
+) -> Score:
+    """Find a headline score, or `micro_f1` (equal to `accuracy`), as a function of matrices.
+
+    Raises:
+        ConfigError: an unknown metric, task or mode.
+    """
+    plain = {**PLAIN_SCORES, "micro_f1": accuracy}
+    scores = headline(task, classes, relaxed)
+    if metric in plain:
+        return plain[metric]
+    names = scores(np.zeros((len(classes), len(classes)), dtype=np.int64))
+    if metric not in names:
+        hint = nearest(metric, [*plain, *names], listed=True)
+        raise ConfigError(f"metric={metric}: no such score.{hint}")
+    return lambda matrix: scores(matrix)[metric]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
-from heron.base.run_folder import RunFolder, Scores, require_whole
+from heron.base.run_folder import RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.data import TRAIN
@@ -15,6 +15,7 @@ from heron.data.readers import load_run_data, of_split
 from heron.metrics.names import further_scores
 from heron.tasks.base import Baseline
 from heron.training.describe import describe
+from heron.training.exported import require_whole
 
 MARK = "baseline.json"
 _PACKAGES = ("scikit-learn", "gensim")  # `heron.training.status.provenance` names the others

@@ -15,7 +15,7 @@ from heron.base.files import fingerprint, sha256_file
 from heron.base.run_folder import RunFolder, open_run
 from heron.config.curriculum import compares_trained, needs_dynamics
 from heron.config.data import TRAIN
-from heron.config.keys import set_keys
+from heron.config.overrides import set_keys
 from heron.config.run_names import run_path
 from heron.config.schema import Config, CurriculumConfig, HeadConfig, SweeperConfig
 from heron.config.stored import from_yaml, to_yaml

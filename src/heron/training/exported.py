@@ -9,14 +9,20 @@ from safetensors.torch import load_file
 from torch import nn
 
 from heron.base.errors import ConfigError
-from heron.base.files import read_json
-from heron.base.run_folder import DAMAGED, HEAD, RunFolder, require_whole
+from heron.base.files import SEAL, damaged_files, read_json
+from heron.base.run_folder import HEAD, RunFolder
+from heron.base.terminal import say
 from heron.config.schema import Config, EncoderConfig
 from heron.config.stored import read_stored
 from heron.data.hub import identity
 from heron.models.encoder import Encoder
 from heron.tasks.task import task_of
 from heron.training.export import POINTER
+
+DAMAGED = (
+    "damaged, missing or changed since the run wrote it; copy the folder again from where the run "
+    "was trained, or train the run again (run.resume=false)"
+)
 
 
 def load_exported(folder: RunFolder, run_code: bool = False) -> tuple[Config, Encoder, nn.Module]:
@@ -96,3 +102,13 @@ def _read_pointer(model: Path) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError):
         pass
     raise ConfigError(f"{model / POINTER}: {DAMAGED}")
+
+
+def require_whole(model: Path) -> None:
+    """Raise a ConfigError where files of `RunFolder.model` are missing or have changed."""
+    damaged = damaged_files(model)
+    if damaged is None:
+        say(f"{model} has no {SEAL}: its files cannot be checked for damage", who="heron")
+    elif damaged:
+        fix = f"If you have changed it yourself, remove {SEAL}"
+        raise ConfigError(f"{model}: {', '.join(damaged)}: {DAMAGED}. {fix}")

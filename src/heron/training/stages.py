@@ -19,7 +19,7 @@ from heron.base import ranks
 from heron.base.errors import ConfigError
 from heron.base.files import write_json
 from heron.base.run_folder import RunFolder, Scores
-from heron.config.keys import set_keys
+from heron.config.overrides import set_keys
 from heron.config.resolve import resolve_stages
 from heron.config.schema import Config, HeadConfig, StageConfig
 from heron.config.stored import from_yaml, to_yaml
