@@ -25,7 +25,7 @@ from heron.config.registries import tasks_of_baseline
 from heron.config.resolve import resolve, resolve_stages
 from heron.config.run_names import run_path
 from heron.config.schema import BaselineConfig, EncoderConfig, HeadConfig
-from heron.config.shorthands import data_task, follow_the_data
+from heron.config.shorthands import follow_the_data, task_of_data_set
 from heron.data.markers import event_markers
 
 CONF = conf_dir()
@@ -339,7 +339,7 @@ def test_every_data_set_composes(name, compose):
 
 
 def test_every_task_has_data_and_heads():
-    tasks = {data_task(name) for name in options("data")}
+    tasks = {task_of_data_set(name) for name in options("data")}
     assert tasks == set(options("task")) == set(RULES)
     forms = {option("head", head).input for head in HEADS}
     assert all(forms & set(RULES[task].forms) for task in RULES)

@@ -20,7 +20,7 @@ from heron.tasks.analysis import Outcome, RunAnalysis, Split
 from heron.tasks.task import task_of
 
 if TYPE_CHECKING:
-    from heron.data.examples import Example, Prediction
+    from heron.data.examples import Example, PredictedRow
 
 
 def analyze_run(options: AnalyzeOptions, overrides: Sequence[str]) -> list[Path]:
@@ -70,13 +70,13 @@ def _split(
 
     def read(
         columns: Sequence[str], texts: bool = False, empty: bool = False
-    ) -> tuple[Sequence[Prediction], int]:
+    ) -> tuple[Sequence[PredictedRow], int]:
         found = read_predictions(predictions_file(folder, name))
         found.require(*columns)
         labelled = found.labelled(texts=texts, empty=empty)
         return labelled.rows, labelled.unlabelled
 
-    def join(rows: Sequence[Prediction]) -> list[Example]:
+    def join(rows: Sequence[PredictedRow]) -> list[Example]:
         return find_examples([row.guid for row in rows], inner, data, data_dir, cache)
 
     data_dir = options.paths_data or Path(config.paths.data)

@@ -2,7 +2,8 @@
 
 heron's own entries are written as `module:attribute` and imported when they are used, so that a run
 loads only what it needs, and a lower layer does not import a higher one. A fork registers its
-entries when it is imported, which happens at the first name that heron itself does not have.
+entries when it is imported, which happens at the first name that heron itself does not have, and
+where all names are listed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +35,7 @@ _load_forks = on_demand("heron.base.forks:load_forks")
 
 
 class Registry(Generic[Entry]):
-    """Entries of one kind by name; heron's own are given as `module:attribute`.
+    """Entries of one kind by name; heron's own are `module:attribute`, or registered at once.
 
     `kind`, in singular, is for messages; `key` is the configuration key that names an entry.
     """
@@ -56,7 +57,7 @@ class Registry(Generic[Entry]):
         return lambda entry: self.register(name, entry)
 
     def __getitem__(self, name: str) -> Entry:
-        """Look an entry up, forks' included; a ConfigError with the nearest names without it."""
+        """Look an entry up, forks' included; a ConfigError names the nearest if there is none."""
         if name in self._builtin:
             return cast(Entry, load(self._builtin[name]))
         if name not in self._added:

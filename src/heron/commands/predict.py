@@ -18,7 +18,6 @@ from heron.config.options import parse_options
 from heron.config.overrides import TAKES, advise, advising, override, read_points, sort_words
 from heron.data.user_files import read_parts, read_rows
 from heron.tasks.qa.squad import place_of
-from heron.tasks.task import text_scores
 
 if TYPE_CHECKING:
     from heron.config.data import DataConfig
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 # Start-up time: a wrong option does not wait for torch.
 open_trained = on_demand("heron.training.inference:open_trained")
+task_of = on_demand("heron.tasks.task:task_of")
 
 _TAKES = TAKES["predict"]
 _TEXTS = ("text", "text_pair", "context", "question")
@@ -44,7 +44,7 @@ class PredictOptions:
     text_pair: str | None = None  # its second text, for runs on pairs
     context: str | None = None  # another name of `text`, for runs that answer questions
     question: str | None = None  # another name of `text_pair`
-    out: Path | None = None  # default `<input>.predictions.csv` beside the input
+    out: Path | None = None  # default `NAME.predictions.csv` beside `NAME.csv`
     cache: Path | None = None  # folder for tokenized features
     data: Path | None = None  # folder of the run's data sets; default: as in training
 
@@ -95,7 +95,7 @@ def _check(options: PredictOptions) -> None:
 def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | None) -> int:
     paths = trained.config.paths
     found: list[Problem] = []
-    finished: list[Callable[[], None]] = []
+    cleanups: list[Callable[[], None]] = []
     predicted = 0
 
     def answers() -> Iterator[Mapping[str, Sequence[Any]]]:
@@ -103,7 +103,7 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
         for rows in read_parts(path, data, CHUNK, Path(paths.data), Path(paths.cache)):
             found.extend(rows.problems)
             if rows.examples:
-                predictions, refused = trained.predict(rows.examples, finished)
+                predictions, refused = trained.predict(rows.examples, cleanups)
                 lines = {e.guid: e.side["line"] for e in rows.examples}
                 cut = [Problem(place_of(path, lines[p.where]), p.what, p.fix) for p in refused]
                 found.extend(cut)
@@ -112,8 +112,8 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
     out = out or path.with_name(f"{table_stem(path)}.predictions.csv")
     write_chunks(out, answers())
-    for each in finished:
-        each()
+    for clean_up in cleanups:
+        clean_up()
     problems = advise(sorted(found, key=lambda each: each.number), _TAKES)
     print(f"{predicted} rows predicted: {out}")
     if problems:
@@ -124,8 +124,8 @@ def _predict_file(trained: Trained, data: DataConfig, path: Path, out: Path | No
 
 def _predict_text(trained: Trained, data: DataConfig, options: PredictOptions) -> int:
     """Read one text the way a file with one row is read (markers, Unicode and all); predict it."""
-    columns, scores = data.columns, text_scores(trained.config.task.name)
-    asks = scores is not None and scores.to == "question"
+    columns = data.columns
+    asks = task_of(trained.config).texts[1] == "question"
     for name in ("context", "question"):
         if not asks and getattr(options, name) is not None:
             takes = "text= and text_pair=" if columns.text_pair else "text="

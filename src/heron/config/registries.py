@@ -1,4 +1,4 @@
-"""What a configuration chooses by name, except languages: tasks, poolings, heads, losses, metrics.
+"""What a configuration chooses by name, except languages; and what forks add to the commands.
 
 Each registry holds heron's own entries and those that forks add. heron's own code is imported when
 it is used, so names are checked without it.
@@ -42,9 +42,10 @@ def no_problems(_config: object) -> Iterable[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskRules:
-    """What a task allows in a configuration. Its folder says so; forks register theirs here."""
+    """What a task allows in a configuration; `heron.tasks.task.Task` adds everything else."""
 
     forms: tuple[str, ...]  # input forms, of `head.input`
+    long_forms: tuple[str, ...] = ()  # those that `encoder.overflow=windows` can read
     formats: Registry[Any]  # file formats, of `data.format`; forks may register more
     head: str  # option of `conf/head` where the command line names none
     # Whether an example has one of several classes; otherwise `data.label_order` only lists kinds
@@ -71,8 +72,8 @@ class Pooling:
     # Maps states_BLD and the batch to one vector per sequence, or with `of_rows` per row.
     pool: Callable[[Tensor, Batch], Tensor]
     width: int = 1  # of the result, in multiples of D
-    of_rows: bool = False  # whether it reads the two events of each row
-    # Values of `head.input` that it reads; empty: any with one row per sequence.
+    of_rows: bool = False  # whether it gives a vector per row, from the row's two events
+    # Values of `head.input` that it reads; empty: all but `window`.
     inputs: tuple[str, ...] = ()
 
 

@@ -209,7 +209,6 @@ _FORMS = (
 )
 _OF_TASKS = ("span", "biaffine", "seq2seq", "warm_start")  # see `TaskRules.classifiers`
 _KEYS_OF_TASKS = ("head.distance", "task.bertscore.model")  # see `TaskRules.keys`
-_OVERFLOWING = ("text", "pair", "premise", "hypothesis", "question")
 
 
 @dataclass
@@ -687,11 +686,9 @@ def _head_problems(config: Config) -> Iterator[str]:
             yield f"head.classifier={head.classifier} needs task={' or '.join(fitting)}"
     if head.both_ways and (head.input != "window" or not config.data.inverse):
         yield "head.both_ways=true needs head.input=window and data.inverse"
-    if encoder.overflow == "windows" and head.input not in _OVERFLOWING:
-        yield (
-            "encoder.overflow=windows needs head.input=pair, premise, hypothesis or question, not "
-            f"{head.input}"
-        )
+    if encoder.overflow == "windows" and head.input not in (long := TASKS[task].long_forms):
+        needed = f"head.input={' or '.join(long)}" if long else "another task"
+        yield f"encoder.overflow=windows needs {needed}, not head.input={head.input}"
     if encoder.separator is not None and head.input != "pair":
         yield "encoder.separator needs head.input=pair"
     if config.batching.oversample != "none" and head.input == "window":

@@ -99,7 +99,7 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
     named = values_by_key(overrides)
     if "data" not in named or {"task", "experiment"} & named.keys():
         return list(overrides)
-    tasks = {data_task(name, folders) for name in named["data"].split(",")} - {None}
+    tasks = {task_of_data_set(name, folders) for name in named["data"].split(",")} - {None}
     if len(tasks) != 1:
         return list(overrides)  # an unknown data set, or two tasks: refused later
     (task,) = tasks
@@ -109,7 +109,7 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
 
 
-def data_task(name: str, folders: Sequence[Path] = ()) -> str | None:
+def task_of_data_set(name: str, folders: Sequence[Path] = ()) -> str | None:
     """Read the task of a data set of `conf/data` or of a fork; None where there is none.
 
     Raises:

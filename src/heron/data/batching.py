@@ -15,12 +15,12 @@ BATCHES = 20  # at least in an epoch where `batching.tokens` is null
 
 
 def budget(batching: BatchingConfig) -> int:
-    """Get the most padded tokens of a batch, before `fit_budget`."""
+    """Get the most padded tokens of a batch; `BUDGET` where `batching.tokens` is null."""
     return BUDGET if batching.tokens is None else batching.tokens
 
 
 def fit_budget(batching: BatchingConfig, lengths_S: np.ndarray) -> BatchingConfig:
-    """Where `batching.tokens` is null, lower it so that an epoch has `BATCHES` batches."""
+    """Set `batching.tokens` if it is null: `BUDGET`, or less for about `BATCHES` an epoch."""
     if batching.tokens is not None or not len(lengths_S):
         return batching
     share = int(lengths_S.sum()) // BATCHES

@@ -140,12 +140,12 @@ def _padded(
     return found, lengths
 
 
-def _ranges(starts_U: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _ranges(borders_V: np.ndarray, units_U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """List the members of some units, and for each member its unit's place in `units_U`."""
-    counts_U = starts_U[units_U + 1] - starts_U[units_U]
+    counts_U = borders_V[units_U + 1] - borders_V[units_U]
     unit_N = np.repeat(np.arange(len(units_U)), counts_U)
     before_U = np.cumsum(counts_U) - counts_U
-    return np.arange(len(unit_N)) + (starts_U[units_U] - before_U)[unit_N], unit_N
+    return np.arange(len(unit_N)) + (borders_V[units_U] - before_U)[unit_N], unit_N
 
 
 def _gather(values: np.ndarray, rows_R: np.ndarray) -> Tensor:

@@ -31,7 +31,7 @@ from heron.data.features import (
 )
 from heron.data.markers import event_markers
 from heron.data.readers import data_set, load_run_data
-from heron.data.rows import data_task
+from heron.data.rows import task_named
 from heron.data.sources import locate
 from heron.data.tokenizer import load_tokenizer
 
@@ -138,7 +138,8 @@ class DataModule(pl.LightningDataModule):
     def evaluation_loader(self, split: str, done_U: Sequence[int] | np.ndarray = ()) -> DataLoader:
         """Load any split, in order of length where there are tokens to pad.
 
-        Batches of nothing but `done_U`, units that are done, are left out.
+        Batches of nothing but `done_U`, units that are done, are left out. (Of summaries, which
+        are kept row by row, a unit is a row.)
         """
         units = self.units[split]
         if split in self.vectors:
@@ -218,7 +219,7 @@ def prepare(config: Config, examples: Splits | None = None, tokenizer: Any = Non
     if examples is None:
         loaded = load_run_data(config)
         examples, dropped = loaded.examples, loaded.dropped
-    task = data_task(config.data.task)
+    task = task_named(config.data.task)
     added = task.added_tokens(config)
     if tokenizer is None:
         read = (text for e in examples.get(TRAIN, []) for text in (e.text, e.target))
@@ -259,7 +260,7 @@ def feature_options(config: Config, training: bool = False) -> FeatureOptions:
         label_order=tuple(config.data.label_order),
         **{name: getattr(config.encoder, name) for name in encoder},
     )
-    return data_task(config.data.task).feature_options(options, config, training)
+    return task_named(config.data.task).feature_options(options, config, training)
 
 
 def plan_stored(units: Units, most: int = 4096) -> list[np.ndarray]:

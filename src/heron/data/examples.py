@@ -1,4 +1,4 @@
-"""`Example`, one row of any data set as text, and `Prediction`, one predicted row."""
+"""`Example`, one row of any data set as text, and `PredictedRow`, one predicted row."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -38,7 +38,7 @@ def count_mended(examples: Iterable[Example]) -> dict[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class PredictedRow:
     """One predicted row of a predictions file."""
 
     guid: str

@@ -69,11 +69,11 @@ class Features:
 
     def units(self) -> Units:
         """Group sequences and rows into units."""
-        first_S, first_R = np.unique(self.sequences_R, return_index=True)
-        starts_S = np.append(first_S, len(self.lengths_S)).astype(np.int64)
-        starts_R = np.append(first_R, len(self.guids)).astype(np.int64)
-        longest_U = np.maximum.reduceat(self.lengths_S, first_S) if len(first_S) else first_S
-        return Units(starts_S, starts_R, longest_U)
+        first_U, first_row_U = np.unique(self.sequences_R, return_index=True)
+        sequences_V = np.append(first_U, len(self.lengths_S)).astype(np.int64)
+        rows_V = np.append(first_row_U, len(self.guids)).astype(np.int64)
+        longest_U = np.maximum.reduceat(self.lengths_S, first_U) if len(first_U) else first_U
+        return Units(sequences_V, rows_V, longest_U)
 
     def __len__(self) -> int:
         return len(self.guids)

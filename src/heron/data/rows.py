@@ -44,10 +44,9 @@ class Rows:
 
     examples: list[Example]  # the usable rows, in file order
     problems: list[Problem]  # the others, by line, in file order
-    # Number of rows left out under `data.unlabelled=drop`, by the content of their label cell (an
-    # empty one as ""); reason and label of each row left out by the task's own options.
+    # Number of rows left out under `data.unlabelled=drop`, by the content of their label cell.
     unlabelled: Mapping[str, int] = field(default_factory=dict)
-    dropped: Sequence[tuple[str, str]] = ()
+    dropped: Sequence[tuple[str, str]] = ()  # reason and label of rows that the task leaves out
     # Ids of all rows that could be read, used or not, in file order; of a part of a file
     # (`read_chunks`) also those before it.
     guids: Sequence[str] = ()
@@ -62,21 +61,21 @@ Reader = Callable[[Path | Table, Labels, str, Mapping[str, str]], Rows]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One data format: makes a reader, given the files beside the splits by name."""
+    """One data format: makes a reader, given the data set's files by name."""
 
     open: Callable[[DataConfig, Mapping[str, Path]], Reader]
     # Tells whether a file must be read as a whole, not some rows at a time.
     is_whole: Callable[[Path], bool] = lambda path: False
 
 
-def data_task(name: str) -> Task:
+def task_named(name: str) -> Task:
     """Find a task by name."""
     return cast("Task", TASKS[name])
 
 
 def find_format(config: DataConfig) -> Format:
     """Find the format of a data set."""
-    return data_task(config.task).formats[config.format]
+    return task_named(config.task).formats[config.format]
 
 
 class LabelError(Exception):
@@ -264,15 +263,20 @@ class RowReader(TableReader):
 TextReader = Callable[[RowReader, Mapping[str, Any], int], Texts]
 
 
-def open_table(texts: TextReader, config: DataConfig, files: Mapping[str, Path]) -> Reader:
-    """Make a reader of tables with one labelled example in each row; `files` may have `join`."""
+def open_table(
+    texts: TextReader, config: DataConfig, files: Mapping[str, Path], *columns: str
+) -> Reader:
+    """Make a reader of tables with one labelled example in each row; `files` may have `join`.
+
+    `columns` are required besides those that `data.columns` names.
+    """
     joined = read_join(files[JOIN], config.join) if config.join and JOIN in files else None
 
     def read(
         source: Path | Table, labels: Labels, label_column: str, keys: Mapping[str, str]
     ) -> Rows:
         table = as_table(source)
-        table.require(keys=keys)
+        table.require(*columns, keys=keys)
         return RowReader(table, config, labels, label_column, texts, joined).read_all()
 
     return read

@@ -70,7 +70,7 @@ class Ranking:
 
 
 class Curriculum:
-    """The plan of a run under a curriculum, whose `pacing` is not `none`.
+    """The plan of a run whose `curriculum.name` is not `none`.
 
     Args:
         batches: of each epoch of the run without curriculum.

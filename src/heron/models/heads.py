@@ -69,8 +69,8 @@ def span_ends(states_BLD: Tensor, batch: Batch) -> Tensor:
         first and last piece of events 1 and 2.
     """
     ends_R4D = _at(states_BLD, batch.sequences_R, batch.spans_R4)
-    a_R, b_R = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
-    return torch.cat([a_R, b_R, a_R * b_R, a_R - b_R], dim=1)
+    a_RP, b_RP = ends_R4D[:, :2].flatten(1), ends_R4D[:, 2:].flatten(1)
+    return torch.cat([a_RP, b_RP, a_RP * b_RP, a_RP - b_RP], dim=1)
 
 
 def _at(states_BLD: Tensor, sequences_R: Tensor, positions_RK: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from heron.results.collect import (
     headline_metrics,
     is_whole,
 )
-from heron.results.predictions import Prediction
+from heron.results.predictions import PredictedRow
 from heron.tasks.task import text_scores
 
 SPENT = ("steps", "planned", "batches", "samples", "tokens (M)", "padding", "different examples")
@@ -202,7 +202,7 @@ def data_url(image: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(image).decode()
 
 
-def _prediction(row: Prediction, right: bool) -> dict[str, Any]:
+def _prediction(row: PredictedRow, right: bool) -> dict[str, Any]:
     texts = {"text": row.text("text"), "pair": row.text("text_pair"), "gold": str(row.gold)}
     texts |= {"guid": row.guid, "prediction": row.prediction}
     probability = None if row.probability is None else round(row.probability, 4)

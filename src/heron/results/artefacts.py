@@ -21,7 +21,7 @@ from heron.dynamics.files import read_dynamics
 from heron.metrics.calibration import ReliabilityBins, reliability_bins
 from heron.metrics.classification import confusion_matrix
 from heron.results.collect import SPLITS, RunRecord
-from heron.results.predictions import Prediction, Predictions, read_predictions
+from heron.results.predictions import PredictedRow, Predictions, read_predictions
 from heron.tasks.task import TextScores, text_scores
 
 
@@ -51,7 +51,7 @@ class Artefacts:
 
     split: str  # which split's predictions are shown
     classes: tuple[str, ...]  # class names; empty where predictions are texts
-    predictions: tuple[Prediction, ...]  # N rows
+    predictions: tuple[PredictedRow, ...]  # N rows
     # N: whether the prediction is the gold label; of answers, SQuAD's exact match.
     right: tuple[bool, ...]
     curves: dict[str, Curve]  # logged quantities, by name
@@ -143,7 +143,7 @@ def reliability_of(predictions: Predictions, classes: Sequence[str]) -> Reliabil
 
 
 def confusion_counts(
-    predictions: Sequence[Prediction], classes: Sequence[str]
+    predictions: Sequence[PredictedRow], classes: Sequence[str]
 ) -> NDArray[np.int64]:
     """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C]."""
     gold = [str(row.gold) for row in predictions]

@@ -16,7 +16,7 @@ from typing import Any
 from heron.base.errors import ConfigError, DataError, Problem, nearest
 from heron.base.run_folder import RunFolder
 from heron.base.tables import Table, cell_text, is_missing, read_table
-from heron.data.examples import Prediction
+from heron.data.examples import PredictedRow
 
 _GOLDS = "golds"
 
@@ -46,7 +46,7 @@ class Predictions:
 
     path: Path
     columns: tuple[str, ...]
-    rows: tuple[Prediction, ...]
+    rows: tuple[PredictedRow, ...]
     unlabelled: int = 0
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Predictions:
         return [row.guid for row in self.rows]
 
     @cached_property
-    def by_guid(self) -> dict[str, Prediction]:
+    def by_guid(self) -> dict[str, PredictedRow]:
         """The rows by guid."""
         return {row.guid: row for row in self.rows}
 
@@ -79,7 +79,7 @@ class Predictions:
         With `texts`, the text `nan` is a gold; with `empty`, an empty one is: "no answer" is right.
         """
 
-        def has_gold(row: Prediction) -> bool:
+        def has_gold(row: PredictedRow) -> bool:
             if texts:
                 return row.gold is not None and bool(row.gold or empty)
             return not is_missing(row.gold)
@@ -132,7 +132,7 @@ def read_predictions(
             golds = ()
         group = cells.get("group")
         group = "" if is_missing(group) else cell_text(group)
-        rows.append(Prediction(name, own, _text(cells[prediction]) or "", golds, group, cells))
+        rows.append(PredictedRow(name, own, _text(cells[prediction]) or "", golds, group, cells))
     if problems:
         raise DataError(problems)
     return Predictions(table.path, table.columns, tuple(rows))

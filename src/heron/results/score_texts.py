@@ -91,7 +91,7 @@ def score_texts(options: TextOptions, words: Sequence[str]) -> Scored:
     if options.resamples:
         groups = [e.group or getattr(e, kind.group) or e.guid for e in examples]
         scores |= score_intervals(items, groups, resamples=options.resamples, seed=options.seed)
-    return Scored(f"{options.task}, {len(examples)} {kind.to}s", scores, signature)
+    return Scored(f"{options.task}, {len(examples)} {kind.predicted_for}s", scores, signature)
 
 
 def _read(
@@ -122,9 +122,9 @@ def _read_texts(
     own = [config.columns.answer, config.columns.target, "answers"]
     refuse_itself(table, column, options.gold, own)
     guid = table.find((config.columns.guid, *GUIDS))
-    names = kind.gives, kind.to
+    names = kind.predicts, kind.predicted_for
     order, how = match_rows(table, guid, rows, options.gold, options.join, names)
-    what = f"its {kind.gives} is no text; an empty one means none"
+    what = f"its {kind.predicts} is no text; an empty one means none"
     wrong = [row for row in order if not isinstance(table.rows[row][column], str)]
     if wrong:
         cells = [table.rows[row].get(guid or "", table.lines[row]) for row in wrong]

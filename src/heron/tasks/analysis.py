@@ -14,7 +14,7 @@ from heron.base.cells import Cell, Interval, Table
 from heron.base.errors import ConfigError
 from heron.config.analyze_options import AnalyzeOptions, refuse
 from heron.config.data import DataConfig
-from heron.data.examples import Example, Prediction
+from heron.data.examples import Example, PredictedRow
 from heron.languages import get_language
 from heron.languages.language import Language
 from heron.metrics.rates import RESAMPLES, group_means
@@ -62,8 +62,8 @@ class Split:
     path: Path  # the file of predictions
     # Reads the labelled rows and counts the others. Takes the columns that the file must have, and
     # whether golds are texts (`texts`) and may be empty (`empty`).
-    read: Callable[..., tuple[Sequence[Prediction], int]]
-    join: Callable[[Sequence[Prediction]], list[Example]]  # finds the examples of rows
+    read: Callable[..., tuple[Sequence[PredictedRow], int]]
+    join: Callable[[Sequence[PredictedRow]], list[Example]]  # finds the examples of rows
     read_systems: Callable[[], list[Any]]  # reads the predictions of other systems
 
 
@@ -108,14 +108,14 @@ class RunAnalysis(ABC):
             refuse(options, names, why.format(task=split.data.task))
 
     @cached_property
-    def _read(self) -> tuple[Sequence[Prediction], int]:
+    def _read(self) -> tuple[Sequence[PredictedRow], int]:
         rows, unlabelled = self.split.read(self.columns, **self.golds)
         if self.nothing and not rows:
             raise ConfigError(f"split={self.split.name}: {self.nothing}")
         return rows, unlabelled
 
     @property
-    def rows(self) -> Sequence[Prediction]:
+    def rows(self) -> Sequence[PredictedRow]:
         """N labelled predictions."""
         return self._read[0]
 

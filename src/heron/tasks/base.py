@@ -146,7 +146,11 @@ def intervals_of_means(
 
 
 class TaskModule(pl.LightningModule):
-    """An encoder, a head and their optimizer; tasks add the loss and the scores."""
+    """An encoder, a head and their optimizer.
+
+    Tasks add `logits`, `mean`, `output`, `observe`, `collect`, and what logs validation scores as
+    `validation/<score>`: `validation_step` and `on_validation_epoch_end`.
+    """
 
     weights_C: Tensor | None
 

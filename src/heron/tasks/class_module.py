@@ -60,11 +60,11 @@ class ConfusionScores(Metric):
         zeros = torch.zeros(len(classes), len(classes), dtype=torch.int64)
         self.add_state("matrix", zeros, dist_reduce_fx="sum")
 
-    def update(self, prediction_B: Tensor, gold_B: Tensor) -> None:
+    def update(self, prediction_R: Tensor, gold_R: Tensor) -> None:
         """Count one batch of class ids."""
         size = len(self.classes)
-        cells_B = gold_B * size + prediction_B
-        self.matrix += torch.bincount(cells_B, minlength=size * size).view(size, size)
+        cells_R = gold_R * size + prediction_R
+        self.matrix += torch.bincount(cells_R, minlength=size * size).view(size, size)
 
     def compute(self) -> dict[str, float]:
         """Compute the scores so far."""
@@ -106,7 +106,7 @@ class ClassificationModule(TaskModule):
         return _output(self._loss(logits, batch), logits, batch)
 
     def step(self, batch: Batch) -> StepOutput:
-        """Encode, classify, and take the mean loss over the labelled rows."""
+        """Encode, classify, take the mean loss; unlike the base's, it does not call `logits`."""
         if batch.pooled_XP is not None:
             logits_RC = self.head.classify(batch.pooled_XP, batch)
             return _output(self._loss(logits_RC, batch), logits_RC, batch)

@@ -20,7 +20,7 @@ from heron.tasks.base import group_column
 
 @dataclass(frozen=True, slots=True)
 class LabelPredictions:
-    """See `Predictions`."""
+    """See `heron.tasks.base.Predictions`."""
 
     guids: list[str]  # one per row
     probabilities_RC: np.ndarray  # float32

@@ -46,14 +46,11 @@ CLASSES = "classification"  # also scores rows of any other task with classes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassScores:
-    """How a task is scored whose predictions are classes; fields as in `TextScores`.
+    """How a task is scored whose predictions are classes."""
 
-    `usual_labels` are classes that have these names in every data set, in their order.
-    """
-
-    metric: str = "macro_f1"
-    right: str = "accuracy"
-    usual_labels: tuple[str, ...] = ()
+    metric: str = "macro_f1"  # the metric that `heron compare` compares by default
+    right: str = "accuracy"  # the score whose value for a row is 1 where the row is right
+    usual_labels: tuple[str, ...] = ()  # classes with these names in every data set, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +67,8 @@ class TextScores:
     # Whether "no answer" can be right, from the labels of a data set; None where there are no
     # labels.
     can_be_empty: Callable[[Sequence[str]], bool | None] = lambda labels: False
-    gives: str  # what a system predicts, such as `answer`
-    to: str  # what it predicts it for, such as `question`
+    predicts: str  # what a system predicts, such as `answer`
+    predicted_for: str  # what it predicts that for, such as `question`
     data: str  # the data set whose file format gold files have by default
     columns: tuple[str, ...]  # names that the column of predictions may have
     group: str  # the column whose rows a bootstrap keeps together where a row has no group
@@ -105,8 +102,7 @@ class Task(TaskRules):
     head_module: Callable[[HeadConfig, int, int], nn.Module] = on_demand(
         "heron.models.heads:new_head"
     )
-    # The head's weights under the names of a class of transformers; None where it has no such
-    # class.
+    # The head's weights, renamed for a model class of transformers; None where none fits.
     head_in_transformers: Callable[[nn.Module, Encoder, Any, Config], HeadWeights | None] = (
         lambda head, encoder, tokenizer, config: None
     )
@@ -125,7 +121,7 @@ class Task(TaskRules):
     )
     # What a system writes, such as a summary; empty where it chooses a class or a span.
     writes: str = ""
-    # How a data set's files are read, beyond what shared keys say; by key.
+    # Further lines of `heron data NAME`: how the task reads the files.
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
     # Options of `heron predict` for the first and the second text.
     texts: tuple[str, str] = ("text", "text_pair")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heron.base.errors import Problem
+from heron.base.errors import ConfigError, Problem
 from heron.data.examples import Example
 from heron.data.features import FeatureOptions, Features, flatten, token_ids
 
@@ -102,6 +102,8 @@ def _texts(example: Example, options: FeatureOptions, form: str) -> tuple[str, .
         return (example.text,)
     if form == "hypothesis":
         return (hypothesis,)
+    if form != "pair":
+        raise ConfigError(f"text_features reads texts and pairs, not head.input={form}")
     if options.separator is not None:
         end = options.separator if options.trailing_separator else ""
         return (f"{example.text}{options.separator}{hypothesis}{end}",)

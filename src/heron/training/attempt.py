@@ -89,7 +89,7 @@ def _attempt_locked(
     sources = _sources(config, folder)
     status = folder.read_status()
     is_pruned = status.get("state") == "pruned" and is_finished(config, status)
-    if sources is None or is_pruned:
+    if sources is None or is_pruned:  # it is done, or was ended early
         ranks.from_first(_OVER)
         yield Attempt(True, {} if is_pruned else _read_scores(folder))
         return

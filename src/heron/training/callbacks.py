@@ -57,11 +57,11 @@ class Ledger(pl.Callback):
             else np.zeros(len(plan), dtype=np.int64)
         )
         begins_step_B = np.arange(len(plan)) % self.accumulate == 0
-        rows_V, tokens_U = self.data.unit_sizes(TRAIN)
+        rows_U, tokens_U = self.data.unit_sizes(TRAIN)
         longest_U, sizes_U = self.data.units[TRAIN].longest_U, self.data.units[TRAIN].sizes_U
         for stage, begins_step, units in zip(stages_B, begins_step_B, plan, strict=True):
             padded = int(longest_U[units].max()) * int(sizes_U[units].sum())
-            spent = (begins_step, 1, rows_V[units].sum(), tokens_U[units].sum(), padded)
+            spent = (begins_step, 1, rows_U[units].sum(), tokens_U[units].sum(), padded)
             self.counts[stage] += torch.as_tensor([int(count) for count in spent])
             self.seen[stage, torch.from_numpy(units)] = True
         # Before the epoch's checkpoint: a run killed after the last one trains no further.
@@ -69,17 +69,17 @@ class Ledger(pl.Callback):
             self._write()
 
     def _write(self) -> None:
-        rows_V = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
+        rows_U = torch.from_numpy(self.data.unit_sizes(TRAIN)[0])
         stages = [
             {
                 "stage": name,
                 **dict(zip(COUNTS, counts.tolist(), strict=True)),
-                "unique": int(rows_V[seen].sum()),
+                "unique": int(rows_U[seen].sum()),
             }
             for name, counts, seen in zip(self.names, self.counts, self.seen, strict=True)
         ]
         total: dict[str, int] = dict(zip(COUNTS, self.counts.sum(dim=0).tolist(), strict=True))
-        total["unique"] = int(rows_V[self.seen.any(dim=0)].sum())
+        total["unique"] = int(rows_U[self.seen.any(dim=0)].sum())
         planned = sum(self.data.steps_per_epoch())
         value = {"planned_steps": planned, "total": total, "stages": stages}
         write_json(self.folder.ledger, value)

@@ -1,4 +1,4 @@
-"""Finished runs opened to predict: one, several as one, or one under several settings."""
+"""Cleanups runs opened to predict: one, several as one, or one under several settings."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from heron.training.outcome import predict_split
 
 _SPLIT = "input"
 
-# Functions to call once a command has written its predictions; see `predict_split`.
-Finished = list[Callable[[], None]]
+# What a command calls once it has written its predictions; see `predict_split`.
+Cleanups = list[Callable[[], None]]
 Predicted = tuple[Predictions, list[Problem]]
 
 
@@ -57,10 +57,10 @@ class Trained(Protocol):
     def sources(self) -> Mapping[str, str]:
         """SHA-256 of each file that the run was made from; of several runs the first one's."""
 
-    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+    def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
         """Predict examples, in their order, and name a problem for each that could not be used.
 
-        A problem's `where` is the guid; for `finished`, used for a part of a file, see
+        A problem's `where` is the guid; for `cleanups`, used for a part of a file, see
         `predict_split`.
         """
 
@@ -139,9 +139,9 @@ class _Modules:
     sources: Mapping[str, str]
     keep: Path | None = None  # see `predict_split`
 
-    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+    def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
         """See `Trained`; examples whose event the length limit cuts are refused."""
-        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, finished)
+        return _predict(self.module, self.config, self.tokenizer, examples, self.keep, cleanups)
 
 
 class TrainedEncoder(_Modules):
@@ -259,11 +259,11 @@ def _predict(
     tokenizer: Any,
     examples: Sequence[Example],
     keep: Path | None = None,
-    finished: Finished | None = None,
+    cleanups: Cleanups | None = None,
 ) -> Predicted:
     data = DataModule(config, {_SPLIT: list(examples)}, tokenizer)
     with explain_memory(config, training=False):
-        predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, finished)
+        predictions = predict_split(_trainer(config), module, data, _SPLIT, keep, cleanups)
     return predictions, data.features[_SPLIT].refused
 
 
@@ -285,7 +285,7 @@ class TrainedBaseline:
         self.config, self.sources = config, _sources(folder)
         self.baseline = load_baseline(config, folder.model)
 
-    def predict(self, examples: Sequence[Example], finished: Finished | None = None) -> Predicted:
+    def predict(self, examples: Sequence[Example], cleanups: Cleanups | None = None) -> Predicted:
         """See `Trained`; nothing is refused, because baselines have no length limit."""
         return self.baseline.predict(examples, self.config), []
 

@@ -117,14 +117,13 @@ def predict_split(
     data: DataModule,
     split: str,
     keep: Path | None = None,
-    finished: list[Callable[[], None]] | None = None,
+    cleanups: list[Callable[[], None]] | None = None,
 ) -> Predictions:
     """Run a split through the model, in order of length, and put the rows back in order.
 
     Of several processes each predicts its share of every batch; all get the whole. A module that
-    writes keeps in `keep` what it has written until the split is done, so that a cut run need not
-    write it again. What removes the kept parts is added to `finished`, for a caller that has more
-    to do before they may go; without it they go here.
+    generates text stores its outputs in the folder `keep`, so that a cut run need not generate them
+    again. They are deleted at the end, or by a function that is added to `cleanups`.
     """
     kept = None if keep is None else module.kept_parts(keep, data, split)
     outputs: Any
@@ -135,8 +134,8 @@ def predict_split(
         outputs = trainer.predict(module, loader) if len(data.features[split]) else []
     everywhere = ranks.gather(list(outputs or []))
     predictions = module.collect([each for part in everywhere for each in part], data, split)
-    if kept is not None and finished is not None:
-        finished.append(kept.remove)
+    if kept is not None and cleanups is not None:
+        cleanups.append(kept.remove)
     elif kept is not None and ranks.is_first():
         kept.remove()
     return predictions

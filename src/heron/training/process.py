@@ -39,7 +39,7 @@ class Job:
 
 
 def caught(action: Callable[[], Any]) -> BaseException | None:
-    """Call `action`; returns the error that ended it, Ctrl+C and SIGTERM included."""
+    """Call `action`; returns the error that ended it, also Ctrl+C or SIGTERM (`Terminated`)."""
     try:
         action()
     except (Exception, KeyboardInterrupt) as error:

@@ -10,7 +10,7 @@ from heron.base.run_folder import RunFolder
 from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.schema import BertScoreConfig
-from heron.data.examples import Prediction
+from heron.data.examples import PredictedRow
 from heron.metrics.bertscore import bertscore, sign
 from heron.results.predictions import Predictions
 from heron.results.systems import System
@@ -165,7 +165,7 @@ def test_judged_summaries_are_scored_too(tmp_path, tiny_encoder, monkeypatch):
 
 
 def written_by(name: str, references: dict[str, str | None]) -> System:
-    rows = tuple(Prediction(guid, gold, "x") for guid, gold in references.items())
+    rows = tuple(PredictedRow(guid, gold, "x") for guid, gold in references.items())
     return System(name, Predictions(Path(name), (), rows))
 
 

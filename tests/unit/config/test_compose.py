@@ -565,7 +565,7 @@ def test_data_of_two_tasks_in_one_sweep_is_refused_by_name(train):
         ("head.pooling=event_start", "head.pooling=event_start needs head.input=marked, not pair"),
         ("head.distance=4", "head.distance needs task=relation"),
         ("head.both_ways=true", "head.both_ways=true needs head.input=window and data.inverse"),
-        ("head=siamese_cls encoder.overflow=windows", "needs head.input=pair, premise, hypo"),
+        ("head=siamese_cls encoder.overflow=windows", "needs head.input=pair or premise or hypo"),
         (
             "encoder.overflow=windows encoder.truncation=longest_first",
             "needs encoder.truncation=only_first or only_second",

@@ -31,6 +31,7 @@ FORMATS.register("text_table", Format(open_texts))
 
 TASK = ClassTask(
     forms=("text",),
+    long_forms=("text",),
     formats=FORMATS,
     head="text",
     data_problems=one_text_problems,

@@ -18,6 +18,7 @@ def headline(_classes: Sequence[str], _relaxed: str) -> Headline:
 
 TASK = ClassTask(
     forms=("pair", "separate", "premise", "hypothesis"),
+    long_forms=("pair", "premise", "hypothesis"),
     formats=CLASS_FORMATS,
     head="mlp3",
     headline=headline,

@@ -69,6 +69,7 @@ def reading(config: DataConfig) -> dict[str, str]:
 
 TASK = Task(
     forms=("question",),
+    long_forms=("question",),
     formats=Registry(
         "data format", dict.fromkeys(("squad_json", "qa_table"), "heron.tasks.qa.reader:QUESTIONS")
     ),

@@ -58,6 +58,7 @@ def relation_features(
                     refused[row] = _cut(examples[row], where[1], options)
                     continue
                 places = (*located[0], *located[1], *(opened or (-1, -1)))
+                # Sequence, first and last piece of both events, both markers, example, cut.
                 found.append((len(used), *places, row, where[1]))
             if len(found) > before:  # no sequence without rows
                 used.append(token_ids(encoding.ids))

@@ -61,8 +61,8 @@ def text_scores() -> TextScores:
     return TextScores(
         items=_items,
         metric="rouge1",
-        gives="summary",
-        to="article",
+        predicts="summary",
+        predicted_for="article",
         data="own_summaries",
         columns=("prediction", "summary", "text"),
         group="guid",

@@ -10,7 +10,7 @@ from heron.analysis.figures import slices_figure
 from heron.base.cells import Interval
 from heron.config.analyze_options import parse
 from heron.config.data import Columns, DataConfig
-from heron.data.examples import Example, Prediction, Span
+from heron.data.examples import Example, PredictedRow, Span
 from heron.metrics.rates import group_mean
 from heron.metrics.span import item_scores
 from heron.tasks.analysis import Split
@@ -50,7 +50,7 @@ def answered(number, question, gold, given, side=None):
         "start": start,
         "end": end,
     }
-    return Prediction(example.guid, gold, given, cells=cells), example
+    return PredictedRow(example.guid, gold, given, cells=cells), example
 
 
 def analysis(rows, *labels):
