@@ -109,7 +109,7 @@ def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
 
 
 def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
-    """Tell from `status.json` whether a job need not be run, or run on.
+    """Tell whether a job is finished, by its `status.json`.
 
     A training that a search has ended early is finished for that search, and only while it prunes;
     for anybody else it was cut.
