@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,17 @@ def test_every_cell_runs_and_still_prints_what_is_stored(path, tmp_path):
         missing = [line for line in masked(stored(cell)) if line not in now]
         assert not missing, f"{path.name}: cell {number} no longer prints {missing}: {now}"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["printed.json"]
+
+
+PAGES = [*NOTEBOOKS, *sorted(REPO.glob("*.md")), *sorted(SOURCE.rglob("*.md"))]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_notebooks_and_pages_import_exists(path):
+    text = path.read_text(encoding="utf-8").replace(r"\n", "\n")
+    for module, names in re.findall(r"from (heron[\w.]*) import ([^\n#\"]+)", text):
+        for name in names.strip("() ").split(", "):
+            assert hasattr(import_module(module), name), f"{path.name}: {module}.{name}"
 
 
 def test_a_cell_that_fails_is_named_with_its_number(tmp_path):
