@@ -7,6 +7,9 @@ A ratio without a denominator is 0 (scikit-learn's `zero_division=0`): a class n
 precision 0, a class nobody annotated recall 0. Averages run over all C classes, whether or not they
 occur in the split, as scikit-learn's do when it is given `labels`.
 
+A row without a prediction (an empty one, such as an answer of a language model that names no class)
+is wrong: it counts in an additional last column, `[..., C, C + 1]`.
+
 Legend: N rows, C classes, G groups of rows. Matrix rows are gold labels, columns predictions.
 """
 
@@ -40,21 +43,24 @@ def confusion_matrices(
 ) -> Counts:
     """Count each group of rows separately, int64 `[max(G, 1), C, C]`; groups are numbered from 0.
 
+    `[max(G, 1), C, C + 1]` where a prediction is empty.
+
     Raises:
         DataError: unequal lengths, or labels that are not among `classes`.
     """
     if len(gold_N) != len(prediction_N):
         what = f"{len(gold_N)} gold labels but {len(prediction_N)} predictions"
         raise DataError(Problem("scores", what, "one prediction for each gold label"))
-    size = len(classes)
+    columns = [*classes, ""] if "" in prediction_N else classes
+    size, width = len(classes), len(columns)
     problems: list[Problem] = []
     gold_ids = _class_ids(gold_N, classes, "gold label", problems)
-    prediction_ids = _class_ids(prediction_N, classes, "prediction", problems)
+    prediction_ids = _class_ids(prediction_N, columns, "prediction", problems)
     if problems:
         raise DataError(problems)
     groups = int(group_N.max(initial=0)) + 1
-    cells = (group_N * size + gold_ids) * size + prediction_ids
-    return np.bincount(cells, minlength=groups * size * size).reshape(groups, size, size)
+    cells = (group_N * size + gold_ids) * width + prediction_ids
+    return np.bincount(cells, minlength=groups * size * width).reshape(groups, size, width)
 
 
 def _class_ids(
@@ -77,12 +83,12 @@ def support(matrix: Counts) -> Counts:
 
 def predicted(matrix: Counts) -> Fractions:
     """Share of all rows that were predicted as each class."""
-    return _ratio(matrix.sum(-2), matrix.sum((-2, -1))[..., None])
+    return _ratio(_columns(matrix), matrix.sum((-2, -1))[..., None])
 
 
 def precision(matrix: Counts) -> Fractions:
     """Precision of each class."""
-    return _ratio(_hits(matrix), matrix.sum(-2))
+    return _ratio(_hits(matrix), _columns(matrix))
 
 
 def recall(matrix: Counts) -> Fractions:
@@ -92,7 +98,7 @@ def recall(matrix: Counts) -> Fractions:
 
 def f1(matrix: Counts) -> Fractions:
     """F1 of each class."""
-    return _ratio(2 * _hits(matrix), matrix.sum(-1) + matrix.sum(-2))
+    return _ratio(2 * _hits(matrix), matrix.sum(-1) + _columns(matrix))
 
 
 def accuracy(matrix: Counts) -> Fractions:
@@ -119,6 +125,10 @@ def micro_f1(matrix: Counts, among: Sequence[int]) -> Fractions:
 
 def _hits(matrix: Counts) -> Counts:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+
+def _columns(matrix: Counts) -> Counts:
+    return matrix.sum(-2)[..., : matrix.shape[-2]]
 
 
 def _ratio(numerator: npt.NDArray, denominator: npt.NDArray) -> Fractions:

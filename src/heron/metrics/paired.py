@@ -66,7 +66,8 @@ def paired_counts(
 
     Args:
         gold_N: class ids from 0 to C - 1.
-        first_KN, second_JN: class ids predicted by each run of A and B; `[N]` is one run.
+        first_KN, second_JN: class ids predicted by each run of A and B, C for no prediction; `[N]`
+            is one run.
         group_N: group labels; None makes each row a unit.
 
     Raises:
@@ -82,9 +83,10 @@ def paired_counts(
     gold_N, prediction_MN = columns[0], columns[1:]
     runs = len(prediction_MN)
     cells = (unit_N * runs + np.arange(runs)[:, None]) * classes + gold_N
-    size = len(count_U) * runs * classes**2
-    counts = np.bincount((cells * classes + prediction_MN).ravel(), minlength=size)
-    sums_UMCC = counts.reshape(len(count_U), runs, classes, classes).astype(np.float64)
+    width = max(classes, int(prediction_MN.max(initial=0)) + 1)
+    shape = (len(count_U), runs, classes, width)
+    counts = np.bincount((cells * width + prediction_MN).ravel(), minlength=math.prod(shape))
+    sums_UMCC = counts.reshape(shape).astype(np.float64)
     return PairedUnits(count_U, *np.split(sums_UMCC, [len(first_KN)], axis=1))
 
 

@@ -12,7 +12,7 @@ from heron.base.cells import with_synthetic
 from heron.base.plots import BLUE, FAINT, INK, ORANGE, QUIET, STYLE, png
 from heron.metrics.calibration import ReliabilityBins
 from heron.metrics.names import signed, with_copied
-from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts
+from heron.results.artefacts import Artefacts, Curve, DataMap, confusion_counts, predicted_names
 from heron.results.collect import RunRecord
 
 _LOSSES = (("train/loss", "train", QUIET, "--"), ("validation/loss", "validation", BLUE, "-"))
@@ -61,7 +61,8 @@ def _draw_confusion(axes: Axes, artefacts: Artefacts) -> None:
     counts_CC = confusion_counts(artefacts.predictions, classes)
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     axes.imshow(share_CC, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticks(range(len(classes)), classes, rotation=30, ha="right")
+    columns = predicted_names(counts_CC, classes)
+    axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right")
     axes.set_yticks(range(len(classes)), classes)
     axes.set(title=title, xlabel="predicted", ylabel="gold")
     axes.tick_params(length=0)
@@ -166,7 +167,7 @@ def _draw_balance(axes: Axes, artefacts: Artefacts) -> None:
     total = max(counts_CC.sum(), 1)
     places = np.arange(len(artefacts.classes))
     gold = (-0.2, counts_CC.sum(axis=1), "gold", QUIET)
-    predicted = (0.2, counts_CC.sum(axis=0), "predicted", BLUE)
+    predicted = (0.2, counts_CC.sum(axis=0)[: len(places)], "predicted", BLUE)
     for offset, counts_C, label, colour in (gold, predicted):
         bars = axes.bar(places + offset, counts_C / total, 0.38, color=colour, label=label)
         axes.bar_label(bars, [f"{count:,}" for count in counts_C], fontsize=8, padding=2)

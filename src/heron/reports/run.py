@@ -16,7 +16,7 @@ from heron.base.terminal import print_tables
 from heron.config.registries import BASELINES
 from heron.languages import LANGUAGES
 from heron.metrics.names import COPIED_NOTE, is_copied, with_copied
-from heron.results.artefacts import Artefacts, confusion_counts, read_artefacts
+from heron.results.artefacts import Artefacts, confusion_counts, predicted_names, read_artefacts
 from heron.results.collect import (
     SPLITS,
     RunRecord,
@@ -232,8 +232,9 @@ def _confusion(artefacts: Artefacts) -> dict[str, Any] | None:
     counts_CC = confusion_counts(artefacts.predictions, classes)
     share_CC = counts_CC / np.maximum(counts_CC.sum(axis=1, keepdims=True), 1)
     rows = zip(classes, counts_CC.tolist(), share_CC.tolist(), strict=True)
-    cells = [(gold, list(zip(classes, *row, strict=True))) for gold, *row in rows]
-    return {"classes": classes, "rows": cells}
+    columns = predicted_names(counts_CC, classes)
+    cells = [(gold, list(zip(columns, *row, strict=True))) for gold, *row in rows]
+    return {"classes": columns, "rows": cells}
 
 
 def _provenance(status: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -80,7 +80,7 @@ def read_artefacts(run: RunRecord) -> Artefacts:
     classes: tuple[str, ...] = ()  # in the data set's order, unknown ones last
     if (order := run.setting("data.label_order")) and not texts:
         seen = sorted({label for row in rows for label in (str(row.gold), row.prediction)})
-        classes = tuple(dict.fromkeys([*map(str, order), *seen]))
+        classes = tuple(label for label in dict.fromkeys([*map(str, order), *seen]) if label)
     reliability = None
     if found and rows and classes:
         reliability = _attempt(lambda path: reliability_of(found, classes), path, missing)
@@ -145,9 +145,17 @@ def reliability_of(predictions: Predictions, classes: Sequence[str]) -> Reliabil
 def confusion_counts(
     predictions: Sequence[PredictedRow], classes: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C]."""
+    """Count predictions by gold class (rows) and predicted class (columns); int64 [C, C].
+
+    A further column counts rows without a prediction, if there are any.
+    """
     gold = [str(row.gold) for row in predictions]
     return confusion_matrix(gold, [row.prediction for row in predictions], classes)
+
+
+def predicted_names(counts_CC: NDArray[np.int64], classes: Sequence[str]) -> tuple[str, ...]:
+    """Name the columns of `confusion_counts`."""
+    return (*classes, "none")[: counts_CC.shape[1]]
 
 
 def read_curves(path: Path) -> dict[str, Curve]:

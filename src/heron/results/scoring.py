@@ -100,9 +100,10 @@ def score_classes(
     classes = list(labels) or sorted({row.golds[0] for file in files for row in file.rows})
     numbers = {name: number for number, name in enumerate(classes)}
     _check_labels(files, guids, numbers)
+    predicted = numbers | {"": len(classes)}  # no prediction
     gold_N = np.array([numbers[files[0].by_guid[guid].golds[0]] for guid in guids], np.int64)
     outcome_FN = np.array(
-        [[numbers[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
+        [[predicted[file.by_guid[guid].prediction] for guid in guids] for file in files], np.int64
     )
     right, metric = ClassScores().right, settings.metric
     try:
@@ -209,7 +210,7 @@ def _check_labels(
         for guid in guids
         for row in [file.by_guid[guid]]
         for kind, label in (("gold", row.golds[0]), ("prediction", row.prediction))
-        if label not in numbers
+        if label not in numbers and (kind, label) != ("prediction", "")
     ]
     if problems:
         raise DataError(problems)

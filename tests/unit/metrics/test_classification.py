@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from heron.base.errors import ConfigError, DataError
-from heron.metrics.classification import confusion_matrix, score_matrix, score_task
+from heron.metrics.classification import (
+    bootstrap_intervals,
+    confusion_matrix,
+    score_matrix,
+    score_task,
+)
 
 LABELS = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
 
@@ -165,3 +170,17 @@ def test_accuracy_is_what_ronli_prints_as_micro_f1(system):
     matrix[[0, 1, 2, 3], [1, 2, 3, 0]] = RONLI_SUPPORT - hits
     scores = score_matrix("classification", matrix, ["C", "E", "R", "N"])
     assert scores["accuracy"] == pytest.approx(printed, abs=0.01)
+
+
+def test_a_row_without_a_prediction_is_wrong_and_no_class():
+    gold = ["a", "a", "b", "b", "c", "c"]
+    given = ["a", "", "b", "a", "", ""]
+    found = score_task("classification", gold, given, ["a", "b", "c"])
+    expected = sklearn.f1_score(gold, given, labels=["a", "b", "c"], average=None, zero_division=0)
+    assert [found[f"f1/{name}"] for name in "abc"] == pytest.approx(expected)
+    assert found["macro_f1"] == pytest.approx(expected.mean())
+    assert found["weighted_f1"] == pytest.approx(expected.mean())
+    assert found["accuracy"] == pytest.approx(2 / 6)
+    assert [found[f"predicted/{name}"] for name in "abc"] == pytest.approx([2 / 6, 1 / 6, 0])
+    intervals = bootstrap_intervals("classification", gold, given, ["a", "b", "c"], resamples=50)
+    assert 0 <= intervals["accuracy_low"] <= 2 / 6 <= intervals["accuracy_high"]

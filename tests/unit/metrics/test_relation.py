@@ -97,3 +97,17 @@ def test_a_stack_of_matrices_is_scored_like_each_by_itself():
     for number, matrix in enumerate(matrix_RCC):
         alone = scores(matrix)
         assert {name: value[number] for name, value in together.items()} == pytest.approx(alone)
+
+
+@pytest.mark.parametrize("mode", ["recode", "drop", "matres_micro"])
+def test_a_row_without_a_prediction_is_never_forgiven(mode):
+    classes = ["BEFORE", "AFTER", "EQUAL", "VAGUE"]
+    gold = ["BEFORE", "AFTER", "EQUAL", "VAGUE", "VAGUE", "BEFORE"]
+    whole = score_task("relation", gold, gold, classes, relaxed=mode)
+    given = [*gold[:3], "", "BEFORE", ""]
+    found = score_task("relation", gold, given, classes, relaxed=mode)
+    assert found["accuracy"] == pytest.approx(3 / 6)
+    for name in ("relaxed_recode_macro_f1", "relaxed_drop_macro_f1", "relaxed_matres_micro_f1"):
+        assert found[name] < whole[name]
+    # recode: VAGUE has two rows, one recoded to BEFORE and right, one without an answer.
+    assert found["relaxed_recode_macro_f1"] == pytest.approx((2 * 2 / (3 + 2) + 1 + 1 + 0) / 4)

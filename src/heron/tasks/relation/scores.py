@@ -46,12 +46,13 @@ def relation_headline(classes: Sequence[str], relaxed: str) -> Headline:
 
 def _scores(matrix: Counts, vague: int, relaxed: str) -> dict[str, Fractions]:
     """Score matrices int64 `[..., C, C]`; `relaxed_<average>_f1` are those of mode `relaxed`."""
-    classes = np.arange(matrix.shape[-1])
+    classes = np.arange(matrix.shape[-2])
     others = np.delete(classes, vague)
     dropped = matrix.copy()
     dropped[..., vague, :] = 0
     recoded = dropped.copy()
-    recoded[..., classes, classes] += matrix[..., vague, :]
+    recoded[..., classes, classes] += matrix[..., vague, : len(classes)]
+    recoded[..., vague, len(classes) :] = matrix[..., vague, len(classes) :]
     by_mode = {
         "recode": {"macro": macro_f1(recoded), "weighted": weighted_f1(recoded)},
         # No row of VAGUE is left, so its weight is 0: only the plain mean has to leave it out.
