@@ -1,0 +1,90 @@
+"""Requests to a model, its answers, and the store that keeps every answer once.
+
+An answer is stored under the hash of all that can change it (model, revision, prompt, sampling,
+scoring), in `<paths.cache>/answers/<model>.sqlite`, as soon as it arrives. A second run therefore
+sends nothing, and a cut run loses no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from heron.base.files import fingerprint
+from heron.config.prompting import PromptingConfig
+from heron.prompting.prompts import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model."""
+
+    key: str  # hash of all that can change the answer
+    messages: tuple[Message, ...]
+    choices: tuple[str, ...] = ()  # the allowed answers, of `constrained` and `likelihood`
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model gave."""
+
+    text: str = ""  # what it wrote; of `likelihood`, the most probable answer
+    # `stop`, `length` (cut at `max_tokens`), `filtered` (refused by a filter of the server), or
+    # `failed` (no answer after all attempts; it is not stored)
+    finish: str = "stop"
+    logprobs: tuple[float, ...] = ()  # of `likelihood`: of each choice, natural logarithm
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+    error: str = ""  # of a failed request, the last error
+
+
+def request_key(settings: PromptingConfig, messages: Iterable[Message], choices: object) -> str:
+    """Hash what can change an answer."""
+    model = settings.model
+    place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
+    rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
+    return fingerprint(place, rest, list(messages), choices)
+
+
+class Store:
+    """Answers of one model on disk; several processes may share it."""
+
+    def __init__(self, cache: Path, model: str):
+        name = re.sub(r"[^\w.-]+", "_", model).strip("_")[-80:]
+        self.path = cache / "answers" / f"{name}.sqlite"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(self._open()) as database, database:
+            database.execute("create table if not exists answers (key text primary key, value text)")
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self.path, timeout=60)
+        database.execute("pragma journal_mode=wal")  # readers and one writer at a time
+        return database
+
+    def find(self, keys: Iterable[str]) -> dict[str, Answer]:
+        """Read the answers that are there, by key."""
+        found: dict[str, Answer] = {}
+        with closing(self._open()) as database:
+            for key in keys:
+                row = database.execute("select value from answers where key = ?", (key,)).fetchone()
+                if row:
+                    values = json.loads(row[0])
+                    found[key] = Answer(**{**values, "logprobs": tuple(values["logprobs"])})
+        return found
+
+    def keep(self, answers: Iterable[tuple[str, Answer]]) -> Iterator[tuple[str, Answer]]:
+        """Store each answer as it arrives, then pass it on; the first answer to a key stays."""
+        with closing(self._open()) as database:
+            for key, answer in answers:
+                if answer.finish != "failed":
+                    with database:
+                        value = json.dumps(asdict(answer), ensure_ascii=False)
+                        database.execute("insert or ignore into answers values (?, ?)", (key, value))
+                yield key, answer

@@ -1,0 +1,371 @@
+"""Models on this machine, by transformers: write, write one of the answers, or score the answers.
+
+The tokens that all prompts begin with (instruction, examples) are read once; each batch begins from
+their keys and values. Batches hold prompts of similar length.
+
+Shape suffixes: B rows of a batch, L their tokens after the shared ones, V vocabulary, K choices.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from heron.base.errors import ConfigError
+from heron.config.prompting import PromptingConfig
+from heron.config.schema import Config, EncoderConfig
+from heron.data.batching import budget
+from heron.data.hub import loading, origin
+from heron.prompting.answers import Answer, Request
+from heron.prompting.prompts import as_text
+
+_LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Token ids of a prompt, or of a prompt with an answer behind it."""
+
+    ids: tuple[int, ...]
+    place: int  # of its request
+
+
+class LocalModel:
+    """See `heron.prompting.backends.Backend`.
+
+    Raises:
+        ConfigError: the model cannot be loaded, or `form=chat` without a chat template.
+    """
+
+    shares_prefix = True  # False reads every prompt from its first token, for comparison
+
+    def __init__(self, config: Config, settings: PromptingConfig):
+        self.settings, self.most_tokens = settings, budget(config.batching)
+        self.accelerator = config.trainer.accelerator
+        self.seed = config.seed
+
+    @cached_property
+    def _place(self) -> dict[str, Any]:
+        model = self.settings.model
+        return origin(EncoderConfig(name=model.name, revision=model.revision))
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The model's tokenizer."""
+        from transformers import AutoTokenizer  # start-up time
+
+        model = self.settings.model
+        with loading(model.name):
+            tokenizer = AutoTokenizer.from_pretrained(model.name, **self._place)
+        if model.form == "chat" and tokenizer.chat_template is None:
+            raise ConfigError(
+                f"prompting.model.name={model.name}: its tokenizer has no chat template; set "
+                "prompting.model.form=completion"
+            )
+        return tokenizer
+
+    @cached_property
+    def model(self) -> Any:
+        """The model, in eval mode, on the device that `trainer.accelerator` allows."""
+        from transformers import AutoModelForCausalLM  # start-up time
+
+        settings = self.settings.model
+        gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
+        with loading(settings.name):
+            model = AutoModelForCausalLM.from_pretrained(
+                settings.name, dtype=settings.dtype, use_safetensors=True, **self._place
+            )
+        return model.to("cuda" if gpu else "cpu").eval()
+
+    def count_tokens(self, request: Request) -> int:
+        """Count the tokens of a request."""
+        return len(self._prompt_ids(request))
+
+    def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
+        """See `Backend`."""
+        ways = {"likelihood": self._most_probable, "constrained": self._write_choice}
+        for choices in dict.fromkeys(request.choices for request in requests):
+            group = [request for request in requests if request.choices == choices]
+            for place, answer in ways.get(self.settings.scoring, self._write)(group):
+                yield group[place].key, answer
+
+    def _text(self, request: Request) -> str:
+        if self.settings.model.form == "completion":
+            return as_text(request.messages)
+        text: str = self.tokenizer.apply_chat_template(
+            list(request.messages), tokenize=False, add_generation_prompt=True
+        )
+        return text
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        # A chat template has its special tokens.
+        special = self.settings.model.form == "completion"
+        encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
+        # An end token that the tokenizer adds would end the answer before it begins.
+        ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
+        return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
+
+    def _prompt_ids(self, request: Request) -> list[int]:
+        return self._encode([self._text(request)])[0]
+
+    # Likelihood
+
+    def _most_probable(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+        """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
+        prompts = self._encode([self._text(request) for request in requests])
+        choices = requests[0].choices if requests else ()
+        rows: dict[_Row, None] = {}
+        wanted: list[list[tuple[_Row, list[int]]]] = []  # by request and choice: row, its answer
+        for place, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
+            text, wanted_here = self._text(request), []
+            space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
+            whole = self._encode([f"{text}{space}{choice}" for choice in choices])
+            shared = len(os.path.commonprefix([prompt, *whole]))
+            for ids in whole:
+                # The last token is predicted, and need not be read.
+                row = _Row(tuple(ids[:-1]), place)
+                rows[row] = None
+                wanted_here.append((row, ids[shared:]))
+            wanted.append(wanted_here)
+        scores: dict[tuple[_Row, tuple[int, ...]], float] = {}
+        of_row: dict[_Row, list[list[int]]] = {row: [] for row in rows}
+        for each in wanted:
+            for row, answer in each:
+                of_row[row].append(answer)
+        left = [len({row for row, _ in each}) for each in wanted]
+        for batch, logits, seconds in self._read(list(rows), of_row):
+            for row in batch:
+                for answer in of_row[row]:
+                    scores[row, tuple(answer)] = logits(row, answer)
+                left[row.place] -= 1
+                if not left[row.place]:
+                    found = [scores[each, tuple(answer)] for each, answer in wanted[row.place]]
+                    best = choices[int(np.argmax(found))]
+                    count = len(prompts[row.place])
+                    yield row.place, Answer(
+                        best, logprobs=tuple(found), input_tokens=count, seconds=seconds
+                    )
+
+    def _read(self, rows: list[_Row], answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
+        """Read rows in batches; yields each batch, a look-up of answers' scores, and its seconds."""
+        # The position whose logits give the first token of a row's longest answer.
+        firsts = {row: len(row.ids) - max(map(len, answers[row])) for row in rows}
+        shared, cache = self._shared([row.ids for row in rows], min(firsts.values(), default=0))
+        for batch in self._batches(rows, shared):
+            begun = time.monotonic()
+            first = min(firsts[row] for row in batch)
+            logprobs = self._logprobs([row.ids for row in batch], shared, cache, first)
+            number = {row: index for index, row in enumerate(batch)}
+
+            def score(row: _Row, answer: list[int]) -> float:
+                at = len(row.ids) - len(answer) - first  # noqa: B023
+                places = torch.arange(at, at + len(answer))
+                found = logprobs[number[row], places, torch.tensor(answer)]  # noqa: B023
+                return float(found.double().sum())
+
+            yield batch, score, (time.monotonic() - begun) / len(batch)
+
+    @torch.inference_mode()
+    def _logprobs(
+        self, ids: Sequence[Sequence[int]], shared: int, cache: Any, first: int
+    ) -> Tensor:
+        """Compute log-probabilities [B, L, V] from position `first` on."""
+        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
+        output = self.model(
+            input_ids=tokens_BL,
+            attention_mask=self._with_shared(mask_BL, shared),
+            position_ids=positions_BL,
+            past_key_values=_repeated(cache, len(ids)),
+            use_cache=cache is not None,
+            logits_to_keep=torch.arange(first - shared, tokens_BL.shape[1], device=tokens_BL.device),
+        )
+        logprobs_BLV: Tensor = output.logits.float().log_softmax(-1).cpu()
+        return logprobs_BLV
+
+    # Writing
+
+    def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+        """Let the model write, token by token."""
+        return self._generate(requests, ())
+
+    def _write_choice(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+        """Let the model write one of the choices: only their tokens are allowed."""
+        return self._generate(requests, requests[0].choices if requests else ())
+
+    def _generate(
+        self, requests: Sequence[Request], choices: Sequence[str]
+    ) -> Iterator[tuple[int, Answer]]:
+        texts = [self._text(request) for request in requests]
+        prompts = self._encode(texts)
+        rows = [_Row(tuple(ids), place) for place, ids in enumerate(prompts)]
+        last = min((len(row.ids) for row in rows), default=1) - 1
+        shared, cache = self._shared([row.ids for row in rows], last)
+        for batch in self._batches(rows, shared):
+            begun = time.monotonic()
+            allowed = [self._continuations(texts[row.place], row.ids, choices) for row in batch]
+            written = self._continue([row.ids for row in batch], shared, cache, allowed)
+            seconds = (time.monotonic() - begun) / len(batch)
+            for row, ids, paths in zip(batch, written, allowed, strict=True):
+                text = self.tokenizer.decode(ids, skip_special_tokens=True)
+                if choices:
+                    text = choices[paths.index(tuple(ids))]
+                text, is_cut = self._until_stop(text)
+                ends = len(ids) < self.settings.sampling.max_tokens or is_cut or bool(choices)
+                yield row.place, Answer(
+                    text.strip(),
+                    "stop" if ends else "length",
+                    input_tokens=len(row.ids),
+                    output_tokens=len(ids),
+                    seconds=seconds,
+                )
+
+    def _continuations(
+        self, text: str, prompt: Sequence[int], choices: Sequence[str]
+    ) -> list[tuple[int, ...]]:
+        """List the tokens of each choice behind a prompt; empty where anything may be written."""
+        space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
+        whole = self._encode([f"{text}{space}{choice}" for choice in choices]) if choices else []
+        # Where the first token of an answer joins the prompt's last one, the answer alone counts.
+        return [
+            tuple(ids[len(prompt) :])
+            if ids[: len(prompt)] == list(prompt)
+            else tuple(self.tokenizer(choice, add_special_tokens=False)["input_ids"])
+            for ids, choice in zip(whole, choices, strict=True)
+        ]
+
+    @torch.inference_mode()
+    def _continue(
+        self,
+        ids: Sequence[Sequence[int]],
+        shared: int,
+        cache: Any,
+        allowed: Sequence[list[tuple[int, ...]]],
+    ) -> list[list[int]]:
+        """Write behind each prompt of a batch until its end token, or `max_tokens`."""
+        tokens_BL, mask_BL, positions_BL = self._batch(ids, shared)
+        past = _repeated(cache, len(ids))
+        mask_BL = self._with_shared(mask_BL, shared)
+        last_B = torch.tensor([len(each) - shared - 1 for each in ids], device=tokens_BL.device)
+        ends = {self.tokenizer.eos_token_id, *_listed(self.model.generation_config.eos_token_id)}
+        written: list[list[int]] = [[] for _ in ids]
+        going = [True] * len(ids)
+        source = torch.Generator().manual_seed(self.seed)
+        most = self.settings.sampling.max_tokens
+        most = max((len(path) for paths in allowed for path in paths), default=most)
+        first = int(last_B.min())
+        kept_L = torch.arange(first, tokens_BL.shape[1], device=tokens_BL.device)
+        at_B = last_B - first
+        for step in range(most):
+            output = self.model(
+                input_ids=tokens_BL,
+                attention_mask=mask_BL,
+                position_ids=positions_BL,
+                past_key_values=past,
+                use_cache=True,
+                logits_to_keep=kept_L,
+            )
+            past = output.past_key_values
+            logits_BV = output.logits[torch.arange(len(ids)), at_B].float().cpu()
+            chosen = [
+                self._choose(logits_BV[row], written[row], allowed[row], source)
+                for row in range(len(ids))
+            ]
+            for row, token in enumerate(chosen):
+                if going[row] and token not in ends:
+                    written[row].append(token)
+                path = tuple(written[row])
+                going[row] &= token not in ends and path not in allowed[row]
+            if not any(going) or step == most - 1:
+                break
+            tokens_BL = torch.tensor(chosen, device=tokens_BL.device)[:, None]
+            positions_BL = (last_B + shared + 1 + step)[:, None]
+            mask_BL = torch.cat([mask_BL, torch.ones_like(mask_BL[:, :1])], dim=1)
+            at_B, kept_L = torch.zeros_like(last_B), torch.zeros_like(kept_L[:1])
+        return written
+
+    def _choose(
+        self,
+        logits_V: Tensor,
+        written: Sequence[int],
+        allowed: Sequence[tuple[int, ...]],
+        source: torch.Generator,
+    ) -> int:
+        if allowed:
+            done = len(written)
+            after = [p[done] for p in allowed if list(p[:done]) == list(written) and len(p) > done]
+            # A finished row goes on with anything; it is not looked at.
+            return max(after, key=lambda token: float(logits_V[token])) if after else 0
+        sampling = self.settings.sampling
+        if not sampling.temperature:
+            return int(logits_V.argmax())
+        shares_V, order_V = torch.softmax(logits_V / sampling.temperature, 0).sort(descending=True)
+        kept = int((shares_V.cumsum(0) < sampling.top_p).sum()) + 1
+        drawn = torch.multinomial(shares_V[:kept], 1, generator=source)
+        return int(order_V[drawn])
+
+    def _until_stop(self, text: str) -> tuple[str, bool]:
+        found = [text.find(stop) for stop in self.settings.sampling.stop]
+        places = [place for place in found if place >= 0]
+        return (text[: min(places)], True) if places else (text, False)
+
+    # Batches
+
+    @torch.inference_mode()
+    def _shared(self, rows: Sequence[tuple[int, ...]], most: int) -> tuple[int, Any]:
+        """Read the tokens that all rows begin with; returns their number, and keys and values.
+
+        At most the first `most`: the logits of those that follow are needed.
+        """
+        shared = os.path.commonprefix(list(rows)) if len(rows) > 1 and self.shares_prefix else ()
+        count = min(len(shared), most)
+        if count < _LEAST_SHARED:
+            return 0, None
+        tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
+        return count, self.model(tokens_1L, use_cache=True, logits_to_keep=1).past_key_values
+
+    def _batches(self, rows: Sequence[_Row], shared: int) -> Iterator[list[_Row]]:
+        """Divide rows into batches of similar length, the longest first, by padded tokens."""
+        order = sorted(rows, key=lambda row: len(row.ids), reverse=True)
+        borders = [0]
+        for index in range(len(order)):
+            longest = len(order[borders[-1]].ids) - shared
+            if (index - borders[-1] + 1) * longest > self.most_tokens and index > borders[-1]:
+                borders.append(index)
+        for start, end in pairwise([*borders, len(order)]):
+            yield list(order[start:end])
+
+    def _batch(self, ids: Sequence[Sequence[int]], shared: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Pad what follows the shared tokens at the right; tokens, mask and positions, int64."""
+        device = self.model.device
+        rows = [torch.tensor(each[shared:], device=device) for each in ids]
+        tokens_BL = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        lengths_B1 = torch.tensor([[len(row)] for row in rows], device=device)
+        places_L = torch.arange(tokens_BL.shape[1], device=device)
+        mask_BL = (places_L < lengths_B1).long()
+        return tokens_BL, mask_BL, (places_L + shared).expand_as(tokens_BL)
+
+    def _with_shared(self, mask_BL: Tensor, shared: int) -> Tensor:
+        return torch.cat([mask_BL.new_ones(len(mask_BL), shared), mask_BL], dim=1)
+
+
+def _repeated(cache: Any, rows: int) -> Any:
+    """Copy keys and values for each row of a batch; None without any."""
+    if cache is None:
+        return None
+    copied = copy.deepcopy(cache)
+    copied.batch_repeat_interleave(rows)
+    return copied
+
+
+def _listed(ids: Any) -> list[int]:
+    return ids if isinstance(ids, list) else [ids]

@@ -1,0 +1,90 @@
+"""From what a model wrote to a class: strictly, or by one of a few listed rules that are counted.
+
+What no rule reads is invalid. Nothing is guessed: a text that names two classes is invalid, too.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+_EDGES = " \t\r\n.,:;!?\"'`*()[]{}<>«»„”“’‘־–-"
+_MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # niqqud, directions
+
+
+class Parsed(NamedTuple):
+    """A class, or None, and the rule that read it: `exact`, a name of `RULES`, or `invalid`."""
+
+    label: str | None
+    rule: str
+
+
+def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed:
+    """Read the class that a text names.
+
+    Args:
+        text: what the model wrote.
+        answers: the answer for each class.
+        lead: what precedes an answer in the prompt, `Answer:`; models repeat it.
+    """
+    wanted = {_plain(answer): label for label, answer in answers.items()}
+    if (found := wanted.get(text.strip())) is not None:
+        return Parsed(found, "exact")
+    folded = {answer.casefold(): label for answer, label in wanted.items()}
+    if len(folded) < len(wanted):  # answers that differ in case only
+        folded = wanted
+    names = {label.casefold(): label for label in answers}
+    for name, rule in RULES.items():
+        read = rule(text, lead, list(folded)).casefold()
+        known = names if name == "class name" else folded
+        if read in known:
+            return Parsed(known[read], name)
+    return Parsed(None, "invalid")
+
+
+def _plain(text: str) -> str:
+    """Strip niqqud, marks of direction, and signs at both ends."""
+    return _MARKS.sub("", unicodedata.normalize("NFC", text)).strip(_EDGES)
+
+
+def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
+    return _plain(text)
+
+
+def _lead(text: str, lead: str, answers: Sequence[str]) -> str:
+    """Take what follows the lead, `Answer: e`, to the end of the line."""
+    found = re.match(rf"\s*{re.escape(lead.strip())}(.*)", text) if lead.strip() else None
+    return _plain(found[1]) if found else ""
+
+
+def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
+    """Take the first line, unless a later one names another answer."""
+    first, *others = [line for line in text.splitlines() if line.strip()] or [""]
+    read = _lead(first, lead, answers) or _plain(first)
+    rest = " ".join(others).casefold()
+    return "" if _named(rest, answers) - {read.casefold()} else read
+
+
+def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
+    """Take the answer that the text begins with, unless it names another one, too."""
+    plain = (_lead(text, lead, answers) or _plain(text)).casefold()
+    found = [each for each in answers if re.match(rf"{re.escape(each)}(?!\w)", plain)]
+    longest = max(found, key=len, default="")
+    return longest if _named(plain, answers) <= {*found} else ""
+
+
+def _named(text: str, answers: Sequence[str]) -> set[str]:
+    """Find the answers that a text has as whole words."""
+    return {each for each in answers if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text)}
+
+
+# In this order; the first that reads a class counts. All ignore case.
+RULES: dict[str, Callable[[str, str, Sequence[str]], str]] = {
+    "signs or case": _signs,
+    "class name": _signs,
+    "repeated lead": _lead,
+    "first line": _first_line,
+    "beginning": _beginning,
+}

@@ -1,0 +1,90 @@
+"""Classes that a language model has named: scored over all rows, and over those with an answer.
+
+Shape suffixes: R rows, C classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.metrics.classification import bootstrap_intervals, score_task
+from heron.tasks.base import group_column
+from heron.tasks.labels import shown_text
+
+
+@dataclass(frozen=True)
+class NamedClasses:
+    """See `heron.tasks.base.Predictions`; `None` in `labels` is an answer that names no class.
+
+    Scores are over all labelled rows, where a row without a class is wrong. `valid/<score>` are
+    over the rows with a class, and `valid/rows` is their number.
+    """
+
+    examples: Sequence[Example]
+    labels: Sequence[str | None]
+    probabilities_RC: np.ndarray | None = None  # float32, of `scoring=likelihood`
+
+    @property
+    def guids(self) -> list[str]:
+        """One per row."""
+        return [example.guid for example in self.examples]
+
+    def scores(self, config: Config) -> dict[str, float]:
+        """See the class."""
+        task, classes = config.task, config.data.label_order
+        pairs = zip(self.examples, self.labels, strict=True)
+        rows = [(e, label or "") for e, label in pairs if e.label is not None]
+        gold, given = [str(e.label) for e, _ in rows], [label for _, label in rows]
+        scores = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
+        if task.bootstrap and rows:
+            by_group = [e.group or e.text for e, _ in rows] if task.resample == "group" else None
+            scores |= bootstrap_intervals(
+                task.name,
+                gold,
+                given,
+                classes,
+                relaxed=task.relaxed,
+                groups=by_group,
+                resamples=task.bootstrap,
+            )
+        valid = [(g, p) for g, p in zip(gold, given, strict=True) if p]
+        scores["valid/rows"] = len(valid)
+        if valid and len(valid) < len(rows):
+            own = score_task(task.name, *zip(*valid, strict=True), classes, relaxed=task.relaxed)
+            scores |= {f"valid/{name}": own[name] for name in own if "/" not in name}
+        return scores
+
+    def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:
+        """See `Predictions`."""
+        columns = {
+            "guid": self.guids,
+            "gold": [example.label for example in self.examples],
+            "prediction": [label or "" for label in self.labels],
+            **self._probabilities(config.data.label_order),
+            "text": [shown_text(example, config) for example in self.examples],
+        }
+        if any(example.text_pair is not None for example in self.examples):
+            columns["text_pair"] = [example.text_pair for example in self.examples]
+        return columns | group_column(self.examples)
+
+    def answers(self, config: Config) -> dict[str, list[Any]]:
+        """See `Predictions`: guid, label (empty for none), probabilities."""
+        labels = [label or "" for label in self.labels]
+        shares = self._probabilities(config.data.label_order)
+        return {"guid": self.guids, "label": labels, **shares}
+
+    def lines(self, config: Config) -> list[str]:
+        """Format the first row's class."""
+        return [self.labels[0] or "(the answer names no class)"]
+
+    def _probabilities(self, classes: Sequence[str]) -> dict[str, list[float]]:
+        if self.probabilities_RC is None:
+            return {}
+        columns_CR = self.probabilities_RC.T.tolist()
+        return {f"p/{label}": column for label, column in zip(classes, columns_CR, strict=True)}

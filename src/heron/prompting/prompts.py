@@ -1,0 +1,133 @@
+"""Prompts: the messages that ask a language model about one row, with examples before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from heron.base.errors import ConfigError
+from heron.base.yaml_files import read_yaml
+from heron.config.prompting import PromptConfig
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.data.markers import event_markers, mark
+from heron.languages import get_language
+from heron.tasks.task import task_of, text_scores
+
+Message = dict[Literal["role", "content"], str]
+# What stands for a row's texts where a model is asked without any.
+# Source: Zhao et al. 2021, Calibrate Before Use.
+CONTENT_FREE = ("N/A", "[MASK]", "")
+
+
+@dataclass(frozen=True)
+class Prompter:
+    """Renders the prompt of a run for any row.
+
+    Raises:
+        ConfigError: the language has no words for prompts, a template cannot be rendered, or two
+            classes have one answer.
+    """
+
+    config: Config
+    prompt: PromptConfig
+
+    @cached_property
+    def words(self) -> Mapping[str, Any]:
+        """The language's words for prompts."""
+        code = self.prompt.language or self.config.data.language
+        wording = get_language(code).wording
+        words = (read_yaml(wording) if wording else {}).get("prompting")
+        if not words:
+            raise ConfigError(
+                f"prompting.prompt.language={code}: this language has no words for prompts; add "
+                "`prompting:` to its YAML of wording, as src/heron/languages/english.yaml has it"
+            )
+        return {**words, "labels": words.get("labels") or {}}
+
+    @cached_property
+    def answers(self) -> dict[str, str]:
+        """The answer for each class, in the order of the classes; empty where texts are asked."""
+        if not task_of(self.config).has_classes:
+            return {}
+        own, words = self.prompt.answers, self.words["labels"]
+        if unknown := [name for name in own if name not in self.config.data.label_order]:
+            raise ConfigError(
+                f"prompting.prompt.answers: {', '.join(unknown)}: no class of "
+                f"{self.config.data.name}, which has {', '.join(self.config.data.label_order)}"
+            )
+        found = {n: str(own.get(n, words.get(n, n))) for n in self.config.data.label_order}
+        if len(set(found.values())) < len(found):
+            raise ConfigError(f"prompting.prompt.answers: each class needs its own answer: {found}")
+        return found
+
+    def gold(self, example: Example) -> str:
+        """Write the right answer of an example for a prompt; the first one of several."""
+        if self.answers:
+            return self.answers[str(example.label)]
+        scores = text_scores(self.config.task.name)
+        assert scores is not None
+        golds = scores.golds(example)
+        return golds[0] if golds and golds[0] else str(self.words["unanswerable"])
+
+    def messages(self, example: Example, shots: Sequence[Example] = ()) -> list[Message]:
+        """Write the messages that ask about a row, after examples with their answers."""
+        head = self._render("instruction", {})
+        asked = [*(self._question(shot) for shot in shots), self._question(example)]
+        golds = [self.gold(shot) for shot in shots]
+        if self.prompt.examples == "turns":
+            turns: list[Message] = []
+            for question, gold in zip(asked, golds, strict=False):
+                turns += [_user(question), {"role": "assistant", "content": gold}]
+            turns.append(_user(asked[-1]))
+            first = _user(f"{head}\n\n{turns[0]['content']}")
+            return [first, *turns[1:]]
+        answered = [f"{q}{_space(q)}{gold}" for q, gold in zip(asked, golds, strict=False)]
+        return [_user("\n\n".join([head, *answered, asked[-1]]))]
+
+    def without_texts(self, example: Example, filler: str) -> Example:
+        """Replace a row's texts by a filler, for calibration."""
+        pair = None if example.text_pair is None else filler
+        return replace(example, text=filler, text_pair=pair, spans=())
+
+    def _question(self, example: Example) -> str:
+        shown = example.text
+        if example.spans and self.answers:
+            shown = mark(shown, example.spans, event_markers(self.config.data)).text
+        side = {name: value for name, value in example.side.items() if value is not None}
+        row = {"text": shown, "text_pair": example.text_pair or "", "side": side}
+        item, answer = self._render("item", row), self._render("answer", {})
+        return f"{item}\n{answer}" if answer else item
+
+    def _render(self, name: str, row: Mapping[str, Any]) -> str:
+        values = {"words": self.words, "labels": list(self.answers.values()), **row}
+        try:
+            text: str = _compiled(getattr(self.prompt, name)).render(values)
+        except TemplateError as error:
+            raise ConfigError(f"prompting.prompt.{name}: {error}") from error
+        return text.strip("\n")
+
+
+# Templates may come from anybody: they cannot reach Python's objects, and a misspelt name is an
+# error instead of an empty text.
+_ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+_compiled = _ENVIRONMENT.from_string
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _space(question: str) -> str:
+    """What stands between a question and its answer: nothing after a line's end."""
+    return "" if question.endswith("\n") else " "
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """Join messages to the one text that a model without a chat template completes."""
+    return "\n\n".join(message["content"] for message in messages)

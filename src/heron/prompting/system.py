@@ -1,0 +1,244 @@
+"""`baseline=prompted`: a language model as a system, from rows to predictions.
+
+Shape suffixes: R rows, C classes, F fillers of calibration.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from heron.base.errors import ConfigError
+from heron.base.terminal import say, tracked
+from heron.config.prompting import PromptingConfig, read_prompting
+from heron.config.schema import Config
+from heron.data.examples import Example
+from heron.prompting.answers import Answer, Request, Store, request_key
+from heron.prompting.backends import BACKENDS, Backend
+from heron.prompting.parsing import Parsed, parse_class
+from heron.prompting.predictions import NamedClasses
+from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text
+from heron.prompting.shots import Shots, read_pool
+from heron.tasks.base import Predictions
+from heron.tasks.task import task_of
+
+LOG = "prompts.parquet"  # in the run folder: every prompt and answer
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row, the examples in its prompt, and the request."""
+
+    example: Example
+    shots: Sequence[Example]
+    request: Request
+
+
+@dataclass
+class PromptedModel:
+    """A language model that is asked about every row; see `heron.tasks.base.Baseline`."""
+
+    config: Config
+    settings: PromptingConfig
+    pool: Sequence[Example] = ()
+    log: dict[str, list[Any]] = field(default_factory=dict)  # columns of `LOG`
+    _backend: Backend | None = None
+
+    @property
+    def backend(self) -> Backend:
+        """Where the model answers; made when it is first needed."""
+        if self._backend is None:
+            self._backend = BACKENDS[self.settings.model.backend](self.config, self.settings)
+        return self._backend
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """Counts of answers for `status.json`, and the model's name."""
+        finish, rules = Counter(self.log.get("finish", ())), Counter(self.log.get("rule", ()))
+        costs = [each for each in self.log.get("cost", ()) if each is not None]
+        totals = {n: sum(self.log.get(n, ())) for n in ("input_tokens", "output_tokens")}
+        return {
+            "model": self.settings.model.name,
+            "answers": dict(finish),
+            "rules": dict(rules),
+            **totals,
+            **({"cost": round(sum(costs), 6)} if costs else {}),
+        }
+
+    def questions(self, examples: Sequence[Example], config: Config) -> list[Question]:
+        """Write the prompt of every row."""
+        prompter = Prompter(config, self.settings.prompt)
+        labels = config.data.label_order if prompter.answers else []
+        shots = Shots(self.settings, self.pool, examples, labels, config.seed)
+        if shots.left_out:
+            say(f"{shots.left_out} rows of the pool are among the questions: never used")
+        return [self._question(prompter, each, shots.of(each)) for each in examples]
+
+    def _question(
+        self, prompter: Prompter, example: Example, shots: Sequence[Example]
+    ) -> Question:
+        choices: tuple[str, ...] = ()
+        if self.settings.scoring != "generate":
+            choices = tuple(prompter.answers.values())
+        messages = tuple(prompter.messages(example, shots))
+        key = request_key(self.settings, messages, choices)
+        return Question(example, shots, Request(key, messages, choices))
+
+    def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:
+        """Get an answer to every request, from the store or the model; by key."""
+        requests = {each.request.key: each.request for each in questions}
+        store = Store(Path(self.config.paths.cache), self.settings.model.name)
+        found = store.find(requests)
+        left = [request for key, request in requests.items() if key not in found]
+        if found:
+            say(f"{len(found)} of {len(requests)} answers are in {store.path}")
+        if left:
+            arriving = store.keep(self.backend.answer(left))
+            for key, answer in _tracked(arriving, len(left), self.config.trainer.progress):
+                found[key] = answer
+        return found
+
+    def predict(self, examples: Sequence[Example], config: Config) -> Predictions:
+        """See `Baseline`."""
+        questions = self.questions(examples, config)
+        answers = self.ask(questions)
+        given = [answers[each.request.key] for each in questions]
+        prompter = Prompter(config, self.settings.prompt)
+        from_texts = task_of(config).from_texts
+        if from_texts is not None:
+            none = str(prompter.words["unanswerable"])
+            texts = ["" if each.text.strip() == none else each.text.strip() for each in given]
+            self._note(questions, given, [Parsed(text or None, "text") for text in texts])
+            return from_texts(examples, texts, config)
+        probabilities_RC = None
+        if self.settings.scoring == "likelihood":
+            probabilities_RC = self._probabilities(prompter, questions, given)
+            labels = [list(prompter.answers)[i] for i in probabilities_RC.argmax(axis=1)]
+            parsed = [Parsed(label, "likelihood") for label in labels]
+        else:
+            lead = prompter._render("answer", {})
+            parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
+        self._note(questions, given, parsed)
+        _warn(given, parsed)
+        return NamedClasses(examples, [each.label for each in parsed], probabilities_RC)
+
+    def _probabilities(
+        self, prompter: Prompter, questions: Sequence[Question], answers: Sequence[Answer]
+    ) -> np.ndarray:
+        """Compute the probability of each class among the classes, float32 [R, C].
+
+        Source: with `calibrate`, Zhao et al. 2021, Calibrate Before Use: divided by the mean
+        probabilities without texts, and made to sum to 1 again.
+        """
+        logprobs_RC = np.asarray([each.logprobs for each in answers], dtype=np.float64)
+        if self.settings.calibrate:
+            empty = [
+                [
+                    self._question(prompter, prompter.without_texts(q.example, filler), q.shots)
+                    for filler in CONTENT_FREE
+                ]
+                for q in questions
+            ]
+            found = self.ask([each for of_row in empty for each in of_row])
+            logprobs_RFC = np.asarray(
+                [[found[each.request.key].logprobs for each in of_row] for of_row in empty]
+            )
+            logprobs_RC = logprobs_RC - np.log(softmax(logprobs_RFC, axis=2).mean(axis=1))
+        return np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
+
+    def _note(
+        self, questions: Sequence[Question], answers: Sequence[Answer], parsed: Sequence[Parsed]
+    ) -> None:
+        """Add rows to `LOG`."""
+        model = self.settings.model
+        for question, answer, read in zip(questions, answers, parsed, strict=True):
+            row = {
+                "guid": question.example.guid,
+                "prompt": as_text(question.request.messages),
+                "answer": answer.text,
+                "parsed": read.label or "",
+                "rule": read.rule,
+                "finish": answer.finish,
+                "shots": " ".join(shot.guid for shot in question.shots),
+                "input_tokens": answer.input_tokens,
+                "output_tokens": answer.output_tokens,
+                "cost": cost(model, answer.input_tokens, answer.output_tokens),
+                "seconds": answer.seconds,
+                "attempts": answer.attempts,
+                "error": answer.error,
+            }
+            for name, value in row.items():
+                self.log.setdefault(name, []).append(value)
+
+    def save(self, folder: Path) -> None:
+        """Make an empty folder: the configuration has the prompt, and names the model."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:
+    """Read the examples that prompts may have; nothing is trained."""
+    settings = read_prompting(config.prompting)
+    return PromptedModel(config, settings, read_pool(config, settings, examples))
+
+
+def load_prompted(config: Config, folder: Path) -> PromptedModel:
+    """Open a finished run's system, which asks the model about new texts.
+
+    Raises:
+        ConfigError: its prompts have examples, and the data they come from is not here.
+    """
+    from heron.data.readers import load_run_data  # only where prompts have examples
+
+    settings = read_prompting(config.prompting)
+    own = load_run_data(config).examples.get("train", []) if settings.shots else []
+    return PromptedModel(config, settings, read_pool(config, settings, own))
+
+
+def tables(model: PromptedModel) -> Mapping[str, Any]:
+    """List the tables that a run leaves besides its predictions."""
+    return {LOG: model.log} if model.log else {}
+
+
+def asked_splits(config: Config) -> list[str]:
+    """List the splits that are asked about."""
+    return read_prompting(config.prompting).splits
+
+
+def prompted_problems(config: Config) -> Iterable[str]:
+    """List what cannot work in the settings."""
+    try:
+        settings = read_prompting(config.prompting)
+    except ConfigError as error:
+        return [str(error)]
+    if settings.model.backend not in BACKENDS:
+        return [f"prompting.model.backend={settings.model.backend}: not known"]
+    if settings.scoring != "generate" and not task_of(config).has_classes:
+        return [f"prompting.scoring={settings.scoring} needs classes; task={config.task.name}"]
+    return []
+
+
+def cost(model: Any, input_tokens: int, output_tokens: int) -> float | None:
+    """Estimate the cost of tokens in US dollars; None where no price is known."""
+    if model.input_price is None or model.output_price is None:
+        return None
+    return float(input_tokens * model.input_price + output_tokens * model.output_price) / 1e6
+
+
+def _tracked(arriving: Iterable[Any], total: int, wanted: bool | None) -> Iterable[Any]:
+    source = iter(arriving)
+    for _ in tracked(range(total), "asking", wanted):
+        yield next(source)
+
+
+def _warn(answers: Sequence[Answer], parsed: Sequence[Parsed]) -> None:
+    counts = Counter(each.finish for each in answers if each.finish in ("filtered", "failed"))
+    counts["invalid"] = sum(each.label is None for each in parsed) - sum(counts.values())
+    for kind, count in counts.items():
+        if count > 0:
+            say(f"{count} of {len(answers)} answers are {kind}: they count as wrong")
