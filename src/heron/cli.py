@@ -15,7 +15,7 @@ from heron.config.registries import FORK_COMMANDS
 
 # Each is `heron.commands.<name>`, with its help in `commands/help/<name>.txt`; forks add more.
 COMMANDS = (
-    *("train", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
+    *("train", "prompt", "options", "predict", "evaluate", "score", "sweep", "report", "dashboard"),
     *("analyze", "map", "noise", "compare", "data", "audit", "demo"),
 )
 # Commands that write into the run folder they read, which may belong to somebody else.

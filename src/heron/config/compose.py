@@ -112,7 +112,7 @@ def compose_and_run(name: str, arguments: Sequence[str], job: Callable[[Composit
     flags = _parse_flags(arguments)
     typed = [readable(word) for word in flags.overrides]
     folders, words = search_path(typed, flags.config_dir)
-    if {"data", "encoder", "experiment"} & set(map(key_of, words)):
+    if {"data", "encoder", "experiment", "baseline"} & set(map(key_of, words)):
         words = write_out(words, folders, tables=not flags.cfg and flags.info is None)
     jobs: list[Composition] = []
     with open_hydra(name, folders) as hydra, explained(words, folders):

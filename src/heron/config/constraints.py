@@ -11,12 +11,12 @@ import re
 import types
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Interval, Len
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.registry import load
 
 LAST_SEED = 2**32 - 1  # NumPy, scikit-learn and Lightning take 32 bits
 
@@ -42,8 +42,7 @@ class OneOf:
         return list(dict.fromkeys((*self._own, *self._added())))
 
     def _added(self) -> Any:
-        module, _, attribute = self._registry.partition(":")
-        return getattr(import_module(module), attribute) if module else ()
+        return load(self._registry) if self._registry else ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,6 +58,13 @@ class Hint:
     """Advice in the message for a value out of range."""
 
     text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """A dataclass inside the configuration, `module:class`, imported only where it is used."""
+
+    place: str
 
 
 Count = Annotated[int, Ge(1)]
@@ -93,7 +99,7 @@ def broken(config: Any, prefix: str = "") -> Iterator[str]:
 
 def allowed(hint: Any) -> str:
     """Describe the values that a type's constraints allow, `at least 1`; empty without any."""
-    rules = [rule for rule in _rules(hint) if not isinstance(rule, Hint)]
+    rules = [rule for rule in _rules(hint) if not isinstance(rule, Hint | Part)]
     return ", ".join(_allowed(rule) for rule in rules)
 
 
@@ -111,7 +117,8 @@ def field_types(schema: Any) -> Mapping[str, Any]:
 def plain(hint: Any) -> Any:
     """Strip constraints and `None` from a type."""
     if get_origin(hint) is Annotated:
-        return plain(get_args(hint)[0])
+        kind, *rules = get_args(hint)
+        return load(rules[0].place) if isinstance(rules[0], Part) else plain(kind)
     if get_origin(hint) in (Union, types.UnionType):
         return plain(next(each for each in get_args(hint) if each is not type(None)))
     return hint
@@ -150,7 +157,7 @@ def _violation(rule: Any, value: Any) -> str:
         return "" if value in rule else f"unknown.{nearest(str(value), rule.names)}"
     if isinstance(rule, Matches):
         return "" if re.fullmatch(rule.pattern, value) else f"allowed are {rule.allowed}"
-    if isinstance(rule, Hint) or _holds(rule, value):
+    if isinstance(rule, Hint | Part) or _holds(rule, value):
         return ""
     return f"must {'have' if isinstance(rule, Len) else 'be'} {_allowed(rule)}"
 

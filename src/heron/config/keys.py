@@ -21,7 +21,7 @@ def key_types(schema: Any = Config, prefix: str = "") -> dict[str, Any]:
     types = {}
     for name, hint in field_types(schema).items():
         types[prefix + name] = hint
-        if inner := _nested(schema)[name]:
+        if inner := _part(hint):
             types |= key_types(inner, f"{prefix}{name}.")
     return types
 
@@ -42,26 +42,28 @@ def is_under(key: str, parent: str) -> bool:
 
 def refuse_unknown(config: DictConfig, schema: Any, prefix: str) -> None:
     """Refuse keys that a schema does not have; keys of mappings are the user's own."""
-    fields, hints = _nested(schema), field_types(schema)
+    hints = field_types(schema)
     for key in map(str, config):
         name = prefix + key
-        if key not in fields:
-            known = [*all_keys(), *(prefix + field for field in fields)]
+        if key not in hints:
+            known = [*all_keys(), *(prefix + field for field in hints)]
             raise ConfigError(f"unknown key '{name}'.{nearest(name, known)}")
         if not OmegaConf.is_dict(config._get_node(key)) or config[key] is None:
             continue
-        if fields[key]:
-            refuse_unknown(config[key], fields[key], f"{name}.")
+        if inner := _part(hints[key]):
+            refuse_unknown(config[key], inner, f"{name}.")
         elif dataclasses.is_dataclass(entry := (get_args(plain(hints[key])) or (None,))[-1]):
             for each in map(str, config[key]):
                 refuse_unknown(config[key][each], entry, f"{name}.{each}.")
 
 
-def _nested(schema: Any) -> dict[str, Any]:
-    """Map each field of a dataclass to the dataclass it holds (perhaps optional), or None."""
-    kinds = {name: plain(hint) for name, hint in field_types(schema).items()}
-    # A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
-    return {name: kind if dataclasses.is_dataclass(kind) else None for name, kind in kinds.items()}
+def _part(hint: Any) -> Any:
+    """Find the dataclass of a field (perhaps optional); None for a value.
+
+    A mapping's keys are the user's own: data.files.<split>, data.counts.<split>.
+    """
+    kind = plain(hint)
+    return kind if dataclasses.is_dataclass(kind) else None
 
 
 def type_of(key: str) -> Any:

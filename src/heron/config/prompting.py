@@ -3,17 +3,16 @@
 Only runs that ask a language model load this module.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from annotated_types import Ge, Interval
 from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 
-from heron.base.errors import ConfigError, nearest
-from heron.config.constraints import Count, Natural, OneOf, Positive, Share, broken
-from heron.config.keys import key_types
+from heron.base.errors import ConfigError, first_line
+from heron.config.constraints import Count, Natural, OneOf, Positive, Share
 
 
 @dataclass
@@ -21,8 +20,8 @@ class ModelConfig:
     """A language model, and where it answers."""
 
     name: str = MISSING  # hub id or folder, or the name by which a server knows it
-    # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch` (files
-    # of requests and of answers), or another of `heron.prompting.backends.BACKENDS`
+    # `local` (transformers, on this machine), `server` (any with OpenAI's interface), `batch`
+    # (files of requests and of answers), or another of `heron.prompting.backends.BACKENDS`
     backend: str = "local"
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"
@@ -43,8 +42,8 @@ class ModelConfig:
 class PromptConfig:
     """A prompt, as Jinja2 templates.
 
-    Templates know `words` (of the language's `prompting:`), `labels` (the answers, in order), and
-    in `item` also `text`, `text_pair` and `side` of the row.
+    Templates know `words` (of the language's `prompting:`), `classes` (of the data), `labels` (the
+    answers for them), and in `item` also `text`, `text_pair` and `side` of the row.
     """
 
     name: str = MISSING
@@ -114,30 +113,18 @@ class PromptingConfig:
 
 
 def read_prompting(values: Any) -> PromptingConfig:
-    """Check the values of `prompting` and give them their types.
+    """Give the values of `prompting` their types; `heron.config.constraints.check` follows.
 
     Raises:
-        ConfigError: an unknown key, a value of the wrong type or out of range, or a combination
-            that cannot work.
+        ConfigError: no model or prompt is chosen, or a value has the wrong type.
     """
-    if isinstance(values, PromptingConfig):
-        return values
-    if not isinstance(values, Mapping):
-        raise ConfigError("baseline=prompted needs a model and a prompt: model=NAME prompt=NAME")
     try:
-        merged = OmegaConf.merge(OmegaConf.structured(PromptingConfig), dict(values))
+        merged = OmegaConf.merge(OmegaConf.structured(PromptingConfig), values)
         found = OmegaConf.to_object(merged)
     except OmegaConfBaseException as error:
         key = f"prompting.{error.full_key}" if error.full_key else "prompting"
-        known = [f"prompting.{each}" for each in key_types(PromptingConfig)]
-        what = str(error).splitlines()[0]
-        if "not in" in what and key not in known:
-            what = f"no such key.{nearest(key, known)}"
-        if "Missing mandatory" in what:
-            group = key.split(".")[1]
-            raise ConfigError(f"baseline=prompted needs a {group}: {group}=NAME") from error
-        raise ConfigError(f"{key}: {what}") from error
+        if isinstance(error, MissingMandatoryValue):
+            raise ConfigError(f"{key} is missing: name it, {key}=NAME") from error
+        raise ConfigError(f"{key}: {first_line(error)}") from error
     assert isinstance(found, PromptingConfig)
-    if problems := [*broken(found, "prompting."), *found.problems()]:
-        raise ConfigError("\n".join(problems))
     return found

@@ -109,7 +109,8 @@ class Baseline:
     # Fits a system to the labelled training examples; gives `heron.tasks.base.Baseline`.
     fit: Callable[[Config, Sequence[Example]], Any]
     load: Callable[[Config, Path], Any]  # opens a fitted system from a run's `model/`
-    tasks: tuple[str, ...] | None = None  # the tasks that it is for; None: every task with classes
+    # The tasks that it is for; None: every task with classes; empty: every task.
+    tasks: tuple[str, ...] | None = None
     # Lists which of a run's settings cannot work.
     problems: Callable[[Config], Iterable[str]] = no_problems
     # The files besides the data that its result depends on, by name.
@@ -117,6 +118,12 @@ class Baseline:
     # What tables must say beside its scores, such as word vectors that are not the paper's; from a
     # function that looks up the run's settings. Empty for nothing.
     caveat: Callable[[Callable[[str], Any]], str] = lambda setting: ""
+    # Chooses the splits to predict from all that there are.
+    splits: Callable[[Config, Sequence[str]], list[str]] = lambda config, splits: [
+        split for split in splits if split != "train"
+    ]
+    # The tables that it leaves in the run folder: columns by file name.
+    tables: Callable[[Any], Mapping[str, Any]] = lambda fitted: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +152,11 @@ BASELINES.register(
 )
 for _name in ("lead", "textrank", "oracle"):
     BASELINES.register(_name, Baseline(_EXTRACTIVE, _EXTRACTIVE, ("summarization",)))
+_fit, _load, _problems, _splits, _tables = (
+    on_demand(f"heron.prompting.system:{name}")
+    for name in ("fit_prompted", "load_prompted", "problems", "asked_splits", "tables")
+)
+BASELINES.register("prompted", Baseline(_fit, _load, (), _problems, splits=_splits, tables=_tables))
 
 POOLINGS: Registry[Pooling] = Registry("pooling")
 _POOLING = "heron.models.heads:"
@@ -223,7 +235,9 @@ def tasks_of_baseline(name: str) -> list[str]:
     """List the tasks that a baseline is for."""
     chosen = BASELINES[name].tasks
     return [
-        task for task in TASKS if (TASKS[task].has_classes if chosen is None else task in chosen)
+        task
+        for task in TASKS
+        if (TASKS[task].has_classes if chosen is None else not chosen or task in chosen)
     ]
 
 

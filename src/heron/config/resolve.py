@@ -7,9 +7,12 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.registry import on_demand
 from heron.config.constraints import broken, check
 from heron.config.keys import refuse_unknown
 from heron.config.schema import Config, StageConfig
+
+read_prompting = on_demand("heron.config.prompting:read_prompting")  # few runs ask a model
 
 
 @cache
@@ -34,6 +37,8 @@ def resolve(config: DictConfig) -> Config:
         message = str(error).splitlines()[0]
         raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
     assert isinstance(resolved, Config)
+    if resolved.prompting is not None:
+        resolved.prompting = read_prompting(resolved.prompting)
     if resolved.curriculum.name == "none":
         resolved.curriculum.changes = {}
     resolve_stages(resolved)

@@ -13,7 +13,11 @@ from heron.config.keys import flatten, is_under
 from heron.config.schema import BUDGET, Config, TrainerConfig
 
 # Keys of places and of display, which cannot change a result.
-NEUTRAL = ("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper")
+NEUTRAL = (
+    *("paths", "run", "logger", "report", "trainer.progress", "launcher", "sweeper"),
+    *("prompting.traffic", "prompting.model.key"),
+    *("prompting.model.input_price", "prompting.model.output_price"),
+)
 # The name of an experiment cannot either: what it sets is in the other keys.
 INDECISIVE = (*NEUTRAL, "experiment")
 # Trainer keys that spread one training over devices; they change no result.
@@ -23,6 +27,7 @@ SPREAD = ("devices", "num_nodes", "strategy")
 # by which earlier versions named runs.
 _OPTIONAL: dict[str, Any] = {
     "head.module": None,
+    "prompting": None,
     "optim.loss": "cross_entropy",
     "task.metrics": [],
     "trainer.callbacks": {},
@@ -159,7 +164,7 @@ def _readable(overrides: Sequence[str], hidden: Sequence[str] = ()) -> str:
     # Groups and seed first: a long name is cut at its end.
     for override in sorted(overrides, key=lambda word: ("." in word.partition("=")[0], word)):
         key, _, value = override.lstrip("+").partition("=")
-        if key.split(".")[0] not in (*NEUTRAL, *hidden):
+        if not any(is_under(key, each) for each in (*NEUTRAL, *hidden)):
             # Masked whole: of an address without a path, the last part is the user's name.
             words.append(f"{key}={redact(value).rstrip('/').rsplit('/', 1)[-1]}")
     name = ",".join(words) or "default"

@@ -13,7 +13,17 @@ from typing import Annotated, Any
 from annotated_types import Ge, Interval, Len
 
 from heron.base.errors import nearest
-from heron.config.constraints import Count, Fraction, Hint, Matches, Natural, OneOf, Positive, Seed
+from heron.config.constraints import (
+    Count,
+    Fraction,
+    Hint,
+    Matches,
+    Natural,
+    OneOf,
+    Part,
+    Positive,
+    Seed,
+)
 from heron.config.curriculum import CurriculumConfig
 from heron.config.data import DataConfig
 from heron.config.registries import BASELINES, CLASSIFIERS, POOLINGS, TASKS, tasks_of_baseline
@@ -578,6 +588,8 @@ class Config:
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
     baseline: BaselineConfig = field(default_factory=BaselineConfig)
+    # of `baseline=prompted`
+    prompting: Annotated[Any, Part("heron.config.prompting:PromptingConfig")] = None
     optim: OptimConfig = field(default_factory=OptimConfig)
     batching: BatchingConfig = field(default_factory=BatchingConfig)
     trainer: TrainerConfig = field(default_factory=TrainerConfig)

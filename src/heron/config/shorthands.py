@@ -23,7 +23,7 @@ _OLD_HUB_ID = re.compile(
 def write_out(words: Sequence[str], folders: Sequence[Path], tables: bool) -> list[str]:
     """Write out every shorthand; with `tables` also experiments that consist of others."""
     whole = unfold(words, folders) if tables else words
-    return follow_the_data(spell_out_encoder(whole, folders), folders)
+    return add_prompt(follow_the_data(spell_out_encoder(whole, folders), folders))
 
 
 def spell_out_encoder(overrides: Sequence[str], folders: Sequence[Path] = ()) -> list[str]:
@@ -107,6 +107,14 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
     if "none" in named.get("baseline", "none").split(","):
         chosen["head"] = TASKS[str(task)].head
     return [*(f"{key}={value}" for key, value in chosen.items() if key not in named), *overrides]
+
+
+def add_prompt(overrides: Sequence[str]) -> list[str]:
+    """Add to `baseline=prompted` the prompt that has the task's name; `prompt=` wins."""
+    named = values_by_key(overrides)
+    if named.get("baseline") != "prompted" or {"prompt", "experiment"} & named.keys():
+        return list(overrides)
+    return [*overrides, f"prompt={named.get('task', 'relation')}"]
 
 
 def task_of_data_set(name: str, folders: Sequence[Path] = ()) -> str | None:

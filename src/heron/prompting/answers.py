@@ -61,7 +61,9 @@ class Store:
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._open()) as database, database:
-            database.execute("create table if not exists answers (key text primary key, value text)")
+            database.execute(
+                "create table if not exists answers (key text primary key, value text)"
+            )
 
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self.path, timeout=60)
@@ -86,5 +88,7 @@ class Store:
                 if answer.finish != "failed":
                     with database:
                         value = json.dumps(asdict(answer), ensure_ascii=False)
-                        database.execute("insert or ignore into answers values (?, ?)", (key, value))
+                        database.execute(
+                            "insert or ignore into answers values (?, ?)", (key, value)
+                        )
                 yield key, answer

@@ -69,7 +69,7 @@ def read_completion(body: Any) -> Answer:
         choice, usage = body["choices"][0], body.get("usage") or {}
         text, finish = choice["message"].get("content") or "", choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise ValueError(f"no completion: {str(body):.80}") from error
+        raise ValueError(f"no completion: {body!s:.80}") from error
     kinds = {"content_filter": "filtered", "length": "length"}
     return Answer(
         text,

@@ -9,7 +9,6 @@ Shape suffixes: B rows of a batch, L their tokens after the shared ones, V vocab
 from __future__ import annotations
 
 import copy
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -82,10 +81,11 @@ class LocalModel:
         settings = self.settings.model
         gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
         with loading(settings.name):
-            model = AutoModelForCausalLM.from_pretrained(
+            model: Any = AutoModelForCausalLM.from_pretrained(
                 settings.name, dtype=settings.dtype, use_safetensors=True, **self._place
             )
-        return model.to("cuda" if gpu else "cpu").eval()
+        model.eval()
+        return model.cuda() if gpu else model
 
     def count_tokens(self, request: Request) -> int:
         """Count the tokens of a request."""
@@ -130,7 +130,7 @@ class LocalModel:
             text, wanted_here = self._text(request), []
             space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
             whole = self._encode([f"{text}{space}{choice}" for choice in choices])
-            shared = len(os.path.commonprefix([prompt, *whole]))
+            shared = _count_common([prompt, *whole])
             for ids in whole:
                 # The last token is predicted, and need not be read.
                 row = _Row(tuple(ids[:-1]), place)
@@ -152,12 +152,13 @@ class LocalModel:
                     found = [scores[each, tuple(answer)] for each, answer in wanted[row.place]]
                     best = choices[int(np.argmax(found))]
                     count = len(prompts[row.place])
-                    yield row.place, Answer(
-                        best, logprobs=tuple(found), input_tokens=count, seconds=seconds
+                    yield (
+                        row.place,
+                        Answer(best, logprobs=tuple(found), input_tokens=count, seconds=seconds),
                     )
 
     def _read(self, rows: list[_Row], answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
-        """Read rows in batches; yields each batch, a look-up of answers' scores, and its seconds."""
+        """Read rows in batches; yields each batch, a look-up of scores, and seconds per row."""
         # The position whose logits give the first token of a row's longest answer.
         firsts = {row: len(row.ids) - max(map(len, answers[row])) for row in rows}
         shared, cache = self._shared([row.ids for row in rows], min(firsts.values(), default=0))
@@ -187,7 +188,9 @@ class LocalModel:
             position_ids=positions_BL,
             past_key_values=_repeated(cache, len(ids)),
             use_cache=cache is not None,
-            logits_to_keep=torch.arange(first - shared, tokens_BL.shape[1], device=tokens_BL.device),
+            logits_to_keep=torch.arange(
+                first - shared, tokens_BL.shape[1], device=tokens_BL.device
+            ),
         )
         logprobs_BLV: Tensor = output.logits.float().log_softmax(-1).cpu()
         return logprobs_BLV
@@ -221,12 +224,15 @@ class LocalModel:
                     text = choices[paths.index(tuple(ids))]
                 text, is_cut = self._until_stop(text)
                 ends = len(ids) < self.settings.sampling.max_tokens or is_cut or bool(choices)
-                yield row.place, Answer(
-                    text.strip(),
-                    "stop" if ends else "length",
-                    input_tokens=len(row.ids),
-                    output_tokens=len(ids),
-                    seconds=seconds,
+                yield (
+                    row.place,
+                    Answer(
+                        text.strip(),
+                        "stop" if ends else "length",
+                        input_tokens=len(row.ids),
+                        output_tokens=len(ids),
+                        seconds=seconds,
+                    ),
                 )
 
     def _continuations(
@@ -326,8 +332,8 @@ class LocalModel:
 
         At most the first `most`: the logits of those that follow are needed.
         """
-        shared = os.path.commonprefix(list(rows)) if len(rows) > 1 and self.shares_prefix else ()
-        count = min(len(shared), most)
+        is_shared = len(rows) > 1 and self.shares_prefix
+        count = min(_count_common(rows), most) if is_shared else 0
         if count < _LEAST_SHARED:
             return 0, None
         tokens_1L = torch.tensor([rows[0][:count]], device=self.model.device)
@@ -356,6 +362,14 @@ class LocalModel:
 
     def _with_shared(self, mask_BL: Tensor, shared: int) -> Tensor:
         return torch.cat([mask_BL.new_ones(len(mask_BL), shared), mask_BL], dim=1)
+
+
+def _count_common(rows: Sequence[Any]) -> int:
+    """Count the tokens that all rows begin with."""
+    first, last = min(rows), max(rows)  # all others lie between them
+    return next(
+        (i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first)
+    )
 
 
 def _repeated(cache: Any, rows: int) -> Any:

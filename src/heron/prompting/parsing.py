@@ -15,7 +15,7 @@ _MARKS = re.compile("[\u0591-\u05c7\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # 
 
 
 class Parsed(NamedTuple):
-    """A class, or None, and the rule that read it: `exact`, a name of `RULES`, or `invalid`."""
+    """A class or text, or None, and the rule that read it: `exact`, one of `RULES`, `invalid`."""
 
     label: str | None
     rule: str
@@ -42,6 +42,23 @@ def parse_class(text: str, answers: Mapping[str, str], lead: str = "") -> Parsed
         if read in known:
             return Parsed(known[read], name)
     return Parsed(None, "invalid")
+
+
+def parse_text(text: str, lead: str, none: str) -> Parsed:
+    """Read an answer in the model's own words.
+
+    Args:
+        text: what the model wrote.
+        lead: see `parse_class`.
+        none: what it should write where there is no answer; read as an empty text.
+    """
+    written = text.strip()
+    if written == none:
+        return Parsed("", "exact")
+    if lead.strip() and written.startswith(lead.strip()):
+        rest = written.removeprefix(lead.strip()).strip()
+        return Parsed("" if rest == none else rest, "repeated lead")
+    return Parsed(written, "exact") if written else Parsed(None, "invalid")
 
 
 def _plain(text: str) -> str:

@@ -22,8 +22,8 @@ from heron.tasks.labels import shown_text
 class NamedClasses:
     """See `heron.tasks.base.Predictions`; `None` in `labels` is an answer that names no class.
 
-    Scores are over all labelled rows, where a row without a class is wrong. `valid/<score>` are
-    over the rows with a class, and `valid/rows` is their number.
+    Scores are over all labelled rows, where a row without a class is wrong. `valid_<score>` are
+    over the rows with a class, and `valid_rows` is their number.
     """
 
     examples: Sequence[Example]
@@ -54,10 +54,11 @@ class NamedClasses:
                 resamples=task.bootstrap,
             )
         valid = [(g, p) for g, p in zip(gold, given, strict=True) if p]
-        scores["valid/rows"] = len(valid)
+        scores["valid_rows"] = len(valid)
         if valid and len(valid) < len(rows):
-            own = score_task(task.name, *zip(*valid, strict=True), classes, relaxed=task.relaxed)
-            scores |= {f"valid/{name}": own[name] for name in own if "/" not in name}
+            gold, given = [g for g, _ in valid], [p for _, p in valid]
+            own = score_task(task.name, gold, given, classes, relaxed=task.relaxed)
+            scores |= {f"valid_{name}": own[name] for name in own if "/" not in name}
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:

@@ -66,6 +66,11 @@ class Prompter:
             raise ConfigError(f"prompting.prompt.answers: each class needs its own answer: {found}")
         return found
 
+    @cached_property
+    def lead(self) -> str:
+        """What precedes an answer, `Answer:`."""
+        return self._render("answer", {})
+
     def gold(self, example: Example) -> str:
         """Write the right answer of an example for a prompt; the first one of several."""
         if self.answers:
@@ -101,11 +106,12 @@ class Prompter:
             shown = mark(shown, example.spans, event_markers(self.config.data)).text
         side = {name: value for name, value in example.side.items() if value is not None}
         row = {"text": shown, "text_pair": example.text_pair or "", "side": side}
-        item, answer = self._render("item", row), self._render("answer", {})
-        return f"{item}\n{answer}" if answer else item
+        item = self._render("item", row)
+        return f"{item}\n{self.lead}" if self.lead else item
 
     def _render(self, name: str, row: Mapping[str, Any]) -> str:
-        values = {"words": self.words, "labels": list(self.answers.values()), **row}
+        labels, classes = list(self.answers.values()), self.config.data.label_order
+        values = {"words": self.words, "labels": labels, "classes": classes, **row}
         try:
             text: str = _compiled(getattr(self.prompt, name)).render(values)
         except TemplateError as error:

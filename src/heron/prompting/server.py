@@ -1,8 +1,8 @@
 """Models on a server with OpenAI's interface: OpenAI, Azure, vLLM, llama.cpp.
 
-At most `concurrency` requests are under way. One that fails for a passing reason (too many requests,
-an error of the server, no or a broken response) is sent again after a pause: as long as the server
-says (`Retry-After`), else twice as long each time, with jitter.
+At most `concurrency` requests are under way. One that fails for a passing reason (too many
+requests, an error of the server, no or a broken response) is sent again after a pause: as long as
+the server says (`Retry-After`), else twice as long each time, with jitter.
 """
 
 from __future__ import annotations
@@ -176,5 +176,3 @@ def _refusal(failure: openai.APIStatusError, settings: PromptingConfig) -> Confi
         f"prompting.model.name={model.name}: the server refuses the request "
         f"({failure.status_code}): {what}. Answers that have arrived are stored"
     )
-
-

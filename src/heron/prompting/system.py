@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from heron.base.errors import ConfigError
+from heron.base.errors import ConfigError, nearest
 from heron.base.terminal import say, tracked
-from heron.config.prompting import PromptingConfig, read_prompting
+from heron.config.data import TRAIN
+from heron.config.prompting import PromptingConfig
 from heron.config.schema import Config
 from heron.data.examples import Example
+from heron.data.readers import load_run_data
 from heron.prompting.answers import Answer, Request, Store, request_key
 from heron.prompting.backends import BACKENDS, Backend
-from heron.prompting.parsing import Parsed, parse_class
+from heron.prompting.parsing import Parsed, parse_class, parse_text
 from heron.prompting.predictions import NamedClasses
 from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text
 from heron.prompting.shots import Shots, read_pool
@@ -80,9 +82,7 @@ class PromptedModel:
             say(f"{shots.left_out} rows of the pool are among the questions: never used")
         return [self._question(prompter, each, shots.of(each)) for each in examples]
 
-    def _question(
-        self, prompter: Prompter, example: Example, shots: Sequence[Example]
-    ) -> Question:
+    def _question(self, prompter: Prompter, example: Example, shots: Sequence[Example]) -> Question:
         choices: tuple[str, ...] = ()
         if self.settings.scoring != "generate":
             choices = tuple(prompter.answers.values())
@@ -111,25 +111,37 @@ class PromptedModel:
         given = [answers[each.request.key] for each in questions]
         prompter = Prompter(config, self.settings.prompt)
         from_texts = task_of(config).from_texts
+        lead = prompter.lead
         if from_texts is not None:
             none = str(prompter.words["unanswerable"])
-            texts = ["" if each.text.strip() == none else each.text.strip() for each in given]
-            self._note(questions, given, [Parsed(text or None, "text") for text in texts])
-            return from_texts(examples, texts, config)
+            parsed = [parse_text(answer.text, lead, none) for answer in given]
+            self._note(questions, given, parsed)
+            _warn(given, parsed)
+            return from_texts(examples, [each.label or "" for each in parsed], config)
         probabilities_RC = None
         if self.settings.scoring == "likelihood":
-            probabilities_RC = self._probabilities(prompter, questions, given)
+            probabilities_RC = self._probabilities(questions, given, config)
             labels = [list(prompter.answers)[i] for i in probabilities_RC.argmax(axis=1)]
             parsed = [Parsed(label, "likelihood") for label in labels]
         else:
-            lead = prompter._render("answer", {})
             parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
         self._note(questions, given, parsed)
         _warn(given, parsed)
         return NamedClasses(examples, [each.label for each in parsed], probabilities_RC)
 
+    def calibrating(self, questions: Sequence[Question], config: Config) -> list[Question]:
+        """Write each question again without its texts, once for each of `CONTENT_FREE`."""
+        if not self.settings.calibrate:
+            return []
+        prompter = Prompter(config, self.settings.prompt)
+        return [
+            self._question(prompter, prompter.without_texts(each.example, filler), each.shots)
+            for each in questions
+            for filler in CONTENT_FREE
+        ]
+
     def _probabilities(
-        self, prompter: Prompter, questions: Sequence[Question], answers: Sequence[Answer]
+        self, questions: Sequence[Question], answers: Sequence[Answer], config: Config
     ) -> np.ndarray:
         """Compute the probability of each class among the classes, float32 [R, C].
 
@@ -137,18 +149,10 @@ class PromptedModel:
         probabilities without texts, and made to sum to 1 again.
         """
         logprobs_RC = np.asarray([each.logprobs for each in answers], dtype=np.float64)
-        if self.settings.calibrate:
-            empty = [
-                [
-                    self._question(prompter, prompter.without_texts(q.example, filler), q.shots)
-                    for filler in CONTENT_FREE
-                ]
-                for q in questions
-            ]
-            found = self.ask([each for of_row in empty for each in of_row])
-            logprobs_RFC = np.asarray(
-                [[found[each.request.key].logprobs for each in of_row] for of_row in empty]
-            )
+        if empty := self.calibrating(questions, config):
+            found = self.ask(empty)
+            given = np.asarray([found[each.request.key].logprobs for each in empty])
+            logprobs_RFC = given.reshape(len(questions), len(CONTENT_FREE), -1)
             logprobs_RC = logprobs_RC - np.log(softmax(logprobs_RFC, axis=2).mean(axis=1))
         return np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)
 
@@ -183,8 +187,7 @@ class PromptedModel:
 
 def fit_prompted(config: Config, examples: Sequence[Example]) -> PromptedModel:
     """Read the examples that prompts may have; nothing is trained."""
-    settings = read_prompting(config.prompting)
-    return PromptedModel(config, settings, read_pool(config, settings, examples))
+    return PromptedModel(config, config.prompting, read_pool(config, config.prompting, examples))
 
 
 def load_prompted(config: Config, folder: Path) -> PromptedModel:
@@ -193,11 +196,8 @@ def load_prompted(config: Config, folder: Path) -> PromptedModel:
     Raises:
         ConfigError: its prompts have examples, and the data they come from is not here.
     """
-    from heron.data.readers import load_run_data  # only where prompts have examples
-
-    settings = read_prompting(config.prompting)
-    own = load_run_data(config).examples.get("train", []) if settings.shots else []
-    return PromptedModel(config, settings, read_pool(config, settings, own))
+    own = load_run_data(config).examples.get(TRAIN, []) if config.prompting.shots else []
+    return fit_prompted(config, own)
 
 
 def tables(model: PromptedModel) -> Mapping[str, Any]:
@@ -205,22 +205,34 @@ def tables(model: PromptedModel) -> Mapping[str, Any]:
     return {LOG: model.log} if model.log else {}
 
 
-def asked_splits(config: Config) -> list[str]:
-    """List the splits that are asked about."""
-    return read_prompting(config.prompting).splits
+def asked_splits(config: Config, splits: Sequence[str]) -> list[str]:
+    """Choose the splits to ask about, those of `also_test` included.
+
+    Raises:
+        ConfigError: the data have no such split.
+    """
+    wanted = config.prompting.splits
+    if missing := [split for split in wanted if split not in splits]:
+        has = ", ".join(splits)
+        raise ConfigError(f"prompting.splits={missing[0]}: {config.data.name} has only {has}")
+    return [split for split in splits if split in wanted or "." in split]
 
 
-def prompted_problems(config: Config) -> Iterable[str]:
+def problems(config: Config) -> Iterable[str]:
     """List what cannot work in the settings."""
-    try:
-        settings = read_prompting(config.prompting)
-    except ConfigError as error:
-        return [str(error)]
-    if settings.model.backend not in BACKENDS:
-        return [f"prompting.model.backend={settings.model.backend}: not known"]
-    if settings.scoring != "generate" and not task_of(config).has_classes:
-        return [f"prompting.scoring={settings.scoring} needs classes; task={config.task.name}"]
-    return []
+    settings, task = config.prompting, task_of(config)
+    if settings is None:
+        yield "baseline=prompted needs a model and a prompt: model=NAME prompt=NAME"
+    elif settings.model.backend not in BACKENDS:
+        known = nearest(settings.model.backend, BACKENDS)
+        yield f"prompting.model.backend={settings.model.backend}: no such backend.{known}"
+    elif task.from_texts is None and not task.has_classes:
+        yield f"baseline=prompted: task={config.task.name} reads no texts of a model"
+    elif settings.scoring != "generate" and not task.has_classes:
+        yield (
+            f"prompting.scoring={settings.scoring} chooses one of several answers; "
+            f"task={config.task.name} has no classes: set prompting.scoring=generate"
+        )
 
 
 def cost(model: Any, input_tokens: int, output_tokens: int) -> float | None:

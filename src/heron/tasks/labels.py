@@ -63,7 +63,7 @@ class LabelPredictions:
             "gold": gold,
             "prediction": [labels[p] for p in self.predicted_R],
             **self._probabilities(labels),
-            "text": [_shown(example, config) for example in predicted],
+            "text": [shown_text(example, config) for example in predicted],
         }
         if any(example.text_pair is not None for example in predicted):
             columns["text_pair"] = [example.text_pair for example in predicted]
@@ -92,7 +92,7 @@ class LabelPredictions:
         return {f"p/{label}": column for label, column in zip(labels, columns_CR, strict=True)}
 
 
-def _shown(example: Example, config: Config) -> str:
+def shown_text(example: Example, config: Config) -> str:
     """Show an example's text with its events marked."""
     if not example.spans:
         return example.text

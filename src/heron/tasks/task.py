@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # these load torch, or much of it
     from heron.metrics.paired import Floats
     from heron.models.encoder import Encoder
     from heron.tasks.analysis import DataStatistics, RunAnalysis, Split
-    from heron.tasks.base import TaskModule
+    from heron.tasks.base import Predictions, TaskModule
     from heron.tasks.exported_heads import HeadWeights
 
     ItemScores = Callable[
@@ -123,6 +123,8 @@ class Task(TaskRules):
     writes: str = ""
     # Further lines of `heron data NAME`: how the task reads the files.
     reading: Callable[[DataConfig], dict[str, str]] = lambda data: {}
+    # Predictions from what a language model wrote for each example; None: classes are read from it.
+    from_texts: Callable[[Sequence[Example], Sequence[str], Config], Predictions] | None = None
     # Options of `heron predict` for the first and the second text.
     texts: tuple[str, str] = ("text", "text_pair")
     # Checks that what the scores need is installed; raises ConfigError.

@@ -29,18 +29,21 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
     """
     loaded = load_run_data(config)
     folder.update_status(data=describe(loaded.examples, loaded.dropped))
-    baseline: Baseline = BASELINES[config.baseline.name].fit(config, loaded.examples[TRAIN])
+    entry = BASELINES[config.baseline.name]
+    baseline: Baseline = entry.fit(config, loaded.examples.get(TRAIN, []))
     for warning in baseline.notes.get("warnings", ()):
         say(warning)
     scores = {}
-    for split, rows in loaded.examples.items():
-        if split != TRAIN:
-            predictions = baseline.predict(rows, config)
-            columns = predictions.columns(rows, config)
-            write_table(folder.predictions(split), columns)
-            scores[split] = predictions.scores(of_split(config, split))
-            scores[split] |= further_scores(config.task.metrics, columns, config.task.name)
-            scores[split]["refused"] = 0
+    for split in entry.splits(config, list(loaded.examples)):
+        rows = loaded.examples[split]
+        predictions = baseline.predict(rows, config)
+        columns = predictions.columns(rows, config)
+        write_table(folder.predictions(split), columns)
+        scores[split] = predictions.scores(of_split(config, split))
+        scores[split] |= further_scores(config.task.metrics, columns, config.task.name)
+        scores[split]["refused"] = 0
+    for name, columns in entry.tables(baseline).items():
+        write_table(folder.path / name, columns)
     write_json(folder.scores, scores)
     if config.run.export:
         save_baseline(baseline, config, folder.model)

@@ -144,6 +144,31 @@ class SpanPredictions:
         return replace(self, threshold=float(good[np.abs(good).argmin()]))
 
 
+def from_texts(
+    examples: Sequence[Example], texts: Sequence[str], config: Config
+) -> SpanPredictions:
+    """Combine questions with the answers that a language model wrote; empty for "no answer".
+
+    An answer's span is where the context has it first; -1 where it does not have it. Its
+    probability is unknown (NaN).
+    """
+    best = []
+    for example, text in zip(examples, texts, strict=True):
+        start = str(example.side.get(GIVEN) or example.text).find(text)
+        end = start + len(text) if start >= 0 else -1
+        best.append([Answer(text, start, end, float("nan"))] if text else [])
+    can_be_empty = len(config.data.label_order) > 1
+    return SpanPredictions(
+        guids=[example.guid for example in examples],
+        best=best,
+        none_R=np.zeros(len(examples), dtype=np.float32),
+        golds=[list(example.side.get("answers") or ()) for example in examples],
+        labelled_R=np.asarray([example.label is not None for example in examples]),
+        groups=[example.group or example.text for example in examples],
+        threshold=0.0 if can_be_empty else None,
+    )
+
+
 def collect_spans(
     outputs: Sequence[Any], data: DataModule, split: str, threshold: float | None
 ) -> SpanPredictions:

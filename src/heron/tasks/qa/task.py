@@ -92,4 +92,5 @@ TASK = Task(
     statistics=on_demand("heron.tasks.qa.statistics:QuestionStatistics"),
     reading=reading,
     texts=("context", "question"),
+    from_texts=on_demand("heron.tasks.qa.predictions:from_texts"),
 )

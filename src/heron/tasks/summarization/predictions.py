@@ -128,6 +128,13 @@ def choose_rows(guids: Sequence[str], most: int | None) -> np.ndarray:
     return chosen_N
 
 
+def from_texts(
+    examples: Sequence[Example], texts: Sequence[str], config: Config
+) -> SummaryPredictions:
+    """Combine examples with the summaries that a language model wrote."""
+    return SummaryPredictions.of(examples, texts)
+
+
 def stored_extractive(
     articles: Sequence[str], golds: Sequence[str], config: Config
 ) -> dict[str, float]:

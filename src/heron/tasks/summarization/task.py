@@ -114,6 +114,7 @@ TASK = Task(
     analysis=on_demand("heron.tasks.summarization.analysis:SummaryAnalysis"),
     statistics=on_demand("heron.tasks.summarization.statistics:SummaryStatistics"),
     writes="summary",
+    from_texts=on_demand("heron.tasks.summarization.predictions:from_texts"),
     reading=reading,
     require_metrics=lambda config: _require_asked(config.task.bertscore),
     sign_metrics=on_demand("heron.tasks.summarization.bertscore:sign_metrics"),
