@@ -112,9 +112,13 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
 def add_prompt(overrides: Sequence[str]) -> list[str]:
     """Add to `baseline=prompted` the prompt that has the task's name; `prompt=` wins."""
     named = values_by_key(overrides)
+    # Keys of this mapping are the user's own; Hydra takes new ones with ++ only.
+    words = [
+        f"++{word}" if word.startswith("prompting.prompt.answers") else word for word in overrides
+    ]
     if named.get("baseline") != "prompted" or {"prompt", "experiment"} & named.keys():
-        return list(overrides)
-    return [*overrides, f"prompt={named.get('task', 'relation')}"]
+        return words
+    return [*words, f"prompt={named.get('task', 'relation')}"]
 
 
 def task_of_data_set(name: str, folders: Sequence[Path] = ()) -> str | None:

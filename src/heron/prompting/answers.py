@@ -17,6 +17,8 @@ from pathlib import Path
 
 from heron.base.files import fingerprint
 from heron.config.prompting import PromptingConfig
+from heron.config.schema import EncoderConfig
+from heron.data.hub import identity
 from heron.prompting.prompts import Message
 
 
@@ -45,12 +47,14 @@ class Answer:
     error: str = ""  # of a failed request, the last error
 
 
-def request_key(settings: PromptingConfig, messages: Iterable[Message], choices: object) -> str:
-    """Hash what can change an answer."""
+def model_key(settings: PromptingConfig) -> str:
+    """Hash what can change every answer: the model, how it is asked, and how it writes."""
     model = settings.model
     place = {"name": model.name, "revision": model.revision, "form": model.form, "url": model.url}
+    if model.backend == "local" and Path(model.name).is_dir():
+        place |= identity(EncoderConfig(name=model.name))  # it may hold another model tomorrow
     rest = {"dtype": model.dtype, "scoring": settings.scoring, **asdict(settings.sampling)}
-    return fingerprint(place, rest, list(messages), choices)
+    return fingerprint(place, rest)
 
 
 class Store:

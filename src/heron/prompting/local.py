@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError
-from heron.config.prompting import PromptingConfig
+from heron.config.prompting import ModelConfig, PromptingConfig
 from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget
 from heron.data.hub import loading, origin
@@ -54,18 +55,13 @@ class LocalModel:
         self.seed = config.seed
 
     @cached_property
-    def _place(self) -> dict[str, Any]:
-        model = self.settings.model
-        return origin(EncoderConfig(name=model.name, revision=model.revision))
-
-    @cached_property
     def tokenizer(self) -> Any:
         """The model's tokenizer."""
         from transformers import AutoTokenizer  # start-up time
 
         model = self.settings.model
-        with loading(model.name):
-            tokenizer = AutoTokenizer.from_pretrained(model.name, **self._place)
+        with _loading(model) as place:
+            tokenizer = AutoTokenizer.from_pretrained(model.name, **place)
         if model.form == "chat" and tokenizer.chat_template is None:
             raise ConfigError(
                 f"prompting.model.name={model.name}: its tokenizer has no chat template; set "
@@ -80,9 +76,9 @@ class LocalModel:
 
         settings = self.settings.model
         gpu = self.accelerator in ("auto", "gpu", "cuda") and torch.cuda.is_available()
-        with loading(settings.name):
+        with _loading(settings) as place:
             model: Any = AutoModelForCausalLM.from_pretrained(
-                settings.name, dtype=settings.dtype, use_safetensors=True, **self._place
+                settings.name, dtype=settings.dtype, use_safetensors=True, **place
             )
         model.eval()
         return model.cuda() if gpu else model
@@ -95,9 +91,25 @@ class LocalModel:
         """See `Backend`."""
         ways = {"likelihood": self._most_probable, "constrained": self._write_choice}
         for choices in dict.fromkeys(request.choices for request in requests):
-            group = [request for request in requests if request.choices == choices]
+            group = []
+            for request in (each for each in requests if each.choices == choices):
+                if error := self._too_long(request):
+                    yield request.key, Answer(finish="failed", error=error)
+                else:
+                    group.append(request)
             for place, answer in ways.get(self.settings.scoring, self._write)(group):
                 yield group[place].key, answer
+
+    def _too_long(self, request: Request) -> str:
+        """Describe a prompt that leaves no room for an answer; empty for all others."""
+        most = getattr(self.model.config, "max_position_embeddings", None)
+        written = self.settings.sampling.max_tokens
+        if request.choices:
+            written = 1 + max(len(self._encode([each])[0]) for each in request.choices)
+        tokens = self.count_tokens(request)
+        if most is None or tokens + written <= most:
+            return ""
+        return f"the prompt has {tokens} tokens; with {written} for an answer, {most} can be read"
 
     def _text(self, request: Request) -> str:
         if self.settings.model.form == "completion":
@@ -362,6 +374,17 @@ class LocalModel:
 
     def _with_shared(self, mask_BL: Tensor, shared: int) -> Tensor:
         return torch.cat([mask_BL.new_ones(len(mask_BL), shared), mask_BL], dim=1)
+
+
+@contextmanager
+def _loading(model: ModelConfig) -> Iterator[dict[str, Any]]:
+    """Say where to load from; errors name the key of prompts."""
+    try:
+        with loading(model.name):
+            yield origin(EncoderConfig(name=model.name, revision=model.revision))
+    except ConfigError as error:
+        said = str(error).replace("encoder.name", "prompting.model.name")
+        raise ConfigError(said) from error
 
 
 def _count_common(rows: Sequence[Any]) -> int:

@@ -71,8 +71,8 @@ def _signs(text: str, lead: str, answers: Sequence[str]) -> str:
 
 
 def _lead(text: str, lead: str, answers: Sequence[str]) -> str:
-    """Take what follows the lead, `Answer: e`, to the end of the line."""
-    found = re.match(rf"\s*{re.escape(lead.strip())}(.*)", text) if lead.strip() else None
+    """Take what follows the lead, `Answer: e`."""
+    found = re.match(rf"\s*{re.escape(lead.strip())}(.*)", text, re.S) if lead.strip() else None
     return _plain(found[1]) if found else ""
 
 
@@ -85,16 +85,22 @@ def _first_line(text: str, lead: str, answers: Sequence[str]) -> str:
 
 
 def _beginning(text: str, lead: str, answers: Sequence[str]) -> str:
-    """Take the answer that the text begins with, unless it names another one, too."""
+    """Take the answer before the first sign, `e, because ...`, unless another one follows."""
     plain = (_lead(text, lead, answers) or _plain(text)).casefold()
-    found = [each for each in answers if re.match(rf"{re.escape(each)}(?!\w)", plain)]
-    longest = max(found, key=len, default="")
-    return longest if _named(plain, answers) <= {*found} else ""
+    found = _pattern(answers).match(plain)
+    if found is None or plain[found.end() :].lstrip(" ")[:1] not in _EDGES:
+        return ""
+    return found[0] if _named(plain, answers) == {found[0]} else ""
 
 
 def _named(text: str, answers: Sequence[str]) -> set[str]:
-    """Find the answers that a text has as whole words."""
-    return {each for each in answers if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text)}
+    """Find the answers that a text has as whole words, the longer one where one is in another."""
+    return set(_pattern(answers).findall(text))
+
+
+def _pattern(answers: Sequence[str]) -> re.Pattern[str]:
+    longest_first = sorted(map(re.escape, answers), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
 
 
 # In this order; the first that reads a class counts. All ignore case.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ import numpy as np
 from scipy.special import softmax
 
 from heron.base.errors import ConfigError, nearest
+from heron.base.files import fingerprint
 from heron.base.terminal import say, tracked
 from heron.config.data import TRAIN
 from heron.config.prompting import PromptingConfig
 from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.data.readers import load_run_data
-from heron.prompting.answers import Answer, Request, Store, request_key
+from heron.prompting.answers import Answer, Request, Store, model_key
 from heron.prompting.backends import BACKENDS, Backend
 from heron.prompting.parsing import Parsed, parse_class, parse_text
 from heron.prompting.predictions import NamedClasses
@@ -59,6 +61,11 @@ class PromptedModel:
             self._backend = BACKENDS[self.settings.model.backend](self.config, self.settings)
         return self._backend
 
+    @cached_property
+    def model_key(self) -> str:
+        """See `heron.prompting.answers.model_key`."""
+        return model_key(self.settings)
+
     @property
     def notes(self) -> dict[str, Any]:
         """Counts of answers for `status.json`, and the model's name."""
@@ -87,7 +94,7 @@ class PromptedModel:
         if self.settings.scoring != "generate":
             choices = tuple(prompter.answers.values())
         messages = tuple(prompter.messages(example, shots))
-        key = request_key(self.settings, messages, choices)
+        key = fingerprint(self.model_key, messages, choices)
         return Question(example, shots, Request(key, messages, choices))
 
     def ask(self, questions: Sequence[Question]) -> dict[str, Answer]:

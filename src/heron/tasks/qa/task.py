@@ -25,6 +25,8 @@ def score_names(config: Config) -> list[str]:
 
 def problems(config: Config) -> Iterator[str]:
     """List settings of a run that do not work with this task."""
+    if config.baseline.name != "none":
+        return  # encoder and head are not used
     if config.optim.class_weights != "none":
         yield "optim.class_weights weighs classes; task=qa finds spans"
     if config.encoder.truncation != "only_first":
