@@ -20,6 +20,7 @@ from heron.config.compose import compose_and_run
 from heron.config.constraints import check, choices
 from heron.config.data import read_config
 from heron.config.keys import all_keys, key_types
+from heron.config.prompting import read_prompting
 from heron.config.registries import TASKS as RULES
 from heron.config.registries import tasks_of_baseline
 from heron.config.resolve import resolve, resolve_stages
@@ -117,8 +118,12 @@ def test_options_typed_are_what_the_product_below_takes_them_for(i, hydra, run_a
         expected = swap(expected, choices, group, name)
     typed = [f"{group}={name}" for group, name in chosen.items()]
     typed += [f"experiment={experiment}", f"protocol={protocol}"]
+    if chosen["baseline"] == "prompted":
+        typed += ["model=gpt-4o", f"prompt={expected.task.name}"]
     found, _ = raw(hydra, *typed, "encoder.name=" + expected.encoder.name)
     found = unchecked(found)
+    if found.prompting is not None:
+        found.prompting = read_prompting(found.prompting)
     assert (found.encoder, found.head) == (expected.encoder, expected.head)
     # A key that a protocol sets to what is the default anyway cannot be told from one it leaves.
     template = found.baseline.template
@@ -138,6 +143,8 @@ def refusal(config):
         if task not in (tasks := tasks_of_baseline(baseline.name)):
             fitting = " or ".join(tasks)
             return f"baseline={baseline.name} needs task={fitting}, not task={task}"
+        if baseline.name == "prompted" and config.prompting is None:
+            return "needs a model and a prompt"
         asks = baseline.name == "zero_shot" and baseline.zero_shot == "definitions"
         if asks and not set(config.data.label_order) <= set(hypotheses):
             return "baseline.hypotheses has no sentence for"

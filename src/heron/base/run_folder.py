@@ -15,7 +15,8 @@ from heron.base.secrets import redacted
 
 Scores = dict[str, dict[str, float]]  # `{"<split>": {"<metric>": fraction}}`
 
-HEAD = "head.safetensors"
+# In `model/`; written last, so that they show that all is written.
+HEAD, BASELINE = "head.safetensors", "baseline.json"
 _updating = threading.RLock()  # a heartbeat writes beside the run
 
 

@@ -9,6 +9,7 @@ from heron.commands.train import run as train
 from heron.config.compose import Composition, compose_and_run
 from heron.config.constraints import field_types
 from heron.config.prompting import PromptingConfig
+from heron.config.words import PARSER, readable
 
 # Start-up time: each loads only what it needs.
 _plan = on_demand("heron.prompting.plan:plan")
@@ -47,12 +48,15 @@ def _act(name: str, arguments: Sequence[str]) -> int:
 
 
 def spelt_out(words: Sequence[str]) -> list[str]:
-    """Write `shots=2` as `prompting.shots=2`, and choose `baseline=prompted`."""
+    """Write `shots=2` as `prompting.shots=2`, choose `baseline=prompted`, and sweep over lists."""
     parts = field_types(PromptingConfig)
     written = []
     for word in words:
         key = word.partition("=")[0]
         is_own = key.split(".")[0] in parts and key not in _GROUPS
         written.append(f"prompting.{word}" if is_own else word)
-    chosen = any(word.startswith(("baseline=", "experiment=")) for word in words)
-    return written if chosen else [*written, "baseline=prompted"]
+    if not any(word.startswith(("baseline=", "experiment=")) for word in words):
+        written.append("baseline=prompted")
+    overrides = [readable(word) for word in written if not word.startswith("-")]
+    swept = any(each.is_sweep_override() for each in PARSER.parse_overrides(overrides))
+    return [*written, "-m"] if swept and "-m" not in written else written

@@ -26,6 +26,7 @@ class ModelConfig:
     # `chat` (messages; a local model's own template) or `completion` (one text)
     form: Annotated[str, OneOf("chat", "completion")] = "chat"
     revision: str | None = None  # branch, tag or commit on the hub
+    # precision of a local model's weights; `auto`: as they are stored
     dtype: Annotated[str, OneOf("auto", "float32", "bfloat16", "float16")] = "auto"
     url: str | None = None  # of the server, `http://127.0.0.1:8000/v1`; null: OpenAI's
     # `azure` takes `url` as the resource's address, and needs `version`
@@ -33,7 +34,7 @@ class ModelConfig:
     version: str | None = None  # of Azure's interface
     # the environment variable with the key; the key itself is never stored
     key: str = "OPENAI_API_KEY"
-    # price of a million tokens, in US dollars; null: unknown
+    # input_price, output_price: of a million tokens, in US dollars; null: unknown
     input_price: Annotated[float, Ge(0)] | None = None
     output_price: Annotated[float, Ge(0)] | None = None
 
@@ -46,7 +47,7 @@ class PromptConfig:
     answers for them), and in `item` also `text`, `text_pair` and `side` of the row.
     """
 
-    name: str = MISSING
+    name: str = MISSING  # name in tables
     language: str | None = None  # of `words` and of the answers; null: the data's
     instruction: str = MISSING  # what is to be done
     item: str = MISSING  # one row

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from heron.base.errors import DataError, Problem
+from heron.config.schema import TaskConfig
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -97,3 +98,16 @@ def score_intervals(
         some_R = count_R > 0
         means[name] = total_R[some_R] / count_R[some_R] if some_R.any() else np.zeros(1)
     return percentile_intervals(means)
+
+
+def intervals_of_means(
+    values: Mapping[str, Floats], groups: Sequence[str], task: TaskConfig
+) -> dict[str, float]:
+    """Draw the intervals that `task.bootstrap` and `task.resample` ask for.
+
+    `values` are the scores of N items, float64 [N] by name; `groups` their documents.
+    """
+    if not task.bootstrap:
+        return {}
+    by_group = groups if task.resample == "group" else None
+    return score_intervals(values, by_group, resamples=task.bootstrap)

@@ -61,7 +61,7 @@ class Store:
     """Answers of one model on disk; several processes may share it."""
 
     def __init__(self, cache: Path, model: str):
-        name = re.sub(r"[^\w.-]+", "_", model).strip("_")[-80:]
+        name = re.sub(r"[^\w.-]+", "_", model.rstrip("/").rsplit("/", 1)[-1])
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._open()) as database, database:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,12 +32,20 @@ from heron.prompting.prompts import as_text
 _LEAST_SHARED = 8  # tokens; fewer are not worth a pass of their own
 
 
+class _Prompt(NamedTuple):
+    """A request to the model."""
+
+    key: str  # of the request
+    text: str
+    ids: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """Token ids of a prompt, or of a prompt with an answer behind it."""
 
     ids: tuple[int, ...]
-    place: int  # of its request
+    prompt: _Prompt
 
 
 class LocalModel:
@@ -85,31 +93,31 @@ class LocalModel:
 
     def count_tokens(self, request: Request) -> int:
         """Count the tokens of a request."""
-        return len(self._prompt_ids(request))
+        return len(self._encode([self._text(request)])[0])
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`."""
-        ways = {"likelihood": self._most_probable, "constrained": self._write_choice}
+        way = self._most_probable if self.settings.scoring == "likelihood" else self._write
         for choices in dict.fromkeys(request.choices for request in requests):
-            group = []
-            for request in (each for each in requests if each.choices == choices):
-                if error := self._too_long(request):
-                    yield request.key, Answer(finish="failed", error=error)
+            prompts = []
+            group = [request for request in requests if request.choices == choices]
+            texts = [self._text(request) for request in group]
+            room = self._room(choices)
+            for request, text, ids in zip(group, texts, self._encode(texts), strict=True):
+                if len(ids) <= room:
+                    prompts.append(_Prompt(request.key, text, tuple(ids)))
                 else:
-                    group.append(request)
-            for place, answer in ways.get(self.settings.scoring, self._write)(group):
-                yield group[place].key, answer
+                    error = (
+                        f"the prompt has {len(ids)} tokens; beside an answer, {room} can be read"
+                    )
+                    yield request.key, Answer(finish="failed", error=error)
+            yield from way(prompts, choices)
 
-    def _too_long(self, request: Request) -> str:
-        """Describe a prompt that leaves no room for an answer; empty for all others."""
-        most = getattr(self.model.config, "max_position_embeddings", None)
-        written = self.settings.sampling.max_tokens
-        if request.choices:
-            written = 1 + max(len(self._encode([each])[0]) for each in request.choices)
-        tokens = self.count_tokens(request)
-        if most is None or tokens + written <= most:
-            return ""
-        return f"the prompt has {tokens} tokens; with {written} for an answer, {most} can be read"
+    def _room(self, choices: Sequence[str]) -> float:
+        """Count the tokens that a prompt may have."""
+        most = getattr(self.model.config, "max_position_embeddings", None) or float("inf")
+        longest = max((1 + len(ids) for ids in self._encode_plain(choices)), default=0)
+        return most - (longest or self.settings.sampling.max_tokens)
 
     def _text(self, request: Request) -> str:
         if self.settings.model.form == "completion":
@@ -120,6 +128,8 @@ class LocalModel:
         return text
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
         # A chat template has its special tokens.
         special = self.settings.model.form == "completion"
         encoded = self.tokenizer(list(texts), add_special_tokens=special)["input_ids"]
@@ -127,50 +137,64 @@ class LocalModel:
         ends = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
         return [ids[:-1] if special and ids and ids[-1] in ends else ids for ids in encoded]
 
-    def _prompt_ids(self, request: Request) -> list[int]:
-        return self._encode([self._text(request)])[0]
+    def _encode_plain(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        return found
+
+    def _with_choices(self, prompt: _Prompt, choices: Sequence[str]) -> list[list[int]]:
+        """Encode a prompt with each choice behind it.
+
+        Only the last line is encoded again, if its tokens are the same alone.
+        """
+        text = prompt.text
+        space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
+        last = text[text.rstrip().rfind("\n") + 1 :]
+        alone, *ends = self._encode_plain([last, *(f"{last}{space}{each}" for each in choices)])
+        before = len(prompt.ids) - len(alone)
+        if before >= 0 and list(prompt.ids[before:]) == alone:
+            return [[*prompt.ids[:before], *end] for end in ends]
+        return self._encode([f"{text}{space}{choice}" for choice in choices])
 
     # Likelihood
 
-    def _most_probable(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+    def _most_probable(
+        self, prompts: Sequence[_Prompt], choices: Sequence[str]
+    ) -> Iterator[tuple[str, Answer]]:
         """Score every choice: the sum of its tokens' log-probabilities after the prompt."""
-        prompts = self._encode([self._text(request) for request in requests])
-        choices = requests[0].choices if requests else ()
-        rows: dict[_Row, None] = {}
-        wanted: list[list[tuple[_Row, list[int]]]] = []  # by request and choice: row, its answer
-        for place, (request, prompt) in enumerate(zip(requests, prompts, strict=True)):
-            text, wanted_here = self._text(request), []
-            space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
-            whole = self._encode([f"{text}{space}{choice}" for choice in choices])
-            shared = _count_common([prompt, *whole])
-            for ids in whole:
-                # The last token is predicted, and need not be read.
-                row = _Row(tuple(ids[:-1]), place)
-                rows[row] = None
-                wanted_here.append((row, ids[shared:]))
-            wanted.append(wanted_here)
+        wanted: dict[_Prompt, list[tuple[_Row, list[int]]]] = {}  # by choice: row, its answer
+        answers: dict[_Row, list[list[int]]] = {}  # of each row, which several choices may share
+        for prompt in prompts:
+            whole = self._with_choices(prompt, choices)
+            shared = _count_common([prompt.ids, *map(tuple, whole)])
+            # The last token is predicted, and need not be read.
+            pairs = [(_Row(tuple(ids[:-1]), prompt), ids[shared:]) for ids in whole]
+            wanted[prompt] = pairs
+            for row, answer in pairs:
+                answers.setdefault(row, []).append(answer)
+        left = {prompt: len({row for row, _ in pairs}) for prompt, pairs in wanted.items()}
         scores: dict[tuple[_Row, tuple[int, ...]], float] = {}
-        of_row: dict[_Row, list[list[int]]] = {row: [] for row in rows}
-        for each in wanted:
-            for row, answer in each:
-                of_row[row].append(answer)
-        left = [len({row for row, _ in each}) for each in wanted]
-        for batch, logits, seconds in self._read(list(rows), of_row):
+        for batch, score, seconds in self._read(answers):
             for row in batch:
-                for answer in of_row[row]:
-                    scores[row, tuple(answer)] = logits(row, answer)
-                left[row.place] -= 1
-                if not left[row.place]:
-                    found = [scores[each, tuple(answer)] for each, answer in wanted[row.place]]
-                    best = choices[int(np.argmax(found))]
-                    count = len(prompts[row.place])
-                    yield (
-                        row.place,
-                        Answer(best, logprobs=tuple(found), input_tokens=count, seconds=seconds),
-                    )
+                scores |= {(row, tuple(answer)): score(row, answer) for answer in answers[row]}
+                left[row.prompt] -= 1
+                if left[row.prompt]:
+                    continue
+                found = [scores[each, tuple(answer)] for each, answer in wanted[row.prompt]]
+                yield (
+                    row.prompt.key,
+                    Answer(
+                        choices[int(np.argmax(found))],
+                        logprobs=tuple(found),
+                        input_tokens=len(row.prompt.ids),
+                        seconds=seconds,
+                    ),
+                )
 
-    def _read(self, rows: list[_Row], answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
+    def _read(self, answers: dict[_Row, list[list[int]]]) -> Iterator[Any]:
         """Read rows in batches; yields each batch, a look-up of scores, and seconds per row."""
+        rows = list(answers)
         # The position whose logits give the first token of a row's longest answer.
         firsts = {row: len(row.ids) - max(map(len, answers[row])) for row in rows}
         shared, cache = self._shared([row.ids for row in rows], min(firsts.values(), default=0))
@@ -209,25 +233,16 @@ class LocalModel:
 
     # Writing
 
-    def _write(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
-        """Let the model write, token by token."""
-        return self._generate(requests, ())
-
-    def _write_choice(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
-        """Let the model write one of the choices: only their tokens are allowed."""
-        return self._generate(requests, requests[0].choices if requests else ())
-
-    def _generate(
-        self, requests: Sequence[Request], choices: Sequence[str]
-    ) -> Iterator[tuple[int, Answer]]:
-        texts = [self._text(request) for request in requests]
-        prompts = self._encode(texts)
-        rows = [_Row(tuple(ids), place) for place, ids in enumerate(prompts)]
+    def _write(
+        self, prompts: Sequence[_Prompt], choices: Sequence[str]
+    ) -> Iterator[tuple[str, Answer]]:
+        """Write an answer behind each prompt, token by token; with choices, one of them."""
+        rows = [_Row(prompt.ids, prompt) for prompt in prompts]
         last = min((len(row.ids) for row in rows), default=1) - 1
         shared, cache = self._shared([row.ids for row in rows], last)
         for batch in self._batches(rows, shared):
             begun = time.monotonic()
-            allowed = [self._continuations(texts[row.place], row.ids, choices) for row in batch]
+            allowed = [self._continuations(row.prompt, choices) for row in batch]
             written = self._continue([row.ids for row in batch], shared, cache, allowed)
             seconds = (time.monotonic() - begun) / len(batch)
             for row, ids, paths in zip(batch, written, allowed, strict=True):
@@ -237,7 +252,7 @@ class LocalModel:
                 text, is_cut = self._until_stop(text)
                 ends = len(ids) < self.settings.sampling.max_tokens or is_cut or bool(choices)
                 yield (
-                    row.place,
+                    row.prompt.key,
                     Answer(
                         text.strip(),
                         "stop" if ends else "length",
@@ -247,18 +262,17 @@ class LocalModel:
                     ),
                 )
 
-    def _continuations(
-        self, text: str, prompt: Sequence[int], choices: Sequence[str]
-    ) -> list[tuple[int, ...]]:
+    def _continuations(self, prompt: _Prompt, choices: Sequence[str]) -> list[tuple[int, ...]]:
         """List the tokens of each choice behind a prompt; empty where anything may be written."""
-        space = "" if self.settings.model.form == "chat" or text[-1:].isspace() else " "
-        whole = self._encode([f"{text}{space}{choice}" for choice in choices]) if choices else []
+        if not choices:
+            return []
         # Where the first token of an answer joins the prompt's last one, the answer alone counts.
+        before = len(prompt.ids)
         return [
-            tuple(ids[len(prompt) :])
-            if ids[: len(prompt)] == list(prompt)
-            else tuple(self.tokenizer(choice, add_special_tokens=False)["input_ids"])
-            for ids, choice in zip(whole, choices, strict=True)
+            tuple(ids[before:]) if tuple(ids[:before]) == prompt.ids else tuple(alone)
+            for ids, alone in zip(
+                self._with_choices(prompt, choices), self._encode_plain(choices), strict=True
+            )
         ]
 
     @torch.inference_mode()
@@ -396,12 +410,14 @@ def _count_common(rows: Sequence[Any]) -> int:
 
 
 def _repeated(cache: Any, rows: int) -> Any:
-    """Copy keys and values for each row of a batch; None without any."""
+    """Give each row of a batch the shared keys and values; None without any."""
     if cache is None:
         return None
-    copied = copy.deepcopy(cache)
-    copied.batch_repeat_interleave(rows)
-    return copied
+    repeated = copy.deepcopy(cache)
+    for layer in repeated.layers:  # as views: they are copied when a row's own ones are added
+        layer.keys = layer.keys.expand(rows, *layer.keys.shape[1:])
+        layer.values = layer.values.expand(rows, *layer.values.shape[1:])
+    return repeated
 
 
 def _listed(ids: Any) -> list[int]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -37,9 +38,13 @@ class Server:
 
     def __init__(self, config: Config, settings: PromptingConfig):
         self.settings, self.traffic = settings, settings.traffic
-        self.client = _client(settings)
         self._rate = Rate(self.traffic.tokens_per_minute)
         self._ended = threading.Event()
+
+    @cached_property
+    def client(self) -> Any:
+        """The client, with a key from the environment; a ConfigError if there is none."""
+        return _client(self.settings)
 
     def count_tokens(self, request: Request) -> int:
         """Estimate; the server's tokenizer is not here."""
@@ -47,7 +52,7 @@ class Server:
 
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`."""
-        waiting = iter(requests)
+        waiting, _ = iter(requests), self.client
         with ThreadPoolExecutor(self.traffic.concurrency) as pool:
             # As many are under way as may be, and one more each, so that none waits for this loop.
             first = islice(waiting, 2 * self.traffic.concurrency)

@@ -104,7 +104,7 @@ class PromptedModel:
         found = store.find(requests)
         left = [request for key, request in requests.items() if key not in found]
         if found:
-            say(f"{len(found)} of {len(requests)} answers are in {store.path}")
+            print(f"{len(found)} of {len(requests)} answers are in {store.path}", flush=True)
         if left:
             arriving = store.keep(self.backend.answer(left))
             for key, answer in _tracked(arriving, len(left), self.config.trainer.progress):

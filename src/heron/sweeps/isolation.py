@@ -26,8 +26,9 @@ from heron.base.folders import named_forks, set_named_forks
 from heron.base.secrets import redact
 from heron.base.signals import hold_sigterm, let_sigterm_through, raise_at_sigterm
 from heron.training.claim import BusyError
+from heron.training.failures import note_failure
 from heron.training.process import FAILED, Job, caught, job_exit_code, print_error
-from heron.training.status import Clock, note_failure
+from heron.training.status import Clock
 
 _context = multiprocessing.get_context("forkserver")
 

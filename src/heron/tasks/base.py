@@ -5,7 +5,7 @@ Shape suffixes: R rows, K recorded values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +24,6 @@ from heron.config.schema import Config
 from heron.data.collate import Batch
 from heron.data.datamodule import DataModule
 from heron.data.examples import Example
-from heron.metrics.intervals import score_intervals
 from heron.models.encoder import Encoder
 from heron.models.optim import build_optimizer, build_schedule
 
@@ -130,19 +129,6 @@ def group_column(examples: Sequence[Example]) -> dict[str, list[str | None]]:
     """
     groups = [e.group if e.group and e.group != e.text else None for e in examples]
     return {"group": groups} if any(groups) else {}
-
-
-def intervals_of_means(
-    values: Mapping[str, np.ndarray], groups: Sequence[str], config: Config
-) -> dict[str, float]:
-    """Draw the bootstrap intervals that `task.bootstrap` and `task.resample` ask for.
-
-    `values` are the scores of N items, float64 [N] by name; `groups` their documents.
-    """
-    if not config.task.bootstrap:
-        return {}
-    by_group = groups if config.task.resample == "group" else None
-    return score_intervals(values, by_group, resamples=config.task.bootstrap)
 
 
 class TaskModule(pl.LightningModule):

@@ -17,7 +17,6 @@ from heron.data.batching import budget
 from heron.training.claim import BusyError, check_sources, claim, count_ranks, source_hashes
 from heron.training.status import (
     Clock,
-    failure,
     heartbeat,
     is_finished,
     keep_heartbeat,
@@ -26,7 +25,9 @@ from heron.training.status import (
     try_update,
 )
 
-wandb_run = on_demand("heron.training.wandb_logger:wandb_run")  # start-up time
+# Start-up time: few runs need them.
+wandb_run = on_demand("heron.training.wandb_logger:wandb_run")
+failure = on_demand("heron.training.failures:failure")
 
 # What the first of several processes tells the others to do.
 _TRAIN, _OVER = "train", "over"

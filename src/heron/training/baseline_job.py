@@ -5,7 +5,7 @@ from pathlib import Path
 
 from heron.base.errors import ConfigError
 from heron.base.files import read_json, seal, write_json
-from heron.base.run_folder import RunFolder, Scores
+from heron.base.run_folder import BASELINE, RunFolder, Scores
 from heron.base.tables import write_table
 from heron.base.terminal import say
 from heron.config.data import TRAIN
@@ -17,7 +17,6 @@ from heron.tasks.base import Baseline
 from heron.training.describe import describe
 from heron.training.exported import require_whole
 
-MARK = "baseline.json"
 _PACKAGES = ("scikit-learn", "gensim")  # `heron.training.status.provenance` names the others
 
 
@@ -55,7 +54,7 @@ def train_baseline(config: Config, folder: RunFolder) -> Scores:
 def save_baseline(baseline: Baseline, config: Config, folder: Path) -> None:
     """Write a fitted baseline to `folder`; the mark comes last, and shows that all is written."""
     baseline.save(folder)
-    write_json(folder / MARK, {"baseline": config.baseline.name})
+    write_json(folder / BASELINE, {"baseline": config.baseline.name})
     seal(folder)
 
 
@@ -67,6 +66,6 @@ def load_baseline(config: Config, folder: Path) -> Baseline:
             files are damaged or written by another version of heron.
     """
     require_whole(folder)
-    if read_json(folder / MARK)["baseline"] != config.baseline.name:
+    if read_json(folder / BASELINE)["baseline"] != config.baseline.name:
         raise ConfigError(f"{folder}: holds another baseline than config.yaml names")
     return BASELINES[config.baseline.name].load(config, folder)

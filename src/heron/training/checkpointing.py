@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import random
 import time
 import zipfile
@@ -22,7 +21,6 @@ from heron.base.errors import ConfigError
 from heron.base.files import atomic_open
 from heron.base.run_folder import RunFolder
 from heron.base.signals import Deferred, Terminated
-from heron.base.terminal import say
 from heron.config.schema import TrainerConfig
 from heron.metrics.names import is_minimised
 
@@ -178,35 +176,6 @@ def best_checkpoint(folder: RunFolder, config: TrainerConfig) -> ModelCheckpoint
         save_on_train_epoch_end=False,
         enable_version_counter=False,
     )
-
-
-def resume_from(folder: RunFolder) -> Path | None:
-    """Find the checkpoint to resume from; None to begin at the start.
-
-    If it or the best one is damaged, or the best one is missing, both are renamed: starting over
-    takes longer and gives the same result.
-    """
-    if not folder.last.is_file():
-        return None
-    checkpoints = [path for path in (folder.last, folder.best) if path.is_file()]
-    found = {path: what for path in checkpoints if (what := damage(path))}
-    is_missing = not found and len(checkpoints) == 1 and _has_chosen(folder.last)
-    if not found and not is_missing:
-        return folder.last
-    for path in checkpoints:
-        aside = path.with_suffix(".corrupt" if path in found else ".aside")
-        os.replace(path, aside)
-        if path in found:
-            say(f"{path} is damaged ({found[path]}); put aside as {aside.name}, starting over")
-    if is_missing:
-        say(f"{folder.best} is missing, though an epoch has been chosen; starting over")
-    return None
-
-
-def _has_chosen(last: Path) -> bool:
-    """Tell whether a training had chosen a best epoch, and so written `best.ckpt`."""
-    stored = torch.load(last, map_location="cpu", weights_only=True, mmap=True)["callbacks"]
-    return any(state.get("best_model_path") for state in stored.values())
 
 
 def damage(path: Path) -> str | None:

@@ -16,7 +16,8 @@ from torch import nn
 from heron.base.errors import ConfigError, DataError, Problem
 from heron.base.files import sha256_file
 from heron.base.libraries import has_accelerator, precision, silence_libraries
-from heron.base.run_folder import RunFolder, open_run
+from heron.base.registry import on_demand
+from heron.base.run_folder import BASELINE, RunFolder, open_run
 from heron.base.signals import leave_signals_alone
 from heron.config.data import TRAIN
 from heron.config.overrides import changed, override
@@ -33,11 +34,12 @@ from heron.tasks.base import Predictions, TaskModule
 from heron.tasks.several import Mean, WithEachSetting
 from heron.tasks.task import task_of
 from heron.training.attempt import explain_memory
-from heron.training.baseline_job import MARK, load_baseline
 from heron.training.callbacks import progress_bar
 from heron.training.checkpointing import load_weights
 from heron.training.exported import load_exported
 from heron.training.outcome import predict_split
+
+load_baseline = on_demand("heron.training.baseline_job:load_baseline")  # start-up time
 
 _SPLIT = "input"
 
@@ -91,7 +93,7 @@ def open_trained(
     folder = folders
     config = read_stored(folder.config)
     if config.baseline.name != "none":
-        folder.require_model(MARK)
+        folder.require_model(BASELINE)
         return TrainedBaseline(folder, _moved(config, paths)).with_settings(settings or {})
     folder.require_model()
     return TrainedEncoder(folder, paths, settings, run_code)

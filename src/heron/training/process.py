@@ -18,11 +18,12 @@ from heron.base.signals import INTERRUPTED
 from heron.config.run_names import path_words
 from heron.config.schema import Config
 from heron.training.claim import BusyError
-from heron.training.status import Clock, note_failure
+from heron.training.status import Clock
 
 DONE, FAILED, BUSY = 0, 1, 75  # exit codes of a job's process, beside `INTERRUPTED`
 
 run_job = on_demand("heron.training.job:run_job")
+note_failure = on_demand("heron.training.failures:note_failure")
 
 
 @dataclass(frozen=True, slots=True)

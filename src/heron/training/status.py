@@ -1,4 +1,4 @@
-"""What `status.json` says of a run: its state, how it ended, and what it came from.
+"""What `status.json` says of a run: its state, and what it came from.
 
 `pending` (planned by a sweep) -> `running` (with a heartbeat) -> `done`, `pruned`, `failed` or
 `interrupted`. A folder that says `running` while nobody holds its lock was cut: its process is
@@ -7,14 +7,12 @@ gone.
 
 import os
 import platform
-import re
 import resource
 import socket
 import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
@@ -30,10 +28,6 @@ from heron.config.schema import Config
 BEAT = 5.0  # seconds between heartbeats
 STALE = 60.0  # seconds without one after which a process on another machine counts as gone
 
-_MACHINE_ERROR = re.compile(
-    "memory|bad_alloc|new thread|no space left|file too large|quota exceeded|PytorchStreamWriter",
-    re.IGNORECASE,
-)
 _PACKAGES = ("torch", "pytorch-lightning", "transformers", "tokenizers", "hydra-core", "numpy")
 
 
@@ -83,31 +77,6 @@ def try_update(folder: RunFolder, **fields: Any) -> None:
         print(f"heron train: {folder.status}: {error}", file=sys.stderr, flush=True)
 
 
-def failure(error: BaseException, seconds: float) -> dict[str, Any]:
-    """Describe how a run ended, for `status.json`.
-
-    Returns:
-        `state`, `error` (class and message), `traceback` (its last 20 lines), `retry` (whether the
-        same command tries again by itself), `seconds`, `peak_rss_mb`.
-    """
-    return {
-        "state": "failed" if isinstance(error, Exception) else "interrupted",
-        "seconds": seconds,
-        "error": f"{type(error).__name__}: {error}",
-        "traceback": "".join(traceback.format_exception(error)).splitlines()[-20:],
-        "retry": not isinstance(error, Exception) or is_machine_error(error),
-        "peak_rss_mb": peak_rss_mb(),
-    }
-
-
-def note_failure(folder: RunFolder, error: BaseException, clock: Clock) -> None:
-    """Write the error that ended a sweep's job, unless its training has written it."""
-    status = folder.read_status()
-    text = f"{type(error).__name__}: {error}"
-    if status.get("state") not in ("done", "pruned") and status.get("error") != text:
-        try_update(folder, **failure(error, clock.seconds()))
-
-
 def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
     """Tell whether a job is finished, by its `status.json`.
 
@@ -119,18 +88,6 @@ def is_finished(config: Config, status: Mapping[str, Any]) -> bool:
         return state in ("done", "failed")
     is_trial = search.trial is not None and search.pruner != "none"
     return is_trial and status.get("pruned_by") == search.study
-
-
-def is_machine_error(error: BaseException | None) -> bool:
-    """Tell whether memory, disk or network failed, so that the same command may succeed next time.
-
-    Libraries wrap such errors in others, so all causes are looked at.
-    """
-    if error is None:
-        return False
-    if isinstance(error, OSError | MemoryError) or _MACHINE_ERROR.search(str(error)):
-        return True
-    return is_machine_error(error.__cause__ or error.__context__)
 
 
 def provenance() -> dict[str, Any]:

@@ -34,13 +34,13 @@ from heron.training.checkpointing import (
     WholeFiles,
     best_checkpoint,
     ended_early,
-    resume_from,
 )
 from heron.training.recorder import Recorder
 
 # Only some runs need them; `pruning` is of a higher layer.
 wandb_logger = on_demand("heron.training.wandb_logger:wandb_logger")
 pruning = on_demand("heron.sweeps.pruning:pruning")
+resume_from = on_demand("heron.training.resuming:resume_from")
 fsdp_strategy = on_demand("heron.training.fsdp:strategy")
 fsdp_precision = on_demand("heron.training.fsdp:ShardedPrecision")
 restart = on_demand("heron.training.curriculum:Restart")
@@ -59,7 +59,8 @@ def fit(config: Config, folder: RunFolder, module: TaskModule, data: DataModule)
     """Train a module, or resume its training."""
     history = History(folder.metrics)
     trainer = build_trainer(config, folder, data, history)
-    checkpoint = ranks.from_first(resume_from(folder) if ranks.is_first() else None)
+    begun = ranks.is_first() and folder.last.is_file()
+    checkpoint = ranks.from_first(resume_from(folder) if begun else None)
     trainer.fit(module, datamodule=data, ckpt_path=checkpoint, weights_only=True)
     ended = ended_early(trainer)
     if ended is not None and ranks.is_first():

@@ -154,8 +154,9 @@ def test_completion_form_sends_one_text(tmp_path):
 def test_a_missing_key_is_named(tmp_path, monkeypatch):
     monkeypatch.delenv(KEY)
     model = ModelConfig(name="m", backend="server", key=KEY)
+    config = compose(tmp_path, "model=gpt-4o")
     with pytest.raises(ConfigError, match=KEY):
-        Server(compose(tmp_path, "model=gpt-4o"), PromptingConfig(model=model))
+        list(Server(config, PromptingConfig(model=model)).answer(questions("q")))
 
 
 # Whole runs

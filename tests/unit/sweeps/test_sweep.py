@@ -17,7 +17,8 @@ from heron.base.run_folder import RunFolder
 from heron.sweeps.ledger import is_elsewhere
 from heron.training import status as status_
 from heron.training.attempt import OutOfMemoryError, explain_memory
-from heron.training.status import Clock, failure, is_machine_error, keep_heartbeat
+from heron.training.failures import failure, is_machine_error
+from heron.training.status import Clock, keep_heartbeat
 from small_runs import compose
 from small_sweeps import (
     alive,

@@ -22,9 +22,9 @@ from heron.training.checkpointing import (
     _random_state,
     _restore_random_state,
     load_weights,
-    resume_from,
 )
 from heron.training.job import run_job
+from heron.training.resuming import resume_from
 from small_runs import TINY, compose, in_folder, train
 from tiers import quick
 

@@ -19,8 +19,9 @@ from heron.data.examples import Example, Span
 from heron.data.features import UNLABELLED, Features
 from heron.languages import get_language
 from heron.languages.unicode import normalise
+from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import item_scores, language_profile, mean_scores
-from heron.tasks.base import group_column, in_file_order, intervals_of_means
+from heron.tasks.base import group_column, in_file_order
 from heron.tasks.qa.answers import spans_as_given
 from heron.tasks.qa.head import NEVER
 from heron.tasks.qa.reader import GIVEN
@@ -79,7 +80,7 @@ class SpanPredictions:
         if self.threshold is not None:
             scores["threshold"] = self.threshold
         if intervals:
-            scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
+            scores |= intervals_of_means(values, [self.groups[row] for row in rows], config.task)
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:

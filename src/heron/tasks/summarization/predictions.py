@@ -20,6 +20,7 @@ from heron.config.schema import Config
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.spelling import speller
+from heron.metrics.intervals import intervals_of_means
 from heron.metrics.span import mean_scores
 from heron.metrics.summary import (
     EXTRACTIVE_VERSION,
@@ -28,7 +29,6 @@ from heron.metrics.summary import (
     extractive_scores,
     item_rouge,
 )
-from heron.tasks.base import intervals_of_means
 from heron.tasks.summarization.reader import as_given
 
 _bertscore = on_demand("heron.metrics.bertscore:bertscore")  # start-up time
@@ -100,7 +100,7 @@ class SummaryPredictions:
         spelt = (list(map(spell, each)) for each in (articles, texts, golds))
         scores |= describe_summaries(*spelt)
         scores |= exchanged_scores(texts, golds, language) | copied
-        scores |= intervals_of_means(values, [self.groups[row] for row in rows], config)
+        scores |= intervals_of_means(values, [self.groups[row] for row in rows], config.task)
         return scores
 
     def columns(self, examples: Sequence[Example], config: Config) -> dict[str, Any]:

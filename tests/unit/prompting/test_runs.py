@@ -1,0 +1,235 @@
+"""A prompted model is a system like any other: every task, prompt, language, examples, scoring."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from heron.base.errors import ConfigError
+from heron.base.run_folder import RunFolder
+from heron.config.compose import compose as compose_words
+from heron.config.stored import from_yaml, to_yaml
+from heron.data.examples import Example
+from heron.languages import LANGUAGES
+from heron.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
+from heron.tasks.task import task_of
+from small_prompts import compose, examples_of, words
+from small_runs import heron
+
+PROMPTS = {
+    "chronicle": ["relation"],
+    "chronicle_nli": ["nli", "lchaim", "lchaim_en", "lchaim_ro"],
+    "chronicle_ronli": ["nli"],
+    "chronicle_qa": ["qa"],
+    "chronicle_summaries": ["summarization", "hesum"],
+    "own_classification": ["classification"],
+}
+CASES = [(data, prompt) for data, prompts in PROMPTS.items() for prompt in prompts]
+
+
+@pytest.fixture
+def own_data(tmp_path):
+    lines = [f"text number {i},{'ab'[i % 2]}" for i in range(30)]
+    for split in ("train", "test"):
+        path = tmp_path / f"{split}.csv"
+        path.write_text("\n".join(["text,label", *lines[:: 1 if split == "train" else 7]]), "utf-8")
+    return [
+        f"data.files.train.path={tmp_path / 'train.csv'}",
+        f"data.files.test.path={tmp_path / 'test.csv'}",
+        "data.label_order=[a,b]",
+        "data.duplicates=keep",
+    ]
+
+
+@pytest.mark.parametrize(("data", "prompt"), CASES)
+def test_every_combination_of_prompt_language_examples_and_scoring(
+    tmp_path, causal_model, data, prompt, request
+):
+    own = request.getfixturevalue("own_data") if data.startswith("own") else []
+    overrides = [f"data={data}", "model=local", f"prompting.model.name={causal_model}", *own]
+    small = [each for each in words(tmp_path) if not own or "generator" not in each]
+    config = compose_words([*small, *overrides, f"prompt={prompt}"])
+    loaded = {split: examples_of(config, split) for split in ("train", "test")}
+    rows = loaded["test"][:3]
+    scorings = ["generate", "constrained", "likelihood"]
+    for language in sorted(LANGUAGES):
+        for shots in (0, 2):
+            for scoring in scorings if task_of(config).has_classes else scorings[:1]:
+                settings = replace(
+                    config.prompting,
+                    shots=shots,
+                    scoring=scoring,
+                    prompt=replace(config.prompting.prompt, language=language),
+                )
+                here = replace(config, prompting=settings)
+                system = fit_prompted(here, loaded["train"])
+                predictions = system.predict(rows, here)
+                assert predictions.guids == [row.guid for row in rows]
+                columns = predictions.columns(rows, here)
+                assert len(columns["prediction"]) == len(rows)
+                assert all(math.isfinite(v) for v in predictions.scores(here).values())
+                assert predictions.lines(here)
+                assert len(predictions.answers(here)["guid"]) == len(rows)
+                log = system.log
+                assert all(log["prompt"])
+                assert log["guid"] == predictions.guids
+                assert all(len(each.split()) == shots for each in log["shots"])
+                if scoring != "generate":
+                    assert set(columns["prediction"]) <= set(config.data.label_order)
+                if scoring == "likelihood":
+                    shares = [columns[f"p/{label}"] for label in config.data.label_order]
+                    np.testing.assert_allclose(np.sum(shares, axis=0), 1, atol=1e-5)
+
+
+def train(tmp_path, model, *overrides, code=0, job="tiny"):
+    own = ["data=chronicle_nli", "model=local", f"prompting.model.name={model}", f"run.job={job}"]
+    assert heron("train", *words(tmp_path, *own, *overrides)) == code
+    found = list((tmp_path / "runs").glob(f"*/{job}"))
+    return RunFolder(found[0]) if found else None
+
+
+def test_a_run_folder_like_any_other(tmp_path, causal_model):
+    folder = train(tmp_path, causal_model, "prompting.scoring=likelihood", "prompting.shots=2")
+    assert folder.state() == "done"
+    assert set(folder.read_scores()["test"]) >= {"accuracy", "macro_f1", "valid_rows"}
+    table = pq.read_table(folder.path / "prompts.parquet").to_pydict()
+    assert {"prompt", "answer", "parsed", "input_tokens", "seconds", "cost", "attempts"} <= set(
+        table
+    )
+    config = from_yaml(folder.config.read_text(encoding="utf-8"))
+    assert config.prompting.shots == 2
+    assert from_yaml(to_yaml(config)) == config
+    assert not folder.predictions("validation").exists()
+    for command in (("report", str(folder.path)), ("analyze", f"run={folder.path}")):
+        assert (
+            heron(*command, *([] if command[0] == "report" else [f"out={tmp_path / 'out'}"])) == 0
+        )
+
+
+def test_splits_choose_what_is_asked_about(tmp_path, causal_model, capsys):
+    folder = train(tmp_path, causal_model, "prompting.splits=[validation]")
+    assert set(folder.read_scores()) == {"validation"}
+    train(tmp_path, causal_model, "prompting.splits=[dev]", code=2, job="other")
+    assert "prompting.splits=dev: chronicle_nli has only" in capsys.readouterr().err
+
+
+def test_an_exported_system_answers_new_texts(tmp_path, causal_model, capsys):
+    folder = train(tmp_path, causal_model, "prompting.scoring=constrained", "prompting.shots=1")
+    capsys.readouterr()
+    assert heron("predict", f"run={folder.path}", "text=a b", "text_pair=c d") == 0
+    assert capsys.readouterr().out.split()[0] in ("entailment", "contradiction", "neutral")
+
+
+def test_a_prompted_run_a_fine_tuned_run_and_a_file_stand_in_one_comparison(
+    tmp_path, causal_model, capsys
+):
+    asked = train(tmp_path, causal_model, "prompting.scoring=likelihood")
+    written = train(tmp_path, causal_model, job="written")  # no answer names a class
+    tuned = [word for word in words(tmp_path) if not word.startswith("baseline")]
+    small = ["trainer.max_epochs=1", "encoder.scratch.vocabulary=400", "encoder.scratch.layers=1"]
+    assert heron("train", *tuned, *small, "data=chronicle_nli", "run.job=tuned") == 0
+    (other,) = (tmp_path / "runs").glob("*/tuned")
+    table = pq.read_table(asked.predictions("test")).to_pydict()
+    somebody = tmp_path / "somebody.csv"
+    rows = [
+        f"{guid},{gold},neutral" for guid, gold in zip(table["guid"], table["gold"], strict=True)
+    ]
+    somebody.write_text("\n".join(["guid,gold,prediction", *rows]), encoding="utf-8")
+    capsys.readouterr()
+    out = tmp_path / "one"
+    assert heron("compare", asked.path, written.path, other, somebody, f"out={out}") == 0
+    compared = json.loads((out / "compare.json").read_text(encoding="utf-8"))
+    assert len(compared["systems"]) == 4
+    assert compared["cochran_q"]
+
+
+def test_calibration_divides_by_what_the_answers_have_without_texts(tmp_path, causal_model):
+    own = [f"prompting.model.name={causal_model}", "prompting.scoring=likelihood"]
+    config = compose(tmp_path, "data=chronicle_nli", "model=local", *own)
+    rows = examples_of(config)[:4]
+
+    def shares(config, rows):
+        found = PromptedModel(config, config.prompting).predict(rows, config)
+        return found.probabilities_RC.astype(np.float64)
+
+    plain_RC = shares(config, rows)
+    empty = [Example(str(i), text, text) for i, text in enumerate(CONTENT_FREE)]
+    prior_C = shares(config, empty).mean(axis=0)
+    expected_RC = plain_RC / prior_C
+    expected_RC /= expected_RC.sum(axis=1, keepdims=True)
+    calibrated = replace(config, prompting=replace(config.prompting, calibrate=True))
+    np.testing.assert_allclose(shares(calibrated, rows), expected_RC, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["prompting.calibrate=true"], "prompting.scoring=likelihood"),
+        (["data=chronicle_qa", "prompting.scoring=likelihood"], "has no classes"),
+        (["model=gpt-4o", "prompting.scoring=constrained"], "needs a local model"),
+        (["prompting.model.backend=servr"], "Did you mean 'server'"),
+        (["prompting.model.api=azure"], "prompting.model.version"),
+        (["prompting.shots=-1"], "at least 0"),
+        (["prompting.shts=1"], "prompting.shots"),
+        (["curriculum=linear"], "baseline=prompted has none"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(tmp_path, overrides, said):
+    own = ["data=chronicle_nli", "model=local", "prompting.model.name=x"]
+    with pytest.raises(ConfigError, match=said):
+        compose(tmp_path, *own, *overrides)
+
+
+def test_a_run_that_names_no_model_says_which_there_are(tmp_path):
+    with pytest.raises(ConfigError, match=r"model=.*\n?.*gpt-4o"):
+        compose(tmp_path, "data=chronicle_nli")
+
+
+# The command
+
+
+def prompt(tmp_path, *overrides):
+    own = [word for word in words(tmp_path) if not word.startswith("baseline")]
+    return heron("prompt", *own, *overrides)
+
+
+def test_heron_prompt_spells_out_its_keys_and_sweeps(tmp_path, causal_model, capsys):
+    code = prompt(
+        tmp_path,
+        "data=chronicle_nli",
+        "prompt=lchaim",
+        "model=local",
+        f"model.name={causal_model}",
+        "shots=0,2",
+        "scoring=likelihood",
+        "traffic.concurrency=2",
+    )
+    assert code == 0
+    found = sorted((tmp_path / "runs").glob("*/*/scores.json"))
+    assert len(found) == 2
+    stored = [from_yaml((each.parent / "config.yaml").read_text("utf-8")) for each in found]
+    assert {each.prompting.shots for each in stored} == {0, 2}
+    assert {each.prompting.traffic.concurrency for each in stored} == {2}
+    assert "prompting.shots" in capsys.readouterr().out
+
+
+def test_a_dry_run_counts_calls_and_costs_and_asks_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    words_ = ["data=chronicle_nli", "prompt=lchaim", "model=gpt-4o,gemma-2-9b-it"]
+    assert prompt(tmp_path, *words_, "shots=0,1", "dry_run=true") == 0
+    shown = capsys.readouterr().out
+    lines = {line.split()[0]: line.split() for line in shown.splitlines() if line.split()}
+    questions = 24
+    gpt, gemma = lines["gpt-4o"], lines["google/gemma-2-9b-it"]
+    assert gpt[1:4] == gemma[1:4] == ["2", str(2 * questions), "0"]
+    assert gpt[4].startswith("~")
+    assert int(gpt[5].replace(",", "")) == 2 * questions * 16
+    tokens = int(gpt[4].strip("~").replace(",", ""))
+    expected = (tokens * 2.5 + 2 * questions * 16 * 10) / 1e6
+    assert float(gpt[6]) == pytest.approx(expected, abs=0.006)
+    assert gemma[6] == "-"
+    assert not (tmp_path / "runs").exists()
