@@ -1,32 +1,60 @@
 """`heron prompt`: ask a language model, tune its prompt, export its prompts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
 
-from heron.base.errors import ConfigError
+from annotated_types import Ge
+
 from heron.base.registry import on_demand
 from heron.base.terminal import begin, print_tables
 from heron.commands.train import run as train
-from heron.config.compose import Composition, compose_and_run
+from heron.config.compose import Composition, compose, compose_and_run
 from heron.config.constraints import field_types
+from heron.config.options import parse_options
 from heron.config.prompting import PromptingConfig
-from heron.config.words import PARSER, readable
+from heron.config.schema import Config
+from heron.config.words import PARSER, key_of, readable
 
 # Start-up time: each loads only what it needs.
 _plan = on_demand("heron.prompting.plan:plan")
-_actions = {
-    "tune": on_demand("heron.prompting.tuning:tune"),
-    "export": on_demand("heron.prompting.export:export"),
-}
+_tune = on_demand("heron.prompting.tuning:tune")
+_export = on_demand("heron.prompting.export:export")
 _GROUPS = ("model", "prompt")
 _DRY_RUN = "dry_run="
 
 
+@dataclass
+class TuneOptions:
+    """Options of `heron prompt tune`; all other words are those of `heron prompt`."""
+
+    rounds: Annotated[int, Ge(1)] = 7  # prompts to try after the first
+    sample: Annotated[int, Ge(1)] = 30  # rows of validation in each round
+    # prompts to try, options of `conf/prompt` or YAML files; empty: changes of lines at random
+    candidates: list[str] = field(default_factory=list)
+    out: Path = Path("runs/tune")  # a folder for `tune.md`, `tune.json` and `prompt.yaml`
+
+
+@dataclass
+class ExportOptions:
+    """Options of `heron prompt export`; all other words are those of `heron prompt`."""
+
+    out: Path  # a folder for a YAML and JSON lines of each split
+
+
 def run(arguments: Sequence[str]) -> int:
     """Ask a model about every row of a split; returns the exit code."""
-    if arguments and arguments[0] in _actions:
-        return _act(arguments[0], arguments[1:])
+    if arguments and arguments[0] == "tune":
+        config, options = _composed(arguments[1:], TuneOptions)
+        _tune(config, options.rounds, options.sample, options.candidates, options.out)
+        return 0
+    if arguments and arguments[0] == "export":
+        config, options = _composed(arguments[1:], ExportOptions)
+        _export(config, options.out)
+        return 0
     words = [word for word in arguments if not word.startswith(_DRY_RUN)]
-    if words == list(arguments) or arguments[-1] == "dry_run=false":
+    if len(words) == len(arguments) or "dry_run=false" in arguments:
         return train(spelt_out(words))
     begin()
     found: list[Composition] = []
@@ -35,16 +63,15 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _act(name: str, arguments: Sequence[str]) -> int:
+def _composed(arguments: Sequence[str], kind: Any) -> tuple[Config, Any]:
+    """Compose one run, and read an action's own options."""
     begin()
-    own = [word for word in arguments if word.partition("=")[0] in ("out", "rounds", "sample")]
-    found: list[Composition] = []
-    compose_and_run("train", spelt_out([w for w in arguments if w not in own]), found.append)
-    if len(found) != 1:
-        raise ConfigError(f"heron prompt {name} takes one model and one prompt, not a sweep")
-    options = dict(word.split("=", 1) for word in own)
-    _actions[name](found[0].resolved(), **options)
-    return 0
+    own = [word for word in arguments if word.partition("=")[0] in field_types(kind)]
+    options = parse_options(kind, own)
+    words = [word for word in arguments if word not in own]
+    if kind is ExportOptions and "model" not in map(key_of, words):
+        words.append("model=gpt-4o")  # nobody is asked
+    return compose(spelt_out(words)), options
 
 
 def spelt_out(words: Sequence[str]) -> list[str]:

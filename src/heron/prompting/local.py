@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from heron.base.errors import ConfigError
+from heron.base.libraries import silence_libraries
 from heron.config.prompting import ModelConfig, PromptingConfig
 from heron.config.schema import Config, EncoderConfig
 from heron.data.batching import budget
@@ -58,6 +59,7 @@ class LocalModel:
     shares_prefix = True  # False reads every prompt from its first token, for comparison
 
     def __init__(self, config: Config, settings: PromptingConfig):
+        silence_libraries()
         self.settings, self.most_tokens = settings, budget(config.batching)
         self.accelerator = config.trainer.accelerator
         self.seed = config.seed

@@ -100,12 +100,17 @@ class Prompter:
         pair = None if example.text_pair is None else filler
         return replace(example, text=filler, text_pair=pair, spans=())
 
-    def _question(self, example: Example) -> str:
+    def values(self, example: Example) -> dict[str, Any]:
+        """List what templates know of a row."""
         shown = example.text
         if example.spans and self.answers:
             shown = mark(shown, example.spans, event_markers(self.config.data)).text
-        side = {name: value for name, value in example.side.items() if value is not None}
-        row = {"text": shown, "text_pair": example.text_pair or "", "side": side}
+        own = self.config.data.columns.side
+        side = {name: str(example.side[name]) for name in own if example.side.get(name) is not None}
+        return {"text": shown, "text_pair": example.text_pair or "", "side": side}
+
+    def _question(self, example: Example) -> str:
+        row = self.values(example)
         item = self._render("item", row)
         return f"{item}\n{self.lead}" if self.lead else item
 

@@ -52,14 +52,12 @@ class PromptedModel:
     settings: PromptingConfig
     pool: Sequence[Example] = ()
     log: dict[str, list[Any]] = field(default_factory=dict)  # columns of `LOG`
-    _backend: Backend | None = None
+    # Where the model answers; None makes it, and systems of one model may share it.
+    backend: Backend | None = None
 
-    @property
-    def backend(self) -> Backend:
-        """Where the model answers; made when it is first needed."""
-        if self._backend is None:
-            self._backend = BACKENDS[self.settings.model.backend](self.config, self.settings)
-        return self._backend
+    def __post_init__(self) -> None:
+        if self.backend is None:
+            self.backend = BACKENDS[self.settings.model.backend](self.config, self.settings)
 
     @cached_property
     def model_key(self) -> str:
@@ -106,6 +104,7 @@ class PromptedModel:
         if found:
             print(f"{len(found)} of {len(requests)} answers are in {store.path}", flush=True)
         if left:
+            assert self.backend is not None
             arriving = store.keep(self.backend.answer(left))
             for key, answer in _tracked(arriving, len(left), self.config.trainer.progress):
                 found[key] = answer
