@@ -117,7 +117,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer one request."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+        asked = body["messages"][-1]["content"] if "messages" in body else body.get("prompt")
+        prompt = body.get("q", asked)  # `q`: a translation
         with self.server.lock:
             times = self.server.seen[prompt]
             self.server.seen[prompt] += 1

@@ -44,7 +44,8 @@ class PromptConfig:
     """A prompt, as Jinja2 templates.
 
     Templates know `words` (of the language's `prompting:`), `classes` (of the data), `labels` (the
-    answers for them), and in `item` also `text`, `text_pair` and `side` of the row.
+    answers for them), `output` (the word for the language of the answer), and in `item` also
+    `text`, `text_pair` and `side` of the row.
     """
 
     name: str = MISSING  # name in tables
@@ -80,6 +81,31 @@ class TrafficConfig:
 
 
 @dataclass
+class TranslationConfig:
+    """Machine translation around a prompt; none where `input` and `output` are null."""
+
+    # the language that rows are translated to before they are asked about; null: the data's
+    input: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
+    # the language that the model writes, whose texts are translated back; null: the data's
+    output: Annotated[str, OneOf(registry="heron.languages:LANGUAGES")] | None = None
+    # `local` (a sequence-to-sequence model of transformers) or `server` (`q`, `source`, `target`
+    # by HTTP, as LibreTranslate and Google take them)
+    backend: str = "local"
+    # hub id or folder; `{source}` and `{target}` stand for the languages' codes
+    model: str | None = None
+    # the model's own codes of languages, where one model has several: `{he: heb_Hebr}`
+    codes: dict[str, str] = field(default_factory=dict)
+    url: str | None = None  # of the server, `http://127.0.0.1:5000/translate`
+    key: str = "HERON_TRANSLATION_KEY"  # the environment variable with the key, where one is needed
+
+    def problems(self) -> Iterator[str]:
+        """Check that there is something to translate with."""
+        needed = "url" if self.backend == "server" else "model"
+        if (self.input or self.output) and getattr(self, needed) is None:
+            yield f"prompting.translation needs prompting.translation.{needed}"
+
+
+@dataclass
 class PromptingConfig:
     """Everything about a run that asks a language model."""
 
@@ -97,6 +123,7 @@ class PromptingConfig:
     # of `likelihood`: divide by the probabilities that the answers have without a row's texts
     calibrate: bool = False
     splits: list[str] = field(default_factory=lambda: ["test"])  # which are asked about
+    translation: TranslationConfig = field(default_factory=TranslationConfig)
     sampling: SamplingConfig = field(default_factory=SamplingConfig)
     traffic: TrafficConfig = field(default_factory=TrafficConfig)
 

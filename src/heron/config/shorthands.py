@@ -18,6 +18,7 @@ _OLD_HUB_ID = re.compile(
     r"(xlm-roberta|(distil)?(bert|roberta)|camembert|albert|xlnet|t5)"
     r"-(base|small|large|xlarge|xxlarge|3b|11b)(-[a-z0-9-]+)?|(distil)?gpt2(-medium|-large|-xl)?"
 )
+_MAPPINGS = ("prompting.prompt.answers", "prompting.translation.codes")
 
 
 def write_out(words: Sequence[str], folders: Sequence[Path], tables: bool) -> list[str]:
@@ -112,10 +113,8 @@ def follow_the_data(overrides: Sequence[str], folders: Sequence[Path] = ()) -> l
 def add_prompt(overrides: Sequence[str]) -> list[str]:
     """Add to `baseline=prompted` the prompt that has the task's name; `prompt=` wins."""
     named = values_by_key(overrides)
-    # Keys of this mapping are the user's own; Hydra takes new ones with ++ only.
-    words = [
-        f"++{word}" if word.startswith("prompting.prompt.answers") else word for word in overrides
-    ]
+    # Keys of these mappings are the user's own; Hydra takes new ones with ++ only.
+    words = [f"++{word}" if word.startswith(_MAPPINGS) else word for word in overrides]
     if named.get("baseline") != "prompted" or {"prompt", "experiment"} & named.keys():
         return words
     return [*words, f"prompt={named.get('task', 'relation')}"]

@@ -73,12 +73,8 @@ def _task(
     shots: Sequence[Example],
 ) -> dict[str, Any]:
     prompt, answers = settings.prompt, list(prompter.answers.values())
-    known = {
-        "words": dict(prompter.words),
-        "classes": list(prompter.config.data.label_order),
-        "labels": answers,
-    }
-    before = "".join(f"{{% set {name} = {_literal(value)} %}}" for name, value in known.items())
+    known = prompter.known.items()
+    before = "".join(f"{{% set {name} = {_literal(value)} %}}" for name, value in known)
     lead = _part(prompt.answer) if prompter.lead else ""
     between = '{{ "\\n" }}' if lead else ""
     shown: dict[str, Any] = {

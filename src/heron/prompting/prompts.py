@@ -67,6 +67,18 @@ class Prompter:
         return found
 
     @cached_property
+    def known(self) -> dict[str, Any]:
+        """What all templates know."""
+        data = self.config.data
+        output = self.config.prompting.translation.output or data.language
+        return {
+            "words": dict(self.words),
+            "labels": list(self.answers.values()),
+            "classes": list(data.label_order),
+            "output": self.words.get("languages", {}).get(output, output),
+        }
+
+    @cached_property
     def lead(self) -> str:
         """What precedes an answer, `Answer:`."""
         return self._render("answer", {})
@@ -115,8 +127,7 @@ class Prompter:
         return f"{item}\n{self.lead}" if self.lead else item
 
     def _render(self, name: str, row: Mapping[str, Any]) -> str:
-        labels, classes = list(self.answers.values()), self.config.data.label_order
-        values = {"words": self.words, "labels": labels, "classes": classes, **row}
+        values = {**self.known, **row}
         try:
             text: str = _compiled(getattr(self.prompt, name)).render(values)
         except TemplateError as error:

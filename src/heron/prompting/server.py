@@ -53,6 +53,7 @@ class Server:
     def answer(self, requests: Sequence[Request]) -> Iterator[tuple[str, Answer]]:
         """See `Backend`."""
         waiting, _ = iter(requests), self.client
+        self._ended.clear()
         with ThreadPoolExecutor(self.traffic.concurrency) as pool:
             # As many are under way as may be, and one more each, so that none waits for this loop.
             first = islice(waiting, 2 * self.traffic.concurrency)

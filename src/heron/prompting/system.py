@@ -29,6 +29,7 @@ from heron.prompting.parsing import Parsed, parse_class, parse_text
 from heron.prompting.predictions import NamedClasses
 from heron.prompting.prompts import CONTENT_FREE, Prompter, as_text
 from heron.prompting.shots import Shots, read_pool
+from heron.prompting.translation import Translator
 from heron.tasks.base import Predictions
 from heron.tasks.task import task_of
 
@@ -55,7 +56,12 @@ class PromptedModel:
     # Where the model answers; None makes it, and systems of one model may share it.
     backend: Backend | None = None
 
+    translator: Translator | None = None  # None: nothing is translated
+
     def __post_init__(self) -> None:
+        translation = self.settings.translation
+        if translation.input or translation.output:
+            self.translator = Translator(self.config, self.settings)
         if self.backend is None:
             self.backend = BACKENDS[self.settings.model.backend](self.config, self.settings)
 
@@ -85,7 +91,13 @@ class PromptedModel:
         shots = Shots(self.settings, self.pool, examples, labels, config.seed)
         if shots.left_out:
             say(f"{shots.left_out} rows of the pool are among the questions: never used")
-        return [self._question(prompter, each, shots.of(each)) for each in examples]
+        drawn = [shots.of(each) for each in examples]
+        if self.translator is None:
+            return [self._question(prompter, *pair) for pair in zip(examples, drawn, strict=True)]
+        distinct = {shot.guid: shot for each in drawn for shot in each}
+        known = dict(zip(distinct, self.translator.asked(list(distinct.values())), strict=True))
+        rows = zip(self.translator.asked(examples), drawn, strict=True)
+        return [self._question(prompter, row, [known[s.guid] for s in each]) for row, each in rows]
 
     def _question(self, prompter: Prompter, example: Example, shots: Sequence[Example]) -> Question:
         choices: tuple[str, ...] = ()
@@ -123,12 +135,20 @@ class PromptedModel:
             parsed = [parse_text(answer.text, lead, none) for answer in given]
             self._note(questions, given, parsed)
             _warn(given, parsed)
-            return from_texts(examples, [each.label or "" for each in parsed], config)
+            texts = [each.label or "" for each in parsed]
+            if self.translator is not None:
+                texts = self.translator.answered(texts)
+            return from_texts(examples, texts, config)
         probabilities_RC = None
         if self.settings.scoring == "likelihood":
             probabilities_RC = self._probabilities(questions, given, config)
-            labels = [list(prompter.answers)[i] for i in probabilities_RC.argmax(axis=1)]
-            parsed = [Parsed(label, "likelihood") for label in labels]
+            names = list(prompter.answers)
+            parsed = [
+                Parsed(names[int(shares_C.argmax())], "likelihood")
+                if answer.logprobs
+                else Parsed(None, "invalid")
+                for answer, shares_C in zip(given, probabilities_RC, strict=True)
+            ]
         else:
             parsed = [parse_class(answer.text, prompter.answers, lead) for answer in given]
         self._note(questions, given, parsed)
@@ -151,13 +171,17 @@ class PromptedModel:
     ) -> np.ndarray:
         """Compute the probability of each class among the classes, float32 [R, C].
 
+        NaN where there is no answer, because a prompt was too long.
+
         Source: with `calibrate`, Zhao et al. 2021, Calibrate Before Use: divided by the mean
         probabilities without texts, and made to sum to 1 again.
         """
-        logprobs_RC = np.asarray([each.logprobs for each in answers], dtype=np.float64)
+        count = len(config.data.label_order)
+        logprobs_RC = np.asarray([each.logprobs or [np.nan] * count for each in answers])
         if empty := self.calibrating(questions, config):
             found = self.ask(empty)
-            given = np.asarray([found[each.request.key].logprobs for each in empty])
+            one_each = [found[each.request.key].logprobs for each in empty]
+            given = np.asarray([each or [np.nan] * count for each in one_each])
             logprobs_RFC = given.reshape(len(questions), len(CONTENT_FREE), -1)
             logprobs_RC = logprobs_RC - np.log(softmax(logprobs_RFC, axis=2).mean(axis=1))
         return np.asarray(softmax(logprobs_RC, axis=1), dtype=np.float32)

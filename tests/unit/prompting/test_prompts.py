@@ -47,7 +47,8 @@ def test_lchaims_prompt_is_that_of_figure_4(tmp_path):
 
 
 def test_hesums_prompt_asks_for_three_sentences_in_english(tmp_path):
-    found = prompter(tmp_path, "data=chronicle_summaries", "prompt=hesum")
+    english = ["prompting.translation.output=en", "prompting.translation.model=x"]
+    found = prompter(tmp_path, "data=chronicle_summaries", "prompt=hesum", *english)
     lines = text_of(found, Example("1", "An article.")).splitlines()
     assert lines[0].startswith("You are a genius summarizer. Your task is to summarize")
     assert lines[3] == "3. The output should be in English."

@@ -85,6 +85,14 @@ def test_every_question_has_one_answer_or_one_counted_failure(tmp_path):
     assert dict(found)["well"].input_tokens == 7
 
 
+def test_a_server_is_asked_again_for_the_next_split(tmp_path):
+    with serving(lambda prompt, times: "yes") as place:
+        model = backend(tmp_path, place.url)
+        for split in ("validation", "test"):
+            ((_, answer),) = model.answer(questions(split))
+            assert answer.text == "yes"
+
+
 def test_a_pause_is_as_long_as_the_server_asks(tmp_path):
     replies = [refused(429, **{"Retry-After": "0.5"}), "yes"]
     begun = time.monotonic()

@@ -1,0 +1,195 @@
+"""Translation around a prompt: rows before it, answers behind it, each text once."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from heron.base.errors import ConfigError, HeronError
+from heron.data.examples import Example
+from heron.prompting import server as server_module
+from heron.prompting.translation import Translator
+from small_prompts import compose, serving, words
+from small_runs import heron
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(server_module, "_pause", lambda attempt: 0.01)
+
+
+@pytest.fixture(scope="module")
+def seq2seq(tiny_encoder, tmp_path_factory):
+    """Save a T5 of 2 layers x 32 units with random weights; returns the folder."""
+    import torch
+    from transformers import AutoTokenizer, T5Config, T5ForConditionalGeneration
+
+    folder = tmp_path_factory.mktemp("he-en")
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        shape = T5Config(
+            vocab_size=len(tokenizer),
+            d_model=32,
+            d_ff=64,
+            d_kv=16,
+            num_layers=2,
+            num_heads=2,
+            decoder_start_token_id=tokenizer.pad_token_id,
+            eos_token_id=tokenizer.sep_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            max_length=8,
+        )
+        T5ForConditionalGeneration(shape).save_pretrained(folder)
+    return folder
+
+
+def upper(prompt, times):
+    return 200, {"translatedText": f"<{prompt}>"}
+
+
+def google(prompt, times):
+    return 200, {"data": {"translations": [{"translatedText": f"<{prompt}>"}]}}
+
+
+def translating(tmp_path, url, **changes):
+    config = compose(
+        tmp_path,
+        "data=chronicle_summaries",
+        "model=gpt-4o",
+        "prompting.translation.backend=server",
+        f"prompting.translation.url={url}/translate",
+        "prompting.translation.input=en",
+        "prompting.translation.output=en",
+        "prompting.traffic.attempts=2",
+    )
+    changed = replace(config.prompting.translation, **changes)
+    return Translator(config, replace(config.prompting, translation=changed))
+
+
+@pytest.mark.parametrize("reply", [upper, google])
+def test_texts_are_translated_by_http_once(tmp_path, reply, monkeypatch):
+    monkeypatch.setenv("HERON_TRANSLATION_KEY", "secret")
+    with serving(reply) as place:
+        translator = translating(tmp_path, place.url)
+        found = translator.translate(["a", "b", "a", " "], "he", "en")
+        assert found == ["<a>", "<b>", "<a>", " "]
+        assert len(place.requests) == 2
+        assert place.requests[0].items() >= {"source": "he", "target": "en"}.items()
+        assert place.requests[0]["api_key"] == "secret"
+        assert translating(tmp_path, place.url).translate(["b"], "he", "en") == ["<b>"]
+        assert len(place.requests) == 2
+        translator.translate(["b"], "en", "he")
+        assert len(place.requests) == 3, "the other direction is another translation"
+        assert translator.translate(["b"], "he", "he") == ["b"]
+
+
+def test_a_failure_is_an_error_and_loses_nothing(tmp_path):
+    def sometimes(prompt, times):
+        return (500, {}) if prompt == "b" else upper(prompt, times)
+
+    with serving(sometimes) as place:
+        with pytest.raises(HeronError, match="1 of 2 texts could not be translated: 500"):
+            translating(tmp_path, place.url).translate(["a", "b"], "he", "en")
+        place.reply = upper
+        place.requests.clear()
+        assert translating(tmp_path, place.url).translate(["a", "b"], "he", "en") == ["<a>", "<b>"]
+        assert len(place.requests) == 1
+
+
+def test_rows_answers_and_examples_are_translated_as_the_run_says(tmp_path):
+    row = Example("1", "text", "pair", target="summary")
+    with serving(upper) as place:
+        both = translating(tmp_path, place.url)
+        assert both.asked([row]) == [Example("1", "<text>", "<pair>", target="<summary>")], (
+            "right answers are shown in the language of the answer"
+        )
+        assert both.answered(["x"]) == ["<x>"]
+        only_in = translating(tmp_path, place.url, output=None)
+        assert only_in.asked([row]) == [Example("1", "<text>", "<pair>", target="summary")]
+        assert only_in.answered(["x"]) == ["x"]
+        only_out = translating(tmp_path, place.url, input=None)
+        assert only_out.asked([row]) == [Example("1", "text", "pair", target="<summary>")]
+
+
+def test_a_local_model_translates_sentence_by_sentence(tmp_path, seq2seq):
+    name = str(seq2seq).replace("he-en", "{source}-{target}")
+    config = compose(
+        tmp_path,
+        "data=chronicle_summaries",
+        "model=gpt-4o",
+        f"prompting.translation.model='{name}'",
+        "prompting.translation.input=en",
+    )
+    translator = Translator(config, config.prompting)
+    one, two = translator.translate(["הועדה התכנסה.", "הועדה התכנסה. השר עזב."], "he", "en")
+    assert two.startswith(one)
+    assert one
+    path = translator.store.path
+    assert path.is_file()
+    with pytest.raises(ConfigError, match=r"en-he"):
+        translator.translate(["a"], "en", "he")
+
+
+def test_a_translation_without_a_model_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"prompting\.translation\.model"):
+        compose(
+            tmp_path, "data=chronicle_summaries", "model=gpt-4o", "prompting.translation.input=en"
+        )
+
+
+@pytest.mark.parametrize("prompt", ["hesum", "hesum_he"])
+def test_hesums_combinations_of_languages_run(tmp_path, causal_model, prompt):
+    with serving(upper) as place:
+        for source in ("null", "en"):
+            for target in ("null", "en"):
+                overrides = words(
+                    tmp_path,
+                    "data=chronicle_summaries",
+                    "data.generator.size=100",
+                    f"prompt={prompt}",
+                    "model=local",
+                    f"prompting.model.name={causal_model}",
+                    "prompting.translation.backend=server",
+                    f"prompting.translation.url={place.url}/translate",
+                    f"prompting.translation.input={source}",
+                    f"prompting.translation.output={target}",
+                    f"run.job={source}-{target}",
+                )
+                assert heron("train", *overrides) == 0
+                (folder,) = (tmp_path / "runs").glob(f"*/{source}-{target}")
+                asked = pq.read_table(folder / "prompts.parquet").to_pydict()
+                given = pq.read_table(folder / "predictions/test.parquet").to_pydict()
+                names = {"hesum": ("Hebrew", "English"), "hesum_he": ("עברית", "אנגלית")}[prompt]
+                assert all(names[target == "en"] in text for text in asked["prompt"])
+                assert all(("<" in text) == (source == "en") for text in asked["prompt"])
+                assert all(
+                    text == (f"<{raw}>" if target == "en" and raw else raw)
+                    for text, raw in zip(given["prediction"], asked["parsed"], strict=True)
+                )
+                scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+                assert "rouge1" in scores["test"]
+
+
+def test_a_dry_run_translates_nothing_and_counts_the_texts(tmp_path, capsys):
+    with serving(upper) as place:
+        own = [word for word in words(tmp_path) if not word.startswith("baseline")]
+        code = heron(
+            "prompt",
+            *own,
+            "data=chronicle_summaries",
+            "prompt=hesum",
+            "model=gpt-4o",
+            "translation.backend=server",
+            f"translation.url={place.url}/translate",
+            "translation.input=null,en",
+            "dry_run=true",
+        )
+        assert code == 0
+        assert not place.requests
+    shown = capsys.readouterr().out
+    assert "translator" in shown
+    assert not Path(tmp_path / "runs").exists()
