@@ -36,7 +36,14 @@ DECISIVE = {
     *("batching.plan", "encoder.max_length", "encoder.freeze", "head.input", "head.dropout"),
     *("trainer.monitor", "trainer.select", "trainer.patience"),
 }
-BASELINES = {"ronli/cbow_svm", "ronli/cbow_softmax", "ronli/grid_shallow", "ronli/zero_shot"}
+PROMPTED = {"ronli/chatgpt", "lchaim/table3", "hesum/gpt", "hesum/table8"}
+BASELINES = {
+    *PROMPTED,
+    "ronli/cbow_svm",
+    "ronli/cbow_softmax",
+    "ronli/grid_shallow",
+    "ronli/zero_shot",
+}
 
 
 @dataclass(frozen=True)

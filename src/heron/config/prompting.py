@@ -144,15 +144,20 @@ def read_prompting(values: Any) -> PromptingConfig:
     """Give the values of `prompting` their types; `heron.config.constraints.check` follows.
 
     Raises:
-        ConfigError: no model or prompt is chosen, or a value has the wrong type.
+        ConfigError: a value has the wrong type.
     """
     try:
         merged = OmegaConf.merge(OmegaConf.structured(PromptingConfig), values)
         found = OmegaConf.to_object(merged)
     except OmegaConfBaseException as error:
-        key = f"prompting.{error.full_key}" if error.full_key else "prompting"
-        if isinstance(error, MissingMandatoryValue):
-            raise ConfigError(f"{key} is missing: name it, {key}=NAME") from error
-        raise ConfigError(f"{key}: {first_line(error)}") from error
+        raise ConfigError(f"prompting.{error.full_key}: {explain(error)}") from error
     assert isinstance(found, PromptingConfig)
     return found
+
+
+def explain(error: OmegaConfBaseException) -> str:
+    """Say what a missing value of `prompting` needs; other errors as OmegaConf words them."""
+    if not isinstance(error, MissingMandatoryValue):
+        return first_line(error)
+    group = str(error.full_key).removeprefix("prompting.").split(".")[0]
+    return f"is missing: {group}=NAME chooses one, and `heron options {group}` lists them"

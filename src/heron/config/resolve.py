@@ -9,10 +9,12 @@ from omegaconf.errors import OmegaConfBaseException
 from heron.base.errors import ConfigError, nearest
 from heron.base.registry import on_demand
 from heron.config.constraints import broken, check
-from heron.config.keys import refuse_unknown
+from heron.config.keys import is_under, refuse_unknown
 from heron.config.schema import Config, StageConfig
 
-read_prompting = on_demand("heron.config.prompting:read_prompting")  # few runs ask a model
+# Few runs ask a model.
+read_prompting = on_demand("heron.config.prompting:read_prompting")
+explain = on_demand("heron.config.prompting:explain")
 
 
 @cache
@@ -34,11 +36,12 @@ def resolve(config: DictConfig) -> Config:
         whole = config if typed else OmegaConf.merge(_defaults(), config)
         resolved = OmegaConf.to_object(whole)
     except OmegaConfBaseException as error:
-        message = str(error).splitlines()[0]
-        raise ConfigError(f"{error.full_key or 'configuration'}: {message}") from error
+        key = str(error.full_key or "configuration")
+        message = explain(error) if is_under(key, "prompting") else str(error).splitlines()[0]
+        raise ConfigError(f"{key}: {message}") from error
     assert isinstance(resolved, Config)
-    if resolved.prompting is not None:
-        resolved.prompting = read_prompting(resolved.prompting)
+    is_asked = resolved.prompting is not None and resolved.baseline.name == "prompted"
+    resolved.prompting = read_prompting(resolved.prompting) if is_asked else None
     if resolved.curriculum.name == "none":
         resolved.curriculum.changes = {}
     resolve_stages(resolved)

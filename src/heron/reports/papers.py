@@ -28,13 +28,18 @@ class Place(NamedTuple):
     """A column that names the rows of a paper's tables."""
 
     column: str  # its heading
-    setting: str  # the runs' configuration key with the value, or `fine_tuned_on` for the stages
+    # The runs' configuration key with the value, or `fine_tuned_on` for the stages; of several,
+    # separated by commas, the first that a run has.
+    setting: str
     names: Mapping[str, str]  # the paper's words for values, or for the last part of a path or id
 
     def of(self, group: Group) -> str:
         """Name a group's value: the paper's word, or else the last part of an id or path."""
         run = group.runs[0]
-        value = fine_tuned_on(run) if self.setting == _STAGES else run.setting(self.setting, "–")
+        *before, last_key = self.setting.split(",")
+        known = (value for key in before if (value := run.setting(key)) is not None)
+        value = fine_tuned_on(run) if last_key == _STAGES else run.setting(last_key, "–")
+        value = next(known, value)
         last = str(value).rstrip("/").rpartition("/")[2]
         return self.names.get(str(value)) or self.names.get(last) or last
 
@@ -43,7 +48,9 @@ class Place(NamedTuple):
         """The overrides that this column shows: `encoder` as well as `encoder.name`."""
         if self.setting == _STAGES:
             return {"stages", "data", "data.name", "encoder.freeze"}
-        return {self.setting, self.setting.partition(".")[0]}
+        keys = self.setting.split(",")
+        # `model` and `prompt` are groups below a part.
+        return {*keys, *(k.partition(".")[0] for k in keys), *(k.split(".")[-2:][0] for k in keys)}
 
 
 def fine_tuned_on(run: RunRecord) -> str:
@@ -87,7 +94,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         raise ConfigError(
             f"report={report}: {path.name} has no view '{view}'.{nearest(view, views)}"
         )
-    places = [Place(p["column"], p["setting"], p.get("names", {})) for p in published["places"]]
+    places = _places(published)
     data = published["data"]
     # A run without an experiment's name is a first run of a curriculum.
     by_experiment = any(place.setting == "experiment" for place in places)
@@ -100,12 +107,20 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     if view in figures:
         return _figure_view(view, figures[view], groups, places, note)
     wanted = {name: published["tables"][name] for name in views[view]}
-    tables = {name: _score_table(table, places, groups, note) for name, table in wanted.items()}
+    tables = {
+        name: _score_table(table, _places(table) or places, groups, note)
+        for name, table in wanted.items()
+    }
     for name, table in wanted.items():
         # Runs on other data are included: they made the paper's choice too.
         if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
             tables[f"{name} chosen"] = chosen
     return PaperView(tables)
+
+
+def _places(part: Mapping[str, Any]) -> list[Place]:
+    """Read the places of a paper, or of a table that has its own."""
+    return [Place(p["column"], p["setting"], p.get("names", {})) for p in part.get("places", ())]
 
 
 def _score_table(
