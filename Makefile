@@ -68,6 +68,9 @@ bench-generation: .venv/installed  ## summaries written in batches and one by on
 bench-token-loss: .venv/installed  ## cross-entropy over a vocabulary beside torch's
 	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.token_loss
 
+bench-prompting: .venv/installed  ## questions with a shared prompt, one by one and together
+	$(TEST_ENV) $(BIN)/python -m tests.benchmarks.prompting
+
 pin: .venv/installed  ## record what the command line does, to compare before and after: PINS=DIR
 	$(BIN)/python -m tests.behaviour record $(abspath $(PINS))
 

@@ -161,7 +161,7 @@ def job(sweep: Path) -> Path:
 def test_pages_show_no_name_that_a_core_file_must_learn() -> None:
     assert {page.stem for page in PAGES} == {
         *("language", "format", "head", "loss", "curriculum", "metric", "callback", "task"),
-        *("command", "baseline"),
+        *("command", "baseline", "prompt"),
     }
     assert not [page for page in PAGES if "CHOICES" in page.read_text(encoding="utf-8")]
 
@@ -239,6 +239,19 @@ def test_a_baseline_of_the_fork_is_fitted_scored_and_opened_again(
     stored = read_table(job / "predictions" / "test.parquet").values("prediction")
     assert read_table(out).values("label") == stored
     assert "'familiar'" in heron("train", "data=village_lines", "baseline.name=familar", wanted=2)
+
+
+def test_a_prompt_a_model_and_a_backend_of_the_fork_are_a_system(heron: Heron, place: Path) -> None:
+    asked = ("data=village_lines", "prompt=village", "model=echo", "shots=3", "draw=balanced")
+    heron("prompt", *asked, "task.bootstrap=0", "run.job=echo")
+    (folder,) = (place / "runs").glob("*/echo")
+    rows = read_table(folder / "prompts.parquet").rows
+    assert {row["parsed"] for row in rows} == {"feast"}
+    assert all("kosecha" in row["prompt"] for row in rows)
+    assert all(len(row["shots"].split()) == 3 for row in rows)
+    assert "village" in heron("options", "prompt")
+    said = heron("prompt", *asked[:2], "model=echo", "model.backend=ecco", wanted=2)
+    assert "'echo'" in said
 
 
 def test_a_command_of_the_fork_is_listed_explained_and_run(heron: Heron) -> None:

@@ -37,13 +37,8 @@ DECISIVE = {
     *("trainer.monitor", "trainer.select", "trainer.patience"),
 }
 PROMPTED = {"ronli/chatgpt", "lchaim/table3", "hesum/gpt", "hesum/table8"}
-BASELINES = {
-    *PROMPTED,
-    "ronli/cbow_svm",
-    "ronli/cbow_softmax",
-    "ronli/grid_shallow",
-    "ronli/zero_shot",
-}
+SHALLOW = {"ronli/cbow_svm", "ronli/cbow_softmax", "ronli/grid_shallow"}
+BASELINES = {*PROMPTED, *SHALLOW, "ronli/zero_shot"}
 
 
 @dataclass(frozen=True)

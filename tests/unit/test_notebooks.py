@@ -6,6 +6,7 @@ import ast
 import base64
 import json
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -105,6 +106,15 @@ def test_what_notebooks_and_pages_import_exists(path):
         for name in names.strip("() ").split(", "):
             own = name.split(" as ")[0]
             assert hasattr(import_module(module), own), f"{path.name}: {module}.{own}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_pages_name_exists(path):
+    if path.name == "CHANGELOG.md":
+        return  # names of earlier versions
+    for place in re.findall(r"`(heron(?:\.\w+)+)", path.read_text(encoding="utf-8")):
+        if place != "heron.forks":  # a group of entry points
+            assert pydoc.locate(place), f"{path.name}: {place}"
 
 
 def test_a_cell_that_fails_is_named_with_its_number(tmp_path):
