@@ -17,7 +17,7 @@ def test_every_way_is_measured_and_kept(tmp_path, capsys):
     assert benchmark.main([*SMALL, f"out={out}"]) == 0
     assert "times faster" in capsys.readouterr().out
     seconds = read_json(out)["seconds"]
-    assert list(seconds)[0] == benchmark.ONE_BY_ONE
+    assert next(iter(seconds)) == benchmark.ONE_BY_ONE
     assert {way: len(spent) for way, spent in seconds.items()} == dict.fromkeys(seconds, 1)
     assert len(seconds) == 4
 

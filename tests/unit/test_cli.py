@@ -65,7 +65,7 @@ def test_version(flag, capsys):
 def test_an_unknown_command_names_the_nearest_and_exits_with_2(typed, meant, capsys):
     assert main([typed]) == 2
     error = capsys.readouterr().err
-    assert f"unknown command '{typed}'. Did you mean '{meant}'?" in error
+    assert f"unknown command '{typed}'. Did you mean '{meant}'" in error
     assert "Traceback" not in error
 
 

@@ -72,7 +72,7 @@ def test_an_option_of_a_fork_is_listed(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_command_prints_groups_options_and_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert heron("options") == 0
     overview = capsys.readouterr().out
-    assert "experiment  demo, hesum/mlongt5_base" in overview
+    assert "experiment  demo, hesum/gpt" in overview
     assert "optim       The optimizer and its schedule." in overview
     assert heron("options", "head") == 0
     heads = capsys.readouterr().out

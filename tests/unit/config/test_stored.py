@@ -17,16 +17,19 @@ from heron.base.yaml_files import dump_yaml, read_yaml
 from heron.config.constraints import choices
 from heron.config.data import DataConfig
 from heron.config.keys import all_keys, key_types
-from heron.config.prompting import ModelConfig, PromptConfig, PromptingConfig
 from heron.config.resolve import resolve
 from heron.config.run_names import INDECISIVE, NEUTRAL, SPREAD, decisive
 from heron.config.schema import Config
 from heron.config.stored import from_yaml, read_stored, to_yaml
 from tiers import quick
 
-CHOICES = {key: names for key, hint in key_types().items() if (names := choices(hint))}
-ASKING = PromptingConfig(ModelConfig("m"), PromptConfig("p", instruction="i", item="t"))
-DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]), prompting=ASKING)
+CHOICES = {
+    key: names
+    for key, hint in key_types().items()
+    if not key.startswith("prompting.")  # tests/unit/prompting/test_runs.py
+    if (names := choices(hint))
+}
+DEFAULTS = Config(data=DataConfig(name="a", label_order=["X", "Y"]))
 
 
 PLAIN = yaml.safe_load(to_yaml(DEFAULTS))
@@ -192,14 +195,6 @@ NEUTRAL_CHANGES = [
     "sweeper.startup_epochs=3",
     "sweeper.study=s",
     "sweeper.trial=3",
-    "prompting.model.key=OTHER",
-    "prompting.model.input_price=1",
-    "prompting.model.output_price=1",
-    "prompting.traffic.concurrency=1",
-    "prompting.traffic.tokens_per_minute=100",
-    "prompting.traffic.timeout=1",
-    "prompting.traffic.attempts=1",
-    "prompting.traffic.answers=[a.jsonl]",
 ]
 
 
