@@ -15,11 +15,13 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heron.base.files import fingerprint
+from heron.base.files import fingerprint, locked
 from heron.config.prompting import PromptingConfig
 from heron.config.schema import EncoderConfig
 from heron.data.hub import identity
 from heron.prompting.prompts import Message
+
+_TABLE = "create table if not exists answers (key text primary key, value text)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +66,12 @@ class Store:
         name = re.sub(r"[^\w.-]+", "_", model.rstrip("/").rsplit("/", 1)[-1])
         self.path = cache / "answers" / f"{name}.sqlite"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(self._open()) as database, database:
-            database.execute(
-                "create table if not exists answers (key text primary key, value text)"
-            )
+        with locked(self.path.with_suffix(".lock")), closing(self._open()) as database, database:
+            database.execute("pragma journal_mode=wal")  # of the file: readers beside one writer
+            database.execute(_TABLE)
 
     def _open(self) -> sqlite3.Connection:
-        database = sqlite3.connect(self.path, timeout=60)
-        database.execute("pragma journal_mode=wal")  # readers and one writer at a time
-        return database
+        return sqlite3.connect(self.path, timeout=60)
 
     def find(self, keys: Iterable[str]) -> dict[str, Answer]:
         """Read the answers that are there, by key."""
