@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,11 @@ class NamedClasses:
         """Format the first row's class."""
         return [self.labels[0] or "(the answer names no class)"]
 
-    def _probabilities(self, classes: Sequence[str]) -> dict[str, list[float]]:
+    def _probabilities(self, classes: Sequence[str]) -> dict[str, list[Any]]:
         if self.probabilities_RC is None:
             return {}
         columns_CR = self.probabilities_RC.T.tolist()
-        return {f"p/{label}": column for label, column in zip(classes, columns_CR, strict=True)}
+        return {
+            f"p/{label}": [None if isnan(share) else share for share in column]
+            for label, column in zip(classes, columns_CR, strict=True)
+        }

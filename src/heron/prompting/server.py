@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -91,7 +92,8 @@ class Server:
                 if failure.status_code < 500 and failure.status_code not in _PASSING:
                     raise _refusal(failure, self.settings) from failure
                 error = f"{failure.status_code} {first_line(failure)}"
-                pause = _asked_pause(failure.response.headers) or pause
+                asked = _asked_pause(failure.response.headers)
+                pause = pause if asked is None else asked
             except (openai.APIError, ValueError) as failure:
                 # No connection, no answer in time, a response that is no JSON.
                 error = f"{type(failure).__name__}: {first_line(failure)}"
@@ -159,11 +161,16 @@ def _pause(attempt: int) -> float:
 
 
 def _asked_pause(headers: Any) -> float | None:
-    """Read how many seconds the server asks to wait; None if it does not say."""
+    """Read how many seconds the server asks to wait, or until when; None if it does not say."""
+    said = str(headers.get("retry-after") or "")
     try:
-        return min(_LONGEST_PAUSE, max(0.0, float(headers.get("retry-after"))))
-    except (TypeError, ValueError):
-        return None
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(said).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(_LONGEST_PAUSE, max(0.0, seconds))
 
 
 def _is_filtered(failure: openai.APIStatusError) -> bool:

@@ -20,7 +20,7 @@ from heron.data.examples import Example
 from heron.languages import LANGUAGES
 from heron.prompting.system import CONTENT_FREE, PromptedModel, fit_prompted
 from heron.tasks.task import task_of
-from small_prompts import compose, examples_of, words
+from small_prompts import compose, examples_of, save_causal_model, words
 from small_runs import heron
 
 PROMPTS = {
@@ -111,6 +111,27 @@ def test_a_run_folder_like_any_other(tmp_path, causal_model):
         assert (
             heron(*command, *([] if command[0] == "report" else [f"out={tmp_path / 'out'}"])) == 0
         )
+
+
+@pytest.mark.parametrize("data", ["chronicle_nli", "chronicle_qa", "chronicle_summaries"])
+def test_prompts_that_are_too_long_are_counted_and_the_run_ends_well(
+    tmp_path, tiny_encoder, data, capsys
+):
+    short = save_causal_model(tiny_encoder, tmp_path / "short", positions=180)
+    scoring = ["prompting.scoring=likelihood"] if data == "chronicle_nli" else []
+    folder = train(tmp_path, short, f"data={data}", *scoring)
+    ends = folder.read_status()["baseline"]["answers"]
+    assert ends["failed"]
+    assert f"{ends['failed']} of {sum(ends.values())} answers are failed" in capsys.readouterr().err
+    rows = pq.read_table(folder.predictions("test")).to_pylist()
+    assert sum(not row["prediction"] for row in rows) >= ends["failed"]
+    assert (folder.path / "report.html").is_file()
+    if data == "chronicle_nli":
+        assert ends["stop"], "only long prompts fail"
+        assert all((row["p/neutral"] is None) == (row["prediction"] == "") for row in rows)
+    if data == "chronicle_qa":
+        assert all(row["probability"] is None for row in rows)
+        assert heron("analyze", f"run={folder.path}", "by=answers", f"out={tmp_path / 'o'}") == 0
 
 
 def test_splits_choose_what_is_asked_about(tmp_path, causal_model, capsys):

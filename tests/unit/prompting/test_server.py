@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from email.utils import formatdate
 
 import pyarrow.parquet as pq
 import pytest
@@ -109,6 +110,28 @@ def test_pauses_double_and_differ(monkeypatch):
         top = min(120, 2**attempt)
         assert all(top / 4 <= pause <= top / 2 for pause in drawn)
         assert len(drawn) > 40
+
+
+def test_a_server_may_ask_for_seconds_or_name_a_time():
+    asked = server_module._asked_pause
+    assert asked({"retry-after": "2.5"}) == 2.5
+    assert asked({"retry-after": "0"}) == 0
+    assert asked({"retry-after": "99999"}) == 120
+    until = formatdate(time.time() + 30, usegmt=True)
+    assert asked({"retry-after": until}) == pytest.approx(30, abs=3)
+    assert asked({}) is asked({"retry-after": "soon"}) is None
+
+
+def test_azure_is_asked_at_its_own_address(monkeypatch):
+    model = ModelConfig(
+        "deployed", "server", api="azure", url="https://a.example", version="2024-06-01", key=KEY
+    )
+    client = server_module._client(PromptingConfig(model=model))
+    assert str(client.base_url).startswith("https://a.example/openai")
+    assert client.max_retries == 0
+    monkeypatch.delenv(KEY)
+    with pytest.raises(ConfigError, match=KEY):
+        server_module._client(PromptingConfig(model=model))
 
 
 @pytest.mark.parametrize(("status", "said"), [(401, KEY), (404, "prompting.model.name")])

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,8 @@ class Answer(NamedTuple):
 
     `start` and `end` count characters, end exclusive. `probability` is among all spans of all
     windows (and "no answer", where the data set has it). A span in two windows counts twice there,
-    so probabilities may sum to less than 1.
+    so probabilities may sum to less than 1. An answer that a language model wrote has NaN, and -1
+    for `start` and `end` where the text does not have it.
     """
 
     text: str
@@ -108,17 +110,21 @@ class SpanPredictions:
 
     def _places(self) -> dict[str, list[Any]]:
         """Lay out each answer's span, in characters, its probability, and the candidates."""
-        names, given = ("start", "end", "probability"), self.given
-        listed = ([answer._asdict() for answer in best] for best in self.best)
+        given, ends = self.given, ("start", "end")
+        listed = ([a._asdict() for a in best if not isnan(a.probability)] for best in self.best)
+        places = [answer if answer and answer.start >= 0 else None for answer in given]
+        shares = [answer and answer.probability for answer in given]
         return {
-            **{name: [answer and getattr(answer, name) for answer in given] for name in names},
+            **{name: [place and getattr(place, name) for place in places] for name in ends},
+            "probability": [None if share is None or isnan(share) else share for share in shares],
             "no_answer": self.none_R.tolist(),
             "n_best": [json.dumps(best, ensure_ascii=False) for best in listed],
         }
 
     def lines(self, config: Config) -> list[str]:
         """Format the first row's answer, then its candidates with span and probability."""
-        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in self.best[0]]
+        known = [answer for answer in self.best[0] if not isnan(answer.probability)]
+        best = [f"  {a.probability:.4f}  {a.start:>6}-{a.end:<6}  {a.text}" for a in known]
         return [self.texts[0] or "(no answer)", *best]
 
     def tuned(self) -> SpanPredictions:
@@ -150,8 +156,7 @@ def from_texts(
 ) -> SpanPredictions:
     """Combine questions with the answers that a language model wrote; empty for "no answer".
 
-    An answer's span is where the context has it first; -1 where it does not have it. Its
-    probability is unknown (NaN).
+    An answer's span is where the context has it first.
     """
     best = []
     for example, text in zip(examples, texts, strict=True):
