@@ -112,7 +112,7 @@ def test_a_run_that_stopped_early_and_was_killed_while_scoring_trains_no_further
 
 def test_more_than_one_device_is_refused_where_jobs_share_a_process(tmp_path, capsys):
     assert heron("train", *TINY, *in_folder(tmp_path), "trainer.devices=2") == 2
-    assert "leave run.isolate=null" in capsys.readouterr().err
+    assert "set run.isolate=null" in capsys.readouterr().err
 
 
 def test_a_default_spelled_out_names_the_same_run_folder(tmp_path):

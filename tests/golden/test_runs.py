@@ -219,7 +219,10 @@ class TestRepeatability:
         again = train(tmp_path, "seed=7")
         for name in ("scores.json", "metrics.csv", "model/model.safetensors"):
             assert (again.path / name).read_bytes() == (run.path / name).read_bytes(), name
-        for path in run.path.glob("*/*.parquet"):
+        for path in (
+            *run.predictions("test").parent.iterdir(),
+            *run.path.glob("dynamics/*.parquet"),
+        ):
             same = again.path / path.relative_to(run.path)
             assert same.read_bytes() == path.read_bytes(), path.name
 

@@ -34,7 +34,7 @@ def dump_yaml(value: Any) -> str:
 
 
 def parse_yaml(text: str) -> Any:
-    """Read YAML; a ConfigError where it is not valid, is nested too deeply, or holds aliases."""
+    """Read YAML; raises a ConfigError if it is invalid, nested too deeply, or holds aliases."""
     depth = 0
     try:
         for event in yaml.parse(text, Loader=_Loader):

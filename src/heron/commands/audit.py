@@ -16,16 +16,16 @@ class AuditOptions(DataFolders):
 
     data: str  # name of the data set
     out: Path | None = None  # default `runs/audit/<name>`
-    near: float = 0.8  # least overlap of near duplicates, a fraction
+    near: float = 0.8  # two texts are near duplicates from this overlap on, a fraction
     strict: bool = False  # exit with 1 if a finding is serious
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Audit a data set; returns the exit code: 1 under `strict` when anything is serious."""
+    """Audit a data set; returns the exit code: 1 if `strict` and a finding is serious, else 0."""
     options, overrides = parse_with_data(AuditOptions, arguments, first="data")
     if not 0 < options.near <= 1:
         raise ConfigError(f"near={options.near}: must be above 0 and at most 1")
-    # start-up time: a wrong option is answered before these libraries load
+    # start-up time: a wrong option is reported before these libraries load
     from heron.audit.checks import audit, show_progress
     from heron.audit.findings import in_order, store
     from heron.audit.report import Report, print_summary, write

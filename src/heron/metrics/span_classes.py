@@ -10,9 +10,9 @@ from heron.languages.language import Language, QuestionWords
 from heron.languages.words import folded_words
 from heron.metrics.span import Tokens, language_profile
 
-Offsets = tuple[int, int]  # of the first character and past the last one
+Offsets = tuple[int, int]  # start and (exclusive) end, in characters
 
-# By question word, in the order of ParaShoot's Table 3; a question without any is OTHER.
+# Questions by question word, in the order of ParaShoot's Table 3. One without any is OTHER.
 CLUSTERS = ("what", "which", "who", "when", "where", "how", "how_many", "why")
 OTHER = "other"
 
@@ -27,7 +27,8 @@ OVERLAPS = {
 MISSED = "missed"  # there is an answer, and the system gave none
 UNANSWERABLE = "unanswerable"  # there is no answer, and the system gave one
 
-# The most words of each bucket. ParaShoot: 4 to 7 words are simple, more complex.
+# The largest number of words of each bucket but the last. ParaShoot calls questions of 4 to 7 words
+# simple, longer ones complex.
 ANSWER_LENGTHS = (1, 4, 8)
 QUESTION_LENGTHS = (3, 7, 10)
 
@@ -37,11 +38,12 @@ def overlap_classes(
 ) -> list[str]:
     """Classify how each prediction overlaps the gold answer, by character offsets.
 
-    Of several golds, the one with the greatest F1 over characters counts. No prediction is None,
-    and no answer an empty list of golds.
+    Of several golds, the one with the greatest F1 over characters counts. None stands for a
+    system that gave no answer, an empty list of golds for a question without an answer.
 
     Returns:
-        Keys of `OVERLAPS`, `missed` or `unanswerable`. No answer where there is none is `equal`.
+        Keys of `OVERLAPS`, `missed` or `unanswerable`. It is `equal` if there is
+        no answer and the system gave none.
 
     Raises:
         DataError: unequal lengths.
@@ -50,7 +52,7 @@ def overlap_classes(
     """
     if len(predictions) != len(golds):
         what = f"{len(predictions)} predictions for {len(golds)} questions"
-        raise DataError(Problem("overlap classes", what, "one prediction a question"))
+        raise DataError(Problem("overlap classes", what, "give one prediction for each question"))
     return [_overlap(*both) for both in zip(predictions, golds, strict=True)]
 
 
@@ -79,12 +81,13 @@ def question_clusters(
 ) -> list[str]:
     """Name what each question asks for, by its first question word.
 
-    Inflected words and synonyms are one cluster; Hebrew prefixes are removed (באיזו, in which).
+    Inflected forms and synonyms of a question word are in its cluster. Hebrew prefixes are removed
+    (באיזו, in which).
 
     Args:
         language: of the questions; None, or one without a list of question words, gives `other`.
         reach: how many words from the beginning to search. 1 is the paper's definition; 3 also
-            finds the word behind a preposition (על מה, about what; la ce; in which).
+            finds the word behind a preposition (Hebrew על מה, about what; Romanian la ce, at what).
 
     Returns:
         One of `CLUSTERS`, or `other`, for each question.
@@ -126,7 +129,7 @@ def asks_yes_or_no(question: str, language: Language) -> bool:
 def length_buckets(texts: Sequence[str], longest: Sequence[int]) -> list[str]:
     """Name each text's bucket by its number of words (split at white space).
 
-    `longest` are the most words of each bucket but the last; it raises as `bucket_names`.
+    `longest` has the largest number of words of each bucket but the last, see `bucket_names`.
     """
     names = bucket_names(longest)
     words_N = [len(text.split()) for text in texts]
@@ -137,11 +140,11 @@ def bucket_names(longest: Sequence[int]) -> list[str]:
     """Name buckets of lengths in order, such as `1`, `2 to 4`, `5 or more`.
 
     Raises:
-        ConfigError: no ascending numbers from 1.
+        ConfigError: `longest` is empty, not strictly ascending, or has a number below 1.
     """
     ends = list(longest)
     if not ends or ends[0] < 1 or sorted(set(ends)) != ends:
-        raise ConfigError(f"buckets={ends}: expected ascending numbers of words, from 1")
+        raise ConfigError(f"buckets={ends}: expected ascending numbers of words, each at least 1")
     starts = [1, *(end + 1 for end in ends)]
     spans = zip(starts, ends, strict=False)
     named = [str(end) if start == end else f"{start} to {end}" for start, end in spans]

@@ -20,12 +20,15 @@ from heron.reports.significance import split_groups
 from heron.results.collect import RunRecord, headline_metrics
 from heron.results.groups import Group, copied_scores, group_runs
 
-_NEVER_NAMED = ("report", "experiment")  # they choose the table and the other settings
+_NEVER_NAMED = (
+    "report",
+    "experiment",
+)  # not in row names: one chooses the table, one other settings
 _STAGES = "fine_tuned_on"
 
 
 class Place(NamedTuple):
-    """A column that names the rows of a paper's tables."""
+    """A column whose values name the rows of a paper's tables."""
 
     column: str  # its heading
     # The runs' configuration key with the value, or `fine_tuned_on` for the stages; of several,
@@ -45,7 +48,7 @@ class Place(NamedTuple):
 
     @property
     def keys(self) -> set[str]:
-        """The overrides that this column shows: `encoder` as well as `encoder.name`."""
+        """The keys of overrides that this column shows, such as `encoder` and `encoder.name`."""
         if self.setting == _STAGES:
             return {"stages", "data", "data.name", "encoder.freeze"}
         keys = self.setting.split(",")
@@ -56,7 +59,7 @@ class Place(NamedTuple):
 def fine_tuned_on(run: RunRecord) -> str:
     """Name the data sets that the run's encoder was trained on, in order, joined by `+`.
 
-    `none` where every stage froze the encoder: a probe.
+    Returns `none` if every stage froze the encoder (a probe).
     """
     frozen = run.setting("encoder.freeze")
     names = [stage["data"] for stage in _stages(run) if (stage.get("freeze") or frozen) != "all"]
@@ -70,10 +73,10 @@ def _stages(run: RunRecord) -> list[Mapping[str, Any]]:
 
 
 class PaperView(NamedTuple):
-    """A paper's tables with ours beside, by file name; curves where the view is a figure."""
+    """Tables of the paper's scores and ours, by file name; and curves, if the view is a figure."""
 
     tables: Mapping[str, Table]
-    # Scores by share of the training data (a fraction, ascending), by metric and settings.
+    # By metric and settings: the scores at each share of the training data, ascending.
     curves: Mapping[str, Mapping[float, Summary]] = MappingProxyType({})
     title: str = ""
     note: str = ""
@@ -82,7 +85,8 @@ class PaperView(NamedTuple):
 def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
     """Build the view that `report` (`<paper>/<view>`) names from the finished runs.
 
-    Runs on other data than the paper's (generated text above all) are left out, with a note.
+    Runs on other data than the paper's (generated text above all) are left out, with a note; tables
+    of chosen cells include them.
 
     Raises:
         ConfigError: the file of published numbers is not readable, or has no such view.
@@ -96,7 +100,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         )
     places = _places(published)
     data = published["data"]
-    # A run without an experiment's name is a first run of a curriculum.
+    # Where experiments name the rows, runs without one have none: first runs of curricula.
     by_experiment = any(place.setting == "experiment" for place in places)
     named = [run for run in runs if run.setting("experiment") or not by_experiment]
     ours = [run for run in named if run.setting("data.name") in data and not run.synthetic]
@@ -112,7 +116,7 @@ def paper_view(report: str, runs: Sequence[RunRecord], path: Path) -> PaperView:
         for name, table in wanted.items()
     }
     for name, table in wanted.items():
-        # Runs on other data are included: they made the paper's choice too.
+        # Runs on other data are included: the paper's rule chose their cells, too.
         if (rule := Rule.read(table)) and (chosen := chosen_table(named, rule)):
             tables[f"{name} chosen"] = chosen
     return PaperView(tables)
@@ -126,7 +130,7 @@ def _places(part: Mapping[str, Any]) -> list[Place]:
 def _score_table(
     table: Mapping[str, Any], places: Sequence[Place], groups: Sequence[Group], note: str
 ) -> Table:
-    """Set each published score beside ours; settings that the paper lacks get a row of their own.
+    """Set each published score beside ours; settings that the table lacks get their own rows.
 
     A table with `classes` has a row for each class, whose name ends the row's key.
     """
@@ -151,7 +155,9 @@ def _score_table(
             for metric in metrics:
                 found = copied_scores(group.runs if group else (), split, metric)
                 copied |= {f"{name} {value:.3f}": None for name, value in found.items()}
-            own_vectors = "(other vectors)" if group and caveat_of(group.runs[0]) else ""
+            other_vectors = (
+                "(not the paper's vectors)" if group and caveat_of(group.runs[0]) else ""
+            )
             chosen = group.best_run(best) if group and best else None
             cells: list[Cell] = []
             for value, metric in zip(published, metrics, strict=True):
@@ -162,12 +168,16 @@ def _score_table(
                 change = Formatted(mean.mean - value, "+.3f") if mean and paper else None
                 single = [chosen.scores.get(split, {}).get(metric) if chosen else None]
                 cells += [paper, mean, *(single if best else []), change]
-            names = (" ".join(filter(None, (key[0], others, own_vectors))), *key[1:])
+            names = (" ".join(filter(None, (key[0], others, other_vectors))), *key[1:])
             rows.append((*names, *cells))
     headings = [place.column for place in places] + (["class"] if classes else [])
     ours_too = ("heron", "best run") if best else ("heron",)
     columns = [column for title in scores for column in (f"{title}, paper", *ours_too, "Δ")]
-    said = f"On the same articles: {', '.join(copied)}. {COPIED_NOTE}" if copied else ""
+    said = (
+        f"Copied sentences of the same articles: {', '.join(copied)}. {COPIED_NOTE}"
+        if copied
+        else ""
+    )
     shown = [group for _, group in placed]
     said = " ".join([said, *caveats(run for group in shown for run in group.runs)])
     caption = _caption(table, printed, f"{said} {note}".strip())
@@ -184,7 +194,7 @@ def _flat_rows(rows: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _split(group: Group, table: Mapping[str, Any]) -> str:
-    """Name a table's split; of another data set's test set, its name comes first."""
+    """Name a table's split, `<data set>.<split>` if `test_set` is not the run's own data set."""
     name, test_set = table.get("split", "test"), table.get("test_set")
     own = test_set is None or _stages(group.runs[0])[-1]["data"] == test_set
     return name if own else f"{test_set}.{name}"
@@ -194,7 +204,7 @@ def _caption(table: Mapping[str, Any], printed: Mapping[tuple[str, ...], Any], n
     """Explain the columns, and list published numbers that are corrected or doubtful."""
     parts = ["heron: mean ± sample sd (number of runs); Δ: heron - paper."]
     if best := table.get("best_run"):
-        parts.append(f"best run: the one of them with the best {best} on validation.")
+        parts.append(f"best run: the score of the run with the best {best} on validation.")
     marked = [
         (f"{' '.join(key)} {title}", score)
         for key, scores in printed.items()
@@ -224,7 +234,10 @@ def _figure_view(
     places: Sequence[Place],
     note: str,
 ) -> PaperView:
-    """Draw each metric over the share of training data, one curve for every other setting."""
+    """Build a figure's table and curves: each metric by share of the training data.
+
+    Each combination of the other settings has a curve of its own.
+    """
     share = view["share"]
     curves: dict[str, dict[float, Summary]] = {}
     for group in groups:
@@ -249,7 +262,7 @@ class Rule(NamedTuple):
     """How a paper chose the best cell of its grid: on validation, never on test."""
 
     metric: str  # the score on validation whose mean over seeds decides
-    among: tuple[str, ...]  # keys of the grid; runs that differ in others are never weighed up
+    among: tuple[str, ...]  # keys of the grid; runs that differ in other keys are not compared
 
     @classmethod
     def read(cls, published: Mapping[str, Any]) -> Rule | None:
@@ -261,14 +274,14 @@ class Rule(NamedTuple):
 class Choice(NamedTuple):
     """A cell that was chosen, or the lack of one."""
 
-    group: Group | None  # its runs; None where there is a choice and no cell has a score
+    group: Group | None  # its runs; None if there are several cells and none has a score
     rest: Mapping[str, str]  # settings outside the grid, which all cells of the choice share
-    cells: int  # number of cells to choose from, finished or not
+    cells: int  # number of cells to choose from
     scored: int  # number of them with a score on validation
 
 
 def choose(groups: Sequence[Group], rule: Rule) -> list[Choice]:
-    """Choose one cell for each combination of settings outside the grid; of equals the first.
+    """Choose one cell for each combination of settings outside the grid; a tie goes to the first.
 
     Cells without a score on validation are never chosen, unless there is only one cell.
     """

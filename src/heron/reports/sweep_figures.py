@@ -1,4 +1,4 @@
-"""Figures of a sweep as PNG bytes; see `heron.base.plots`."""
+"""Figures of a sweep as PNG bytes; `heron.base.plots` has colours and style."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,10 @@ from heron.results.groups import Group, group_runs
 
 
 def sweep_figure(runs: Sequence[RunRecord], split: str = "test") -> bytes:
-    """Draw mean ± sample sd and every seed of each group, a panel per score. Returns PNG bytes."""
+    """Draw mean ± sample sd and the runs of each group, a panel for each of four scores.
+
+    Returns PNG bytes.
+    """
     groups = group_runs(runs)
     present = headline_metrics(runs)
     metrics = [metric for metric in present if not is_copied(metric)][:4]
@@ -49,7 +52,7 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
         axes.errorbar(
             summary.mean, row, xerr=summary.sd or 0, fmt="D", color=BLUE, markersize=5, capsize=3
         )
-    axes.xaxis.set_major_locator(MaxNLocator(4))  # more would run into each other
+    axes.xaxis.set_major_locator(MaxNLocator(4))  # the labels of more ticks would overlap
     axes.set_yticks(range(len(groups)), [group.label for group in groups])
     axes.set(title=metric, ylim=(len(groups) - 0.5, -0.5))
     axes.grid(axis="x", color=FAINT, linewidth=0.8)
@@ -59,7 +62,7 @@ def _draw_groups(axes: Axes, groups: Sequence[Group], split: str, metric: str) -
 
 
 def _draw_copied(axes: Axes, groups: Sequence[Group], split: str, names: Sequence[str]) -> None:
-    """Mark in each group's row what copying sentences of its articles reaches."""
+    """Draw a line in each group's row at the score of each baseline that copies sentences."""
     for name, style in zip(names, ("--", ":"), strict=False):
         label: str | None = name
         for row, group in enumerate(groups):

@@ -1,10 +1,13 @@
-"""A job on several devices: one process per device, started by torch's launcher, seen as one.
+"""A job on several devices: one process per device, started by torch's launcher.
 
-heron starts its ranks through `torch.distributed.run` itself because Lightning's own launcher runs
-the command line again, which in a sweep's worker is not the job.
+A sweep handles all of them as one process.
 
-The launcher ends all processes when one ends badly. Each writes to a scratch folder how it ended;
-the first error is the job's. The processes end with this one: it holds a lock that they wait for.
+heron starts its ranks through `torch.distributed.run` because Lightning's own launcher runs the
+command line again, and in a sweep's worker the command line is not that of the job.
+
+The launcher ends all processes when one ends badly. Each process writes to a scratch folder how it
+ended, and the job reports the earliest error that is not a lost connection to another process. All
+of them end when their parent ends: it holds a lock, and they exit when they can have it.
 """
 
 import json
@@ -33,7 +36,7 @@ from heron.training.status import try_update
 JOB = "HERON_RANKS_JOB"  # an environment variable, because any user can read a command line
 ALIVE, PRINTED = "alive.lock", "launcher.txt"  # in the scratch folder
 _SECONDS = 5.0  # to wait for a run's lock when its processes have ended
-# Errors of a process that has lost another one, and seldom the cause of anything.
+# Errors about a lost connection to another process: mostly a consequence of the failure.
 _LOST = re.compile("gloo/transport|nccl|TCPStore|DistNetworkError", re.IGNORECASE)
 
 
@@ -46,8 +49,8 @@ def check_start(config: Config, isolate: bool) -> None:
     """Make sure that this command can start what a run needs.
 
     Raises:
-        ConfigError: the run needs several processes but is to share this one, several machines, or
-            more devices than this machine has; or several runs are to share this process.
+        ConfigError: the run, or `run.n_jobs`, needs several processes although `run.isolate` is
+            false; or the run needs several machines, or more devices than this machine has.
     """
     settings = config.trainer
     if config.run.n_jobs > 1 and not isolate:
@@ -56,7 +59,7 @@ def check_start(config: Config, isolate: bool) -> None:
         return
     if not isolate:
         raise ConfigError(
-            f"trainer.devices={settings.devices} needs processes of its own: leave run.isolate=null"
+            f"trainer.devices={settings.devices} needs processes of its own: set run.isolate=null"
         )
     if settings.num_nodes > 1:
         raise ConfigError(
@@ -71,7 +74,7 @@ def check_start(config: Config, isolate: bool) -> None:
 
 def _check_devices(config: Config) -> None:
     """Refuse more devices than this machine has."""
-    import torch  # start-up time: only runs on several devices need it here
+    import torch  # start-up time
 
     wanted = config.trainer.devices
     on_cpu = config.trainer.accelerator == "cpu" or not torch.cuda.is_available()
@@ -87,7 +90,7 @@ def _check_devices(config: Config) -> None:
 
 
 class RanksProcess(JobProcess):
-    """A job in `trainer.devices` processes; those of `n_jobs` jobs share the cores."""
+    """A job in `trainer.devices` processes; the processes of `n_jobs` jobs share the cores."""
 
     def __init__(self, job: Job, n_jobs: int = 1):
         self._follow_log(job)
@@ -116,7 +119,7 @@ class RanksProcess(JobProcess):
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 env=environment,
-                pass_fds=[theirs],  # it ends when the launcher does
+                pass_fds=[theirs],  # closed when the launcher ends; `sentinel` can then be read
                 start_new_session=True,  # this process alone decides what Ctrl+C does
             )
         os.close(theirs)
@@ -141,18 +144,18 @@ class RanksProcess(JobProcess):
             return DONE
         if self._was_interrupted():
             return INTERRUPTED
-        return BUSY if any(each["code"] == BUSY for each in self._ends()) else FAILED
+        return BUSY if any(each["code"] == BUSY for each in self._read_ends()) else FAILED
 
     def receive(self) -> None:
-        """Do nothing: these processes are no forks, and send nothing back."""
+        """Do nothing: unlike a `JobProcess`, these processes send nothing back."""
 
     def interrupt(self) -> None:
-        """Ask the job to end; a training saves first."""
+        """Ask the job to end; a training saves a checkpoint first."""
         self._asked_to_end = True
         super().interrupt()
 
     def end(self, seconds: float) -> None:
-        """Wait for the job's end; kill it after `seconds`."""
+        """Wait for the launcher to end, kill it after `seconds`, and close."""
         try:
             self._launcher.wait(max(0.0, seconds))
         except subprocess.TimeoutExpired:
@@ -160,19 +163,19 @@ class RanksProcess(JobProcess):
         self.close()
 
     def close(self) -> None:
-        """End all processes, and write to `status.json` what the job itself could not."""
+        """End all processes; write a failure to `status.json` if the job could not."""
         if self._is_closed:
             return
         self._is_closed = True
         self._launcher.wait()
         bad = self.exit_code not in (DONE, BUSY)
         cause = self._cause() if bad else {}
-        self._alive.close()  # whoever is still there ends now
+        self._alive.close()  # processes that are still there end now
         if bad:
-            self._note(cause)
+            self._write_cause(cause)
         self._open.close()
 
-    def _ends(self) -> list[dict[str, Any]]:
+    def _read_ends(self) -> list[dict[str, Any]]:
         """Read how the processes have ended, the earliest first."""
         try:
             found = [read_json(path) for path in self._scratch.glob("rank=*.json")]
@@ -180,29 +183,33 @@ class RanksProcess(JobProcess):
             return []
         return sorted(found, key=lambda end: float(end["time"]))
 
-    def _printed(self) -> str:
+    def _launcher_output(self) -> str:
         """Read what the launcher has printed."""
         return (self._scratch / PRINTED).read_text("utf-8", errors="replace")
 
     def _was_interrupted(self) -> bool:
-        """Tell whether the job, its launcher or a process of it was asked to end."""
-        if self._asked_to_end or "got signal: 15" in self._printed():  # SignalException
+        """Tell whether the job, its launcher or one of its processes was asked to end."""
+        if self._asked_to_end or "got signal: 15" in self._launcher_output():  # as torch says it
             return True
-        # The launcher itself sends SIGTERM to the others where one has failed.
-        own = [each for each in self._ends() if not is_lost_connection(each["failure"]["error"])]
-        return bool(own) and own[0]["code"] == INTERRUPTED and not self._kills()
+        # When one process fails, the launcher sends SIGTERM to the others: the first end decides.
+        own = [
+            each for each in self._read_ends() if not is_lost_connection(each["failure"]["error"])
+        ]
+        return bool(own) and own[0]["code"] == INTERRUPTED and not self._kill_codes()
 
-    def _kills(self) -> list[int]:
-        """List the signals that ended a process, negative, without the launcher's SIGTERM."""
+    def _kill_codes(self) -> list[int]:
+        """List the (negative) exit codes of processes that a signal but SIGTERM ended."""
         codes = self._exit_codes()
         return [code for code in codes if code < 0 and code != -signal.SIGTERM]
 
     def _exit_codes(self) -> list[int]:
         """List the exit codes that the launcher has printed, and its own."""
-        codes = [int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", self._printed())]
+        codes = [
+            int(code) for code in re.findall(r"exitcode\s*:\s*(-?\d+)", self._launcher_output())
+        ]
         return [*codes, self._launcher.returncode]
 
-    def _note(self, cause: dict[str, Any]) -> None:
+    def _write_cause(self, cause: dict[str, Any]) -> None:
         folder, until = self.job.folder, time.monotonic() + _SECONDS
         while True:
             try:
@@ -210,21 +217,21 @@ class RanksProcess(JobProcess):
                     if folder.state() not in ("done", "pruned"):
                         try_update(folder, **cause)
                     return
-            except BlockingIOError:  # by the first process, for a moment
+            except BlockingIOError:  # the first process may still hold it
                 if time.monotonic() > until:
                     return
                 time.sleep(0.05)
 
     def _cause(self) -> dict[str, Any]:
         """Describe for `status.json` what ended the job."""
-        ends = self._ends()
+        ends = self._read_ends()
         first: dict[str, Any] = ends[0]["failure"] if ends else {}
         if self._was_interrupted():
             by_sigterm = "Terminated: by SIGTERM"
             return {**first, "state": "interrupted", "error": by_sigterm, "retry": True}
         if first and not is_lost_connection(first["error"]):
             return first
-        kills = self._kills()
+        kills = self._kill_codes()
         if first and not kills:
             return first
         how = killed((kills or self._exit_codes())[0])
@@ -232,7 +239,7 @@ class RanksProcess(JobProcess):
             "state": "failed",
             "retry": True,
             "error": f"{how} (one of {self.job.config.trainer.devices} processes)",
-            "traceback": self._printed().splitlines()[-20:],
+            "traceback": self._launcher_output().splitlines()[-20:],
         }
 
 
@@ -254,7 +261,7 @@ def describe(job: Job, scratch: Path) -> str:
 
 
 def threads(processes: int) -> int:
-    """Share this machine's cores (or `OMP_NUM_THREADS`) between processes, at least 1 each."""
+    """Divide the cores (or `OMP_NUM_THREADS`) by a number of processes; at least 1 thread each."""
     return max(1, int(os.environ.get("OMP_NUM_THREADS") or count_cores()) // processes)
 
 

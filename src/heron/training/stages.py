@@ -1,10 +1,10 @@
 """Sequential fine-tuning: one run that trains on several data sets, one after the other.
 
 Each stage has its own run folder, `stages/<n>-<data set>/`, so that a stopped run resumes between
-and inside its stages. A stage begins with the encoder and the head of the stage before; the last
-stage's model is the run's.
+and inside its stages. Each later stage starts from the encoder of the stage before, and with
+`keep_head` from its head. The model of the last stage is the model of the run.
 
-Source: LCHAIM section 4 (HebNLI, then LCHAIM; Table 4 has them the other way round).
+Source: LCHAIM section 4 (HebNLI, then LCHAIM; for Table 4 first LCHAIM, then HebNLI).
 """
 
 import copy
@@ -31,21 +31,23 @@ RunJob = Callable[[Config, RunFolder], Scores]
 
 
 def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
-    """Train the stages of `config`, or resume them; `run_job` trains one, unless it is done.
+    """Train the stages of `config`, or resume them; `run_job` trains one stage and skips a
+    finished one.
 
     Returns:
         The last stage's scores, and those of each stage n as `<n>-<data set>/<split>`.
 
     Raises:
-        ConfigError, DataError: before any training: a stage's settings or data set do not fit, or
-            its data is missing.
+        ConfigError: a stage's settings or data set do not fit (before any training), or `model/`
+            of the run is something else than a link (after it).
+        DataError: the data of a stage are missing (before any training).
     """
     stages = resolve_stages(config)
     head: HeadConfig | None = None
     for number, stage in enumerate(stages, 1):
         try:
             before, head = head, stage_config(config, stages, stage, None).head
-            # What decides the shapes of its weights.
+            # Without the settings that do not change the shapes of the weights.
             head = replace(head, name="", dropout=0.0, start=None, over_windows="")
             if stage.keep_head and before not in (None, head):
                 raise ConfigError(
@@ -68,7 +70,7 @@ def run_stages(config: Config, folder: RunFolder, run_job: RunJob) -> Scores:
         done = inner
     assert done is not None
     if ranks.is_first():
-        _show_last_stage(done, folder)
+        _link_last_stage(done, folder)
         write_json(folder.scores, {**last, **every})
     return {**last, **every}
 
@@ -78,10 +80,11 @@ def stage_config(
 ) -> Config:
     """Compose one stage: the run's configuration with the stage's data and settings.
 
-    Every stage is tested on each one's data; it begins with the model of the one `before`.
+    The stage is tested on the data of all stages. It starts from the model in `before`, the folder
+    of the stage before it.
 
     Raises:
-        ConfigError: a key that is not there, or a value that is refused.
+        ConfigError: `changes` of the stage has an unknown key or an invalid value.
     """
     inner = copy.deepcopy(config)
     inner.stages = []
@@ -100,9 +103,9 @@ def stage_config(
         if value is not None:
             setattr(part, key, value)
     if stage.max_epochs is not None:
-        inner.trainer.max_steps = None  # the run's; this stage says otherwise
+        inner.trainer.max_steps = None  # the run's must not override the stage's epochs
     set_keys(inner, stage.changes, "changes")
-    inner.run.export = True  # the next stage begins with it
+    inner.run.export = True  # the next stage loads the exported model
     if before is not None:
         before.require_model()
         inner.encoder = trained_encoder(inner.encoder, before.model)
@@ -110,13 +113,13 @@ def stage_config(
     return from_yaml(to_yaml(inner))
 
 
-def _show_last_stage(last: RunFolder, folder: RunFolder) -> None:
+def _link_last_stage(last: RunFolder, folder: RunFolder) -> None:
     """Link or copy the last stage's model, predictions and curves into the run's folder."""
     if folder.model.is_symlink():
         folder.model.unlink()
     elif folder.model.exists():
         raise ConfigError(
-            f"{folder.model}: remove it; it is not the link to the last stage that belongs there"
+            f"{folder.model}: expected a link to the model of the last stage; remove this folder"
         )
     folder.model.symlink_to(os.path.relpath(last.model, folder.path))
     for name in ("predictions", "dynamics"):

@@ -160,7 +160,10 @@ def test_the_best_run_on_validation_stands_beside_the_mean_as_in_ronlis_tables(m
     assert mean.mean == pytest.approx(2.2 / 3)
     assert change.value == pytest.approx(mean.mean - 0.72)
     assert _row(tables["table4"], "Ro-BERT", "neutral")[6] == 0.25
-    assert "best run: the one of them with the best macro_f1 on validation" in tables["table5"].note
+    assert (
+        "best run: the score of the run with the best macro_f1 on validation"
+        in tables["table5"].note
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +180,7 @@ def test_a_cbow_row_says_when_its_vectors_are_not_the_papers(make_system, vector
     runs = collect(make_system("a", config, {"micro_f1": 0.6, "macro_f1": 0.4}))
     table = paper_view("ronli/table4", runs, RONLI).tables["table5"]
     (row,) = [row for row in table.rows if row[2] is not None]
-    assert row[0] == "CBOW + SVM" + (" (other vectors)" if said else "")
+    assert row[0] == "CBOW + SVM" + (" (not the paper's vectors)" if said else "")
     for note in (table.note, group_table(runs).note, score_table(runs[0]).note):
         assert (said in note) if said else ("word vectors" not in note)
 

@@ -419,7 +419,7 @@ def test_what_cannot_be_started_leaves_the_earlier_results_that_were_to_be_clear
     for words, message in (
         (("launcher=slurm", "launcher.cluster=slurm"), "launcher.cluster=local tries it without"),
         (("launcher=ray", "launcher.address=ray://127.0.0.1:9"), "no Ray answers"),
-        (("trainer.devices=2",), "leave run.isolate=null"),
+        (("trainer.devices=2",), "set run.isolate=null"),
         (("run.n_jobs=2",), "run.n_jobs above 1 needs processes"),
     ):
         assert sweep(tmp_path, *known, "run.resume=false", *words) == 2

@@ -33,7 +33,10 @@ def open_pairs(config: DataConfig, files: Mapping[str, Path]) -> Reader:
 def pair_texts(
     reader: RowReader, row: Mapping[str, Any], line: int, phrases: Phrases | None
 ) -> Texts:
-    """Read one row: both texts, in the case that `data.normalize_case` asks for."""
+    """Read the two texts of a row; removes phrases from the second, then changes the case.
+
+    `data.normalize_case=lower` lower-cases both texts, `capitalize` capitalizes the second.
+    """
     columns, case = reader.config.columns, reader.config.normalize_case
     second = str(columns.text_pair)
     text, text_pair = reader.text(row, line, columns.text), reader.text(row, line, second)
@@ -57,9 +60,10 @@ class Phrases:
 
     Source: RoNLI paper, section 3, and the extractor of its repository.
     Deviates: the extractor lower-cases all but the first letter of the remaining text; heron only
-        capitalizes the first letter. The extractor also matches inside longer words. The extractor
-        is case-sensitive everywhere, and lower-cases the remaining text: of the 3,059 released
-        validation pairs, 18 contain a phrase as listed and 136 one in either spelling.
+        capitalizes the first letter (`data.normalize_case=capitalize` lower-cases the rest, too).
+        The extractor matches inside longer words, and only with the listed case. So phrases are
+        left in the released texts: 18 of the 3,059 validation pairs contain one as listed, 136 one
+        whose first letter may have the other case.
     """
 
     def __init__(self, phrases: Iterable[str], anywhere: bool):
@@ -70,7 +74,11 @@ class Phrases:
         self.anywhere = anywhere
 
     def remove(self, text: str) -> str:
-        """Remove phrases; without any, return `text` itself; without other words, nothing."""
+        """Remove phrases and capitalize the rest.
+
+        Returns `text` unchanged if it contains no phrase, and an empty text if it contains nothing
+        else.
+        """
         rest = text.strip()
         start = self.pattern.match(rest)
         if start:
@@ -90,7 +98,8 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
     """Read `{class: [phrase, ...]}`; phrases are normalised like the texts.
 
     Raises:
-        DataError: another content, or a class that the data set does not have.
+        DataError: the file cannot be read, has another form, or names a class that the data set
+            does not have.
     """
     shape = 'write {"class": ["phrase", ...], ...}, in UTF-8'
     try:
@@ -111,7 +120,7 @@ def read_phrases(path: Path, config: DataConfig) -> Phrases:
 
 
 def _pattern(phrase: str, any_case: bool) -> str:
-    """Write a phrase as a regular expression; `any_case` is about its first letter."""
+    """Write a phrase as a regular expression; `any_case` ignores the case of its first letter."""
     first, rest = re.escape(phrase[:1]), re.escape(phrase[1:])
     return f"(?i:{first}){rest}" if any_case else first + rest
 

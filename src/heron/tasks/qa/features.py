@@ -217,7 +217,7 @@ def _no_answer_left(example: Example, fit: str, options: FeatureOptions) -> Prob
         what = f"its answer is longer than {most} can be sure to hold"
         fixes = ("raise encoder.max_length or encoder.stride",)
     else:
-        what = f"its answer lies behind the first {options.max_length} tokens and is cut"
+        what = f"its answer lies after the first {options.max_length} tokens and is cut"
         fixes = ("encoder.overflow=windows reads on", "encoder.max_length allows more")
     drop = "data.on_cut=drop leaves such questions out of training"
     return Problem(example.guid, what, (*fixes, drop) if fixes else drop)

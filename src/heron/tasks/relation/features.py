@@ -25,8 +25,8 @@ def relation_features(
     The fast tokenizer knows the markers as single tokens when `options.input` is `marked`.
 
     Returns:
-        The features; examples whose marker or mention is cut by `max_length`, or covers no token,
-        are in `refused` and have no row.
+        The features. An example whose event or marker is cut by `max_length`, or overlaps no
+        token, has no row and a problem in `refused`.
     """
     sequences = np.arange(len(examples))
     if options.input == "window":  # examples with the same window share a sequence
@@ -50,17 +50,19 @@ def relation_features(
         for rows, of_text, encoding in zip(members, laid_out, encoded.encodings, strict=True):
             where = np.asarray(encoding.offsets, dtype=np.int64), bool(encoding.overflowing)
             before = len(found)
-            for row, (_, spans, openings) in zip(rows.tolist(), of_text, strict=True):
+            for row, (_, spans, markers) in zip(rows.tolist(), of_text, strict=True):
                 try:
                     located = [_locate(*where, span) for span in spans]
-                    opened = [_locate(*where, span)[0] for span in openings][:2]
+                    # Closing markers are looked up, too, because a cut one is a problem.
+                    opened = [_locate(*where, span)[0] for span in markers][:2]
                 except LookupError:
-                    refused[row] = _cut(examples[row], where[1], options)
+                    refused[row] = _refusal(examples[row], where[1], options)
                     continue
                 places = (*located[0], *located[1], *(opened or (-1, -1)))
-                # Sequence, first and last piece of both events, both markers, example, cut.
+                # Sequence; first and last token of each event; first token of each opening
+                # marker, or -1; example; whether the text was cut.
                 found.append((len(used), *places, row, where[1]))
-            if len(found) > before:  # no sequence without rows
+            if len(found) > before:  # a sequence without rows is left out
                 used.append(token_ids(encoding.ids))
     table = np.asarray(found, dtype=np.int64).reshape(-1, 9)
     kept = [examples[index] for index in table[:, 7]]
@@ -82,7 +84,7 @@ def relation_features(
 def _lay_out(
     example: Example, options: FeatureOptions
 ) -> tuple[str, tuple[Span, ...], tuple[Span, ...]]:
-    """Write the text of an example's sequence; returns it with the spans of events and markers."""
+    """Return the text to tokenize for an example, and the spans of its events and markers."""
     if options.input == "window":
         return example.text, example.spans, ()
     marked = mark(example.text, example.spans, options.markers)
@@ -97,7 +99,8 @@ def _lay_out(
 def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, int]:
     """Find the first and last token that overlap a span of characters.
 
-    A span may end after its last token, because some tokenizers strip accents and Hebrew points.
+    A span may end after its last token, because some tokenizers strip accents and Hebrew points: it
+    is cut only if the text is.
 
     Raises:
         LookupError: no token overlaps, or the text is cut before the end of the span.
@@ -109,8 +112,8 @@ def _locate(offsets_L2: np.ndarray, truncated: bool, span: Span) -> tuple[int, i
     return int(tokens[0]), int(tokens[-1])
 
 
-def _cut(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
-    what = "an event's characters map to no token of this tokenizer"
+def _refusal(example: Example, truncated: bool, options: FeatureOptions) -> Problem:
+    what = "an event or its marker overlaps no token of this tokenizer"
     if truncated:
-        what = f"an event lies behind the first {options.max_length} tokens and is cut"
+        what = f"an event or its marker lies after the first {options.max_length} tokens and is cut"
     return Problem(example.guid, what)

@@ -342,7 +342,7 @@ def test_only_training_refuses_an_answer_that_was_cut_away():
     assert trained.guids == ["before", "none"]
     (refused,) = trained.refused
     assert refused.where == "behind"
-    assert "lies behind the first 24 tokens and is cut" in refused.what
+    assert "lies after the first 24 tokens and is cut" in refused.what
     for key in ("encoder.overflow=windows", "encoder.max_length", "data.on_cut=drop"):
         assert key in str(refused)
 
