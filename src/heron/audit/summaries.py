@@ -11,13 +11,16 @@ from heron.data.examples import Example
 from heron.languages.words import folded_words
 from heron.metrics.summary import LEAD, lead_text, split_sentences
 
-SHORT = 10  # words; HeSum left shorter summaries out
+SHORT = 10  # words; summaries of fewer are listed
 _COPIED_SERIOUS, _COPIED_WARNING = 0.2, 0.05  # of a split's rows
 _SHORT_WARNING = 0.01
-_CUT_WIDTH = 1.1  # the longest of a heap over its shortest
-_CUT_SHARE, _CUT_RATIO = 0.1, 2.0  # of all rows; over the stretches beside it
+_CUT_WIDTH = 1.1  # longest over shortest length of a peak
+_CUT_SHARE, _CUT_RATIO = (
+    0.1,
+    2.0,
+)  # of a peak, at least: its share of all rows; its size over its neighbours'
 _CUT_CERTAIN = 4.0  # standard deviations of a difference of counts
-_CUT_ELSEWHERE = 0.1  # share of rows far from the heap: texts of one length by nature have none
+_CUT_ELSEWHERE = 0.1  # share of rows far from the peak; without any, texts are alike in length
 
 
 def find_in_summaries(splits: Splits) -> list[Finding]:
@@ -40,8 +43,8 @@ def fragments(article: Sequence[str], summary: Sequence[str]) -> list[int]:
 
     Returns the lengths of the runs in words.
 
-    Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: coverage is their sum over the
-    summary's words, density the sum of their squares.
+    Source: Grusky, Naaman and Artzi 2018 (Newsroom), Figure 3: divided by the words of the
+    summary, their sum is coverage, the sum of their squares density.
     """
     places: dict[str, list[int]] = {}
     for place, word in enumerate(article):
@@ -76,9 +79,9 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     for example in rows:
         summary = folded_words(str(example.target))
         beginning = lead_text(split_sentences(example.text))
-        if _stands_in(str(example.target), example.text):
+        if _occurs_in(str(example.target), example.text):
             whole.append(example)
-            first += _stands_in(str(example.target), beginning)
+            first += _occurs_in(str(example.target), beginning)
         lengths = fragments(folded_words(example.text), summary)
         size = max(len(summary), 1)
         coverage.append(sum(lengths) / size)
@@ -90,7 +93,7 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     measures: list[Measure] = [
         {
             "rows": len(rows),
-            "stand in the article": len(whole),
+            "occur in the article": len(whole),
             "share": share,
             f"in its first {LEAD} sentences": first,
             "mean coverage": float(np.mean(coverage)),
@@ -101,16 +104,17 @@ def _copied(split: str, rows: Sequence[Example]) -> Finding:
     return Finding(
         f"copied.{split}",
         _severity(share, _COPIED_WARNING, _COPIED_SERIOUS),
-        f"{split}: {len(whole):,} of {len(rows):,} summaries stand in their article word by word",
+        f"{split}: {len(whole):,} of {len(rows):,} summaries occur in their article word by word",
         measures,
         _rows(split, whole),
-        "compare with baseline=lead and baseline=oracle: who copies scores high" * bool(whole),
+        "compare with baseline=lead and baseline=oracle: a system that copies sentences scores high"
+        * bool(whole),
         "Coverage: share of a summary's words that lie in runs which the article has; density: "
         "mean length of the run that a word lies in.",
     )
 
 
-def _stands_in(text: str, other: str) -> bool:
+def _occurs_in(text: str, other: str) -> bool:
     """Tell whether the words of one text occur in another in this order, without a gap."""
     return f" {loose(text)} " in f" {loose(other)} "
 
@@ -150,21 +154,19 @@ def _cut(split: str, rows: Sequence[Example]) -> list[Finding]:
     beside, share = max(below, above), size / len(lengths)
     elsewhere = 1 - (below + size + above) / len(lengths)
     certain = (size - beside) / np.sqrt(size + beside) >= _CUT_CERTAIN
-    heap_of_all = share >= _CUT_SHARE and elsewhere >= _CUT_ELSEWHERE
-    if not (certain and heap_of_all and size >= _CUT_RATIO * beside):
+    is_large = share >= _CUT_SHARE and elsewhere >= _CUT_ELSEWHERE
+    if not (certain and is_large and size >= _CUT_RATIO * beside):
         return []
-    heap = [e for e in rows if low <= len(e.text.split()) < high]
-    title = (
-        f"{split}: {size:,} of {len(rows):,} articles end between {low:.0f} and {high:.0f} words"
-    )
-    meaning = f"Of the lengths just below and just above, no more than {beside:,}."
-    advice = "probably cut: what their summaries tell may stand in the part that is missing"
+    peak = [e for e in rows if low <= len(e.text.split()) < high]
+    title = f"{split}: {size:,} of {len(rows):,} articles have {low:.0f} to {high:.0f} words"
+    meaning = f"The lengths just below and just above have at most {beside:,} articles each."
+    advice = "probably cut: their summaries may be about the missing part"
     numbers: list[Measure] = [{"articles": size, "share": share, "neighbours": beside}]
-    return [Finding(f"cut.{split}", "warning", title, numbers, _rows(split, heap), advice, meaning)]
+    return [Finding(f"cut.{split}", "warning", title, numbers, _rows(split, peak), advice, meaning)]
 
 
 def densest(lengths: np.ndarray) -> tuple[int, int]:
-    """Find the range of lengths, 10 % wide, that holds most of the sorted lengths.
+    """Find the range of lengths, 10 % wide, that holds the largest number of lengths.
 
     Returns its first index and how many it holds.
     """

@@ -48,23 +48,26 @@ def cards_page(
 
 
 def fit_length(texts: Iterable[str], room: int, most: int) -> int | None:
-    """Find the length, at most `most`, to cut texts to `room` bytes; None if they need no cut."""
+    """Find the length, at most `most`, at which all texts together take at most `room` bytes.
+
+    None if no text needs a cut. Below `SHORTEST`, they do not fit.
+    """
     texts = list(texts)
     lengths = np.array([len(text) for text in texts], np.int64)
     longest = int(lengths.max(initial=0))
-    stored = _stored(texts, None)
+    stored = _encoded_size(texts, None)
     if longest <= most and stored <= room:
         return None
     width = stored / max(int(lengths.sum()), 1)  # bytes a character, on average
     sizes = range(1, min(longest, most) + 1)
     low = bisect_right(sizes, float(room), key=lambda cut: np.minimum(lengths, cut).sum() * width)
     # The average is wrong if long texts are in another alphabet than short ones.
-    while low >= SHORTEST and _stored(texts, low) > room:
+    while low >= SHORTEST and _encoded_size(texts, low) > room:
         low = int(0.95 * low)
     return low
 
 
-def _stored(texts: Iterable[str], longest: int | None) -> int:
+def _encoded_size(texts: Iterable[str], longest: int | None) -> int:
     """Count the bytes that texts take in the page."""
     return len(escape_json([clean_text(cut_text(text, longest)) for text in texts]).encode())
 

@@ -24,14 +24,14 @@ _HALF = re.compile(
 )
 
 Version = tuple[str, int, int, int, int]  # path, times of change, size, inode
-# Module globals: a file's version decides its hash whoever asks, and locks belong to the process.
+# Module globals: a hash depends on a file's version only, and locks belong to the process.
 _hashes: dict[Version, str] = {}
 _locks: list[IO[Any]] = []  # held by this process, to be closed in its forks
 
 
 @contextmanager
 def atomic_open(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary neighbour of `path`; it takes `path`'s place when the block ends well.
+    """Open a temporary file beside `path`, which replaces it if the block raises nothing.
 
     An OSError (a full disk) names `path`. Temporary files of killed processes are removed.
     """
@@ -63,8 +63,8 @@ def write_file(path: Path, content: str | bytes) -> Path:
 
 
 def _name(error: BaseException, path: Path) -> None:
-    """Add the path to an OSError without one."""
-    # The text of an OSError without an errno is its arguments; a file name would hide that.
+    """Add the path to an OSError that has an errno but no path."""
+    # Without an errno, a file name would replace the message.
     if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         error.filename = str(path)
 
@@ -89,9 +89,9 @@ def _lives(process: int) -> bool:
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Make a temporary folder that replaces `folder`, sealed, when the block ends well.
+    """Make a temporary folder that replaces `folder`, sealed, if the block raises nothing.
 
-    The caller holds a lock on `folder`: temporary folders beside it are left over.
+    The caller holds a lock on `folder`. Temporary folders of killed processes are removed.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     for left_behind in folder.parent.glob(f".{folder.name}.*"):
@@ -119,7 +119,7 @@ def stored_folder(folder: Path, build: Callable[[Path], object]) -> Path:
 
 
 def seal(folder: Path) -> None:
-    """Write the SHA-256 of a folder's files, but hidden ones, to `checksums.json` in it."""
+    """Write the SHA-256 of a folder's files, except hidden ones, to `checksums.json` in it."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != SEAL]
     hashes = {path.name: sha256_file(path) for path in files if not path.name.startswith(".")}
     write_json(folder / SEAL, hashes)
@@ -155,8 +155,8 @@ def read_json(path: Path | str) -> Any:
 def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     """Read one JSON value as `json.loads` does, with `options` for it.
 
-    Every error is a JSONDecodeError, also of half a surrogate pair (`"\\ud800"`), which no file can
-    hold; `halves` keeps them.
+    Every error is a JSONDecodeError. Half a surrogate pair (`"\\ud800"`) is one, too, because it is
+    no UTF-8; `halves` allows it.
     """
     try:
         value = json.loads(text, **options)
@@ -170,7 +170,7 @@ def parse_json(text: str, halves: bool = False, **options: Any) -> Any:
     except UnicodeEncodeError as error:
         assert half is not None
         raise json.JSONDecodeError(f"{half[0]} is no character", text, half.start()) from error
-    except ValueError as error:  # more digits than Python makes a number of
+    except ValueError as error:  # a number too long for Python
         raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from error
     return value
 
@@ -197,7 +197,7 @@ def remember_hashes(hashes: Mapping[Version, str]) -> None:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Hash JSON-like values into 64 hexadecimal digits: keys sorted, iterators as lists."""
+    """Hash JSON-like values into 64 hexadecimal digits: keys sorted; iterators count as lists."""
     encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
     digest = hashlib.sha256()
 
@@ -220,14 +220,15 @@ def locked(path: Path | str, wait: bool = True) -> Iterator[None]:
     """Hold an exclusive lock on `path` (created if absent); other processes wait.
 
     The operating system releases it when the process ends. Forks of the process (a loader's
-    workers) do not hold it. Not by filelock: without `flock`, its marker file survives a kill.
+    workers) do not hold it. The filelock package is not used:
+    without `flock`, it leaves a marker file after a kill.
 
     Raises:
         BlockingIOError: without `wait`, when another process holds the lock.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not "w", which would empty the target of a link.
+    # Without truncation, and not through a link.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     with os.fdopen(handle, "r+") as file:
         try:
@@ -255,13 +256,13 @@ def is_locked(path: Path | str) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # absent, a link, not ours to look at, or without locks: nobody holds one
+    except OSError:  # absent, a link, not readable, or without locks: treated as free
         pass
     return False
 
 
 def _drop_locks() -> None:
-    """Close the parent's locks in a forked process, which might outlive it and still hold them."""
+    """Close the parent's locks in a forked process, which could outlive it and keep them."""
     for file in _locks:
         file.close()
 

@@ -20,7 +20,7 @@ from heron.data.sources import Source, State, inspect
 from heron.languages import get_language
 from heron.tasks.task import task_of
 
-_NARROWEST = 24  # characters; a column with less room goes below the others
+_NARROWEST = 24  # characters; a last column with less room is printed below
 
 
 @dataclass
@@ -41,7 +41,9 @@ def run(arguments: Sequence[str]) -> int:
         if options.fetch:
             raise ConfigError(f"fetch=true needs a name: {', '.join(configs)}")
         if words:
-            raise ConfigError(f"{words[0]}: name the data set, heron data NAME {words[0]}")
+            raise ConfigError(
+                f"{words[0]} needs the name of a data set: heron data NAME {words[0]}"
+            )
         print(overview([read_config(path) for path in configs.values()], data_dir, cache_dir))
         return 0
 
@@ -99,19 +101,24 @@ def describe(config: DataConfig, data_dir: Path, cache_dir: Path) -> str:
         lines += ["", "splits as a run sees them", _aligned(table)]
         counted = [(f"left out of {split}", counts) for split, counts in loaded.dropped.items()]
         mended = {split: count_mended(examples) for split, examples in loaded.examples.items()}
-        counted += [(f"answers in {split}", deeds) for split, deeds in mended.items() if deeds]
+        counted += [
+            (f"answers in {split}", repairs) for split, repairs in mended.items() if repairs
+        ]
         for what, reasons in counted:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
             lines.append(f"{what}: {listed}")
     elif config.substitute:
-        lines += ["", f"data={config.substitute} needs fewer files"]
+        lines += ["", f"data={config.substitute} can stand in and needs fewer files"]
     return "\n".join(lines)
 
 
 def _reading(config: DataConfig) -> dict[str, str]:
-    """List how the files are read, by the keys that change it."""
+    """List the settings that decide how files are read, by key."""
     columns, phrases = config.columns, config.phrases
-    plans = {TEST: config.holdout, VALIDATION: config.validation}  # in the order they are carved
+    plans = {
+        TEST: config.holdout,
+        VALIDATION: config.validation,
+    }  # in this order split off from train
     carved = [
         f"{split}: {plan.fraction:g} of train's rows by {plan.by}, seed {plan.seed}"
         for split, plan in plans.items()

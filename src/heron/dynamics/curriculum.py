@@ -1,10 +1,10 @@
 """`Curriculum`: which examples a run sees at which optimizer step; and the pacing behind it.
 
-A curriculum is a plan of batches, drawn before training from difficulty, pacing and seed (with
-`self_paced`: before each epoch, from the losses so far). There is one Trainer, one optimizer and
-one schedule; a resumed run makes the same plan again and goes on inside it.
+A curriculum is a plan of batches, which follows from difficulty, pacing and seed (`self_paced` also
+from the losses so far). There is one Trainer, one optimizer and one schedule; a resumed run makes
+the same plan again and continues at its step.
 
-Shape suffixes: U units, P units of a pass (repeats included).
+Shape suffixes: U units (see `Units`), P units of a pass with repeats, B batches, R rows.
 """
 
 import math
@@ -43,8 +43,8 @@ class Pool:
     units: Units  # the train split's
     classes_U: np.ndarray  # class id of each unit, or `UNLABELLED`
     label_order: Sequence[str]  # class names
-    batching: BatchingConfig  # its oversampling is counted within what is unlocked
-    stratified: bool = False  # give every batch the classes in their shares
+    batching: BatchingConfig  # its oversampling counts unlocked units only
+    stratified: bool = False  # keep the shares of classes in every batch
 
     def draw(self, unlocked_U: np.ndarray, count: int, seed: Sequence[int]) -> Batches:
         """Draw `count` batches: passes over what is unlocked, the last one cut short."""
@@ -62,8 +62,8 @@ class Pool:
 class Ranking:
     """How hard each unit is."""
 
-    # Units in the order of unlocking, from easy to hard, ties by guid; without those that are never
-    # unlocked.
+    # Indices of units from easy to hard, ties by guid; units that are never unlocked are left
+    # out.
     order_U: np.ndarray
     # Bool per unit, by `easy`, `ambiguous`, `hard`; empty where no stage asks for them.
     groups: Mapping[str, np.ndarray]
@@ -73,7 +73,7 @@ class Curriculum:
     """The plan of a run whose `curriculum.name` is not `none`.
 
     Args:
-        batches: of each epoch of the run without curriculum.
+        batches: number of batches in each epoch of the same run without a curriculum.
         accumulate: batches per optimizer step.
 
     Raises:
@@ -102,7 +102,7 @@ class Curriculum:
                 batches = [batches[0]] * whole + ([rest * accumulate] if rest else [])
         self.batches = list(batches)
         stage_of_step = np.repeat(np.arange(len(self.stages)), [s.steps for s in self.stages])
-        self._stages_of: list[np.ndarray] = []  # of each epoch's batches; those of a step share one
+        self._stages_of: list[np.ndarray] = []  # by epoch: of each batch
         step = 0
         for count in self.batches:
             steps_B = step + np.arange(count) // accumulate
@@ -132,13 +132,13 @@ class Curriculum:
         return self._stages_of[epoch]
 
     def has_unlocked_all(self, epoch: int) -> bool:
-        """Tell whether an epoch ends in the last stage; early stopping counts from there."""
+        """Tell whether all is unlocked at an epoch's end; early stopping counts from there."""
         if self.config.pacing == "self_paced":
             return epoch >= self.config.until * len(self.batches)
         return bool(self._stages_of[epoch][-1] == len(self.stages) - 1)
 
     def observe(self, losses_R: np.ndarray) -> None:
-        """Take the latest loss of every row; `self_paced` unlocks by them from the next epoch."""
+        """Take the latest loss of every row; the next epoch of `self_paced` orders units by it."""
         self.losses_U = mean_of_units(losses_R, self.pool.units)
 
     def unlocked(self, stage: Stage) -> np.ndarray:
@@ -154,7 +154,7 @@ class Curriculum:
         if empty := [stage.name for stage in self.stages if not len(self.unlocked(stage))]:
             config = self.config
             raise ConfigError(
-                f"curriculum.stages: no example of {len(self.pool.units)} is in the group "
+                f"curriculum.stages: no example of {len(self.pool.units)} is in the stage "
                 f"{empty[0]} (curriculum.grouping={config.grouping}, "
                 f"curriculum.fraction={config.fraction:g}): raise curriculum.fraction or take more "
                 "data"
@@ -165,7 +165,7 @@ class Curriculum:
         share = unlocked_share(self.config, epoch / until)
         order_U = self.ranking.order_U
         if self.losses_U is not None:
-            # Stable on the order by difficulty and guid.
+            # A stable sort: equal losses keep the order by difficulty and guid.
             order_U = order_U[np.argsort(self.losses_U[order_U], kind="stable")]
         return unlock(share, order_U, self._classes())
 
@@ -174,7 +174,7 @@ class Curriculum:
 
 
 def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
-    """Average each unit's rows, float64; rows without a value (NaN) are left out, NaN where all."""
+    """Average each unit's rows, float64; NaN rows do not count; NaN if all are."""
     first_U = units.rows_V[:-1]
     known_R = ~np.isnan(values_R)
     sums_U = np.add.reduceat(np.where(known_R, values_R, 0.0).astype(np.float64), first_U)
@@ -185,11 +185,11 @@ def mean_of_units(values_R: np.ndarray, units: Units) -> np.ndarray:
 def plan_stages(config: CurriculumConfig, total: int) -> list[Stage]:
     """Divide a run's optimizer steps between the stages of its curriculum.
 
-    `pacing` is not `self_paced`. Steps add up to `total` (under `budget: own` to their own sum). A
-    stage too short for a step is left out; at least one is there.
+    `pacing` is not `self_paced`. Steps add up to `total`; with `budget: own`, stages keep
+    their own steps. A stage too short for a step is left out; at least one remains.
     """
     if config.pacing != "stages":
-        # A staircase under the pacing's curve, and the rest with everything.
+        # The pacing's curve in constant steps; after `until`, all is unlocked.
         updates = max(1, min(config.updates, round(config.until * total)))
         unlocked = [unlocked_share(config, index / updates) for index in range(updates)]
         shares = [config.until / updates] * updates
@@ -254,7 +254,7 @@ def _root(start: float, time: float, power: float) -> float:
 def unlock(share: float, order_U: np.ndarray, classes_U: np.ndarray | None = None) -> np.ndarray:
     """Choose the units that are unlocked, of `order_U` from easy to hard, int64.
 
-    The share, from 0 to 1, is rounded up, so that at least one is. With class ids it holds within
+    Their number is rounded up, so that it is at least 1. With class ids, the share holds within
     every class.
     """
     if classes_U is None:

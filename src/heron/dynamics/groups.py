@@ -13,7 +13,7 @@ from heron.base.errors import ConfigError
 from heron.dynamics.cartography import Statistics
 
 EASY, AMBIGUOUS, HARD = GROUPS = ("easy", "ambiguous", "hard")
-THIRD = 0.3319  # the published tool's share for a third; RoNLI's groups have it too
+THIRD = 0.3319  # a third, as the code of Dataset Cartography has it, and RoNLI
 
 Groups = dict[str, np.ndarray]
 
@@ -41,16 +41,17 @@ def rank(score_N: np.ndarray, guids: Sequence[str]) -> np.ndarray:
 
 
 def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
-    """Group as the published tool selects: the most of each kind. Groups overlap.
+    """Group the most extreme examples of each kind, as the published tool does. Groups overlap.
 
     Easy are the examples of highest confidence, hard those of lowest, ambiguous those of highest
     variability. Examples that no record visited are in no group and do not count.
 
-    A group's size is int(fraction x N) + 1 as the tool's (19,289 of RoNLI's 58,114), or, if not
-    `exact`, fraction x N rounded. Returns boolean masks of length N, by `GROUPS`.
+    Of n visited examples, a group has int(fraction x n) + 1 as the tool's (19,289 of RoNLI's
+    58,114), or, if not `exact`, fraction x n rounded; at most n. Returns boolean masks of length
+    N, by `GROUPS`.
 
     Raises:
-        ConfigError: `fraction` is not between 0 and 1.
+        ConfigError: `fraction` is not above 0 and at most 1.
 
     Source: Swayamdipta et al. (2020), section 3 and the code released with it.
     """
@@ -59,12 +60,12 @@ def allenai(statistics: Statistics, fraction: float = THIRD, exact: bool = True)
 
 
 def select(statistics: Statistics, fraction: float = THIRD, exact: bool = True) -> Groups:
-    """List the members of each of `allenai`'s groups as int64 positions: the most of a kind first.
+    """List the members of each of `allenai`'s groups as int64 positions, the most extreme first.
 
     Args, Raises, Source: see `allenai`.
     """
     if not 0 < fraction <= 1:
-        raise ConfigError(f"fraction={fraction}: a group is a share of the data, above 0, up to 1")
+        raise ConfigError(f"fraction={fraction}: must be above 0 and at most 1")
     graded = int(np.count_nonzero(statistics.visits_N))
     size = int(fraction * graded) + 1 if exact else round(fraction * graded)
     scores = {

@@ -35,10 +35,10 @@ from heron.results.groups import (
 )
 
 SPLITS = ("validation", "test")
-POINTS = 120  # of a curve; more are not seen on a screen
+POINTS = 120  # of a curve, at most; a screen shows no more
 _FORMAT = 1
-# Keys that say which jobs a command trains, and where: repeating a run needs none of them.
-_OF_THE_COMMAND = ("run", "sweeper", "launcher")
+# Groups about jobs and folders: `repeat_command` leaves them out.
+_COMMAND_GROUPS = ("run", "sweeper", "launcher")
 _DIGITS = 6  # significant, of every number on the page
 
 
@@ -84,7 +84,8 @@ def dashboard_data(title: str, runs: Sequence[RunRecord], folder: Path) -> dict[
     Returns:
         `version`, `title`, `synthetic`, `keys` (varying settings), `seeds` (those of them that are
         seeds), `order` (values of each key, sorted), `metrics`, `monitor`, `minimised` (metrics of
-        which less is better), `copied` (by score, what copying sentences reaches in it), `runs`,
+        which less is better), `copied` (by metric, the names of the scores of copied
+        sentences), `runs`,
         `groups` (labels), `best`.
     """
     keys, metrics, monitor = varying_keys(runs), headline_metrics(runs), watched_score(runs)
@@ -149,7 +150,7 @@ def repeat_command(title: str, group: Group) -> str:
         for key, value in run.overrides().items():
             if is_seed(key):
                 seeds.setdefault(key, []).append(value)
-            elif key.split(".")[0] not in _OF_THE_COMMAND:
+            elif key.split(".")[0] not in _COMMAND_GROUPS:
                 words[key] = value
     several = {key: ",".join(sorted({*each}, key=natural)) for key, each in seeds.items()}
     # A comma in a plain value would be a sweep over two.

@@ -1,4 +1,4 @@
-"""Heads under the names of transformers' classes, so that transformers opens a run's `model/`."""
+"""Head weights renamed as in transformers, so that `from_pretrained` loads a run's `model/`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +17,12 @@ class HeadWeights:
     """A head's weights under the names of a class of transformers."""
 
     auto: Any  # the class that loads encoder and head, such as `AutoModelForQuestionAnswering`
-    labels: list[str]  # names of its outputs
+    labels: list[str]  # class names, in the order of the logits
     layers: dict[str, Tensor]  # the head's weights
 
 
 def named(name: str, layer: nn.Module) -> dict[str, Tensor]:
-    """List a layer's weights under another name."""
+    """Return a layer's weights with `name.` before each key."""
     return {f"{name}.{key}": value for key, value in layer.state_dict().items()}
 
 
@@ -36,15 +36,16 @@ _CLASSIFIERS = {
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
 }
-# A dense layer that changes nothing: tanh(x / 4096) * 4096 differs from x by less than 1e-6 of it,
-# for encoder states. Scaling by a power of two does not round weights.
+# heron's linear head has no dense layer and tanh: x is divided by 4096 before tanh and multiplied
+# after it, which differs from x by less than 1e-6 of it where |x| < 7. A power of two does not
+# round weights.
 _SCALE = 4096.0
 
 
 def class_head_in_transformers(
     head: nn.Module, encoder: Encoder, tokenizer: Any, config: Config
 ) -> HeadWeights | None:
-    """Give a head's weights the names of transformers; None where it has no such class."""
+    """Give a head's weights the names of transformers; None if it has no equivalent head."""
     if not isinstance(head, Head) or not _has_same_input(encoder, tokenizer, config):
         return None
     layers = _named_layers(head, encoder.model.config.model_type)
@@ -70,12 +71,12 @@ def _named_layers(head: Head, model_type: str) -> dict[str, Tensor]:
     if head.config.pooling != "cls" or head.distance or model_type not in _CLASSIFIERS:
         return {}
     dense, out = _CLASSIFIERS[model_type]
-    if head.config.classifier == "per_event":  # of TRC's repository: a pooler
+    if head.config.classifier == "per_event":  # of TRC's repository, with a pooler
         pooler: Any = head.classifier
         return named(dense, pooler.dense) | named(out, pooler.classes)
     if head.config.classifier != "linear":
         return {}
-    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # behind dropout
+    linear: Any = list(head.classifier)[-1]  # type: ignore[call-overload]  # the first is dropout
     eye = torch.eye(linear.in_features, dtype=linear.weight.dtype) / _SCALE
     return {
         f"{dense}.weight": eye,

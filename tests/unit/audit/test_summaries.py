@@ -60,7 +60,7 @@ def test_summaries_that_stand_in_their_article_are_counted_and_listed():
     assert found.severity == "serious"
     assert [each.guid for each in found.rows] == ["c", "l"]
     (numbers,) = found.measures
-    assert numbers["stand in the article"] == 2
+    assert numbers["occur in the article"] == 2
     assert numbers["in its first 3 sentences"] == 1
     assert find_in_summaries({"train": clean(8)})[0].severity == "info"
 

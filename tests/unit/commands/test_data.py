@@ -107,7 +107,7 @@ def test_a_pair_data_set_says_how_it_is_read_what_is_wrong_and_what_to_use_inste
         "phrases         remove none of ronli/linking_phrases.json",
         "duplicates      keep",
         "known problems\n  casing: ",
-        "data=ronli_dev needs fewer files",
+        "data=ronli_dev can stand in",
     ):
         assert part in out
 
@@ -177,7 +177,9 @@ def test_keys_of_a_data_set_are_taken_as_audit_takes_them(capsys, tmp_path):
     assert main(["data", "own_nli", "data.files.tset.path=x"]) == 2
     assert "Did you mean 'test'?" in capsys.readouterr().err
     assert main(["data", words[0]]) == 2
-    assert "name the data set, heron data NAME data.files.train" in capsys.readouterr().err
+    assert (
+        "needs the name of a data set: heron data NAME data.files.train" in capsys.readouterr().err
+    )
 
 
 def test_fetch_offline_lists_every_file_and_leaves_with_2(capsys):

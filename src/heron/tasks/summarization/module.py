@@ -35,15 +35,17 @@ from heron.tasks.summarization.token_loss import token_loss
 class SummaryOutput:
     """The result of one forward pass over some articles; see `Output`."""
 
-    loss: Tensor | None  # mean over the batch's target tokens; None where no summary is known
+    loss: (
+        Tensor | None
+    )  # mean over target tokens, or the batch's share of a step's mean; None without any
     labels_R: Tensor  # 0 where a summary is known, or `UNLABELLED`, int64
     rows_R: Tensor
-    observed_R3: Tensor | None = None  # see `observe`; None without a loss or a recorder
+    observed_R3: Tensor | None = None  # see `observe`; None if it was not computed
 
     to = copied
 
 
-class Kept(pl.Callback):
+class SummaryCache(pl.Callback):
     """Stores generated summaries batch by batch, so that an interrupted run can continue.
 
     <run>/generated/<key>/<rank>-<row>.parquet   row, tokens
@@ -73,7 +75,7 @@ class Kept(pl.Callback):
     def predict(
         self, trainer: pl.Trainer, module: pl.LightningModule, data: DataModule, split: str
     ) -> list[Any]:
-        """Generate the summaries that are not stored; see `KeptParts`."""
+        """Generate the missing summaries; returns the stored ones, too. See `KeptParts`."""
         before = ranks.from_first(self.read() if ranks.is_first() else [])
         loader = data.evaluation_loader(split, [r for out in before for r in out.rows_R.tolist()])
         callbacks: list[pl.Callback] = trainer.callbacks  # type: ignore[attr-defined]
@@ -112,7 +114,9 @@ class Kept(pl.Callback):
 
 
 class SummarizationModule(TaskModule):
-    """Cross-entropy of every token of the summary; summaries and their ROUGE of whole splits.
+    """Trains by cross-entropy of each target token; writes summaries and scores them by ROUGE.
+
+    During training, only a sample of the validation split is summarized.
 
     Source: HeSum, section 4 and appendix B.
     """
@@ -128,21 +132,21 @@ class SummarizationModule(TaskModule):
         assert batch.target_RM is not None
         known_RM = batch.target_RM != IGNORED
         dynamics = self.config.dynamics
-        looks = not self.training or (dynamics.enabled and dynamics.mode == "train")
+        records = not self.training or (dynamics.enabled and dynamics.mode == "train")
         gold_N = batch.target_RM[known_RM]
-        loss_N, seen_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, looks)
+        loss_N, observed_N3 = token_loss(logits, gold_N, self.config.optim.label_smoothing, records)
         rows = 0 if batch.is_stand_in else len(batch)
         loss, observed_R3 = None, None
         if batch.whole_targets is None:
             loss = loss_N.sum() / known_RM.sum() if len(gold_N) else None
-        elif batch.whole_targets:  # times the number of processes: they average their gradients
+        elif batch.whole_targets:  # DDP averages gradients: times the number of processes
             share = 0.0 if batch.is_stand_in else ranks.ranks() / batch.whole_targets
             loss = loss_N.sum() * share
-        if looks:
+        if records:  # log-probability, whether it is the top token, margin
             # Means over each row's tokens; NaN in rows without any.
-            seen_RM3 = seen_N3.new_zeros(*known_RM.shape, 3)
-            seen_RM3[known_RM] = seen_N3
-            mean_R3 = (seen_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
+            observed_RM3 = observed_N3.new_zeros(*known_RM.shape, 3)
+            observed_RM3[known_RM] = observed_N3
+            mean_R3 = (observed_RM3.sum(dim=1) / known_RM.sum(dim=1, keepdim=True))[:rows]
             observed_R3 = torch.cat([mean_R3[:, :1].exp(), mean_R3[:, 1:]], dim=1)
         return SummaryOutput(loss, batch.labels_R[:rows], batch.rows_R[:rows], observed_R3)
 
@@ -156,7 +160,7 @@ class SummarizationModule(TaskModule):
         """List what the recorder stores for each article, float32 [R, 3]; see `TaskModule.observe`.
 
         Over the tokens of the summary: the geometric mean of their probabilities (0 to 1), the
-        share that are the most probable ones, and the mean of their logit minus the largest other.
+        share that are the most probable ones, and the mean margin (logit minus the largest other).
         """
         assert isinstance(output, SummaryOutput)
         assert output.observed_R3 is not None
@@ -169,7 +173,7 @@ class SummarizationModule(TaskModule):
         return self.write(batch)
 
     def write(self, batch: Batch) -> Written:
-        """Summarize a batch, but no placeholder rows."""
+        """Summarize a batch; a placeholder batch has no rows."""
         if batch.is_stand_in or not len(batch):
             return Written(batch.rows_R[:0].cpu(), torch.zeros(0, 0, dtype=torch.int64))
         written_RM = self.encoder.write(batch, self.config.task.generation)
@@ -202,8 +206,8 @@ class SummarizationModule(TaskModule):
         scores = self.collect(outputs, data, VALIDATION).scores(self.config, intervals=False)
         self.log_dict({f"validation/{name}": value for name, value in scores.items()})
 
-    def kept_parts(self, place: Path, data: DataModule, split: str) -> Kept:
-        """See `TaskModule.kept_parts`; generation is slow."""
+    def kept_parts(self, place: Path, data: DataModule, split: str) -> SummaryCache:
+        """Store finished batches, because generation is slow; see `TaskModule.kept_parts`."""
         weights = hashlib.sha256()
         for name, tensor in self.state_dict().items():
             weights.update(name.encode())
@@ -211,14 +215,14 @@ class SummarizationModule(TaskModule):
         config = data.config
         generation, precision = asdict(config.task.generation), config.trainer.precision
         key = fingerprint(weights.hexdigest(), data.keys[split], split, generation, precision)
-        return Kept(place / key[:32], data.tokenizer.pad_token_id)
+        return SummaryCache(place / key[:32], data.tokenizer.pad_token_id)
 
     def collect(self, outputs: Sequence[Any], data: DataModule, split: str) -> SummaryPredictions:
         """Decode the `Written` of some batches of a split; see `TaskModule.collect`."""
         texts: dict[str, str] = {}
         guids = data.features[split].guids
         for output in outputs:
-            # Not batch_decode, which makes one empty text of no rows.
+            # batch_decode would return one empty text for an empty batch.
             for row, ids in zip(output.rows_R.tolist(), output.written_RM.tolist(), strict=True):
                 text = data.tokenizer.decode(
                     ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
@@ -234,7 +238,7 @@ def no_head(config: HeadConfig, width: int, classes: int) -> nn.Module:
 
 
 def part_of(batch: Batch, kept_R: Tensor) -> Batch:
-    """Keep some rows of a batch (bool kept_R), without their targets."""
+    """Select rows of a batch by a mask; targets are dropped unless all rows are kept."""
     if bool(kept_R.all()):
         return batch
     names = ("tokens_BL", "mask_BL", "second_B", "labels_R", "rows_R")
