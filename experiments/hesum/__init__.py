@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from heron.base.registry import on_demand
-from heron.config.registries import FORK_ANALYSES, FORK_COMMANDS, Command
+from heron.config.extensions import FORK_ANALYSES, FORK_COMMANDS, Command
 
 FORK_ANALYSES.register(
     "published_statistics",

@@ -8,8 +8,8 @@ import pytest
 
 from heron.base.errors import DataError
 from heron.cli import main
+from heron.config.extensions import FORK_ANALYSES
 from heron.config.overrides import configure
-from heron.config.registries import FORK_ANALYSES
 from heron.languages.hebrew import HEBREW
 from heron.metrics.span_classes import question_clusters
 from heron.results.shipped import read_shipped

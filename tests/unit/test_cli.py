@@ -10,7 +10,8 @@ import pytest
 
 import heron
 from heron.base.errors import ConfigError
-from heron.cli import COMMANDS, help_text, main
+from heron.cli import COMMANDS, main
+from heron.commands.listing import help_text
 
 KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 HEAVY = ("torch", "transformers", "pytorch_lightning", "hydra", "omegaconf", "numpy", "pyarrow")
@@ -35,7 +36,7 @@ def test_help_lists_every_command_with_its_summary(arguments, capsys):
     assert main(arguments) == 0
     output = capsys.readouterr().out
     for name in COMMANDS:
-        summary = help_text(name).splitlines()[0]
+        summary = help_text(name, COMMANDS).splitlines()[0]
         assert re.search(rf"^  {name} +{re.escape(summary)}$", output, flags=re.M)
 
 

@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 from heron.base.run_folder import RunFolder
-from heron.cli import COMMANDS, help_text
+from heron.cli import COMMANDS
+from heron.commands.listing import help_text
 from heron.config.constraints import choices
 from heron.config.keys import all_keys, key_types
 
@@ -209,7 +210,7 @@ def unknown_command(words: list[str]) -> str | None:
     if name not in COMMANDS:
         return name
     keys = [word.partition("=")[0] for word in rest if "=" in word]
-    return next((key for key in keys if f"{key}=" not in help_text(name)), None)
+    return next((key for key in keys if f"{key}=" not in help_text(name, COMMANDS)), None)
 
 
 def is_known(name: str) -> bool:

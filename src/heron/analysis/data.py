@@ -6,8 +6,8 @@ from pathlib import Path
 from heron.analysis.files import write_outcome
 from heron.base.folders import default_cache_dir, default_data_dir
 from heron.config.analyze_options import AnalyzeOptions
+from heron.config.extensions import FORK_ANALYSES
 from heron.config.overrides import configure
-from heron.config.registries import FORK_ANALYSES
 from heron.results.shipped import read_shipped
 from heron.tasks.task import task_of
 

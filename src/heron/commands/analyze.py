@@ -11,7 +11,7 @@ def run(arguments: Sequence[str]) -> int:
     # start-up time: a wrong option does not wait for the libraries behind these
     from heron.analysis.data import describe_data
     from heron.analysis.run import analyze_run
-    from heron.config.registries import FORK_ANALYSES
+    from heron.config.extensions import FORK_ANALYSES
 
     if options.run is not None:
         files = analyze_run(options, overrides)

@@ -126,15 +126,6 @@ class Baseline:
     tables: Callable[[Any], Mapping[str, Any]] = lambda fitted: {}
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A command that a fork adds to `heron`."""
-
-    # Gets the words after the command's name; returns the exit code.
-    run: Callable[[Sequence[str]], int | None]
-    help: Path  # a text file; its first line is the command's summary
-
-
 TASKS: Registry[TaskRules] = Registry(
     "task",
     {
@@ -213,12 +204,6 @@ CALLBACKS: Registry[Callable[..., pl.Callback]] = Registry("callback")
 
 # Made with the run folder and the options that `logger.others` gives them.
 LOGGERS: Registry[Callable[..., Logger]] = Registry("logger")
-
-# Commands of forks; heron's own are in `heron.cli`.
-FORK_COMMANDS: Registry[Command] = Registry("command")
-
-# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
-FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")
 
 
 class _Forms:

@@ -13,7 +13,7 @@ from heron.base.tables import read_table, write_table
 from heron.cli import main
 from heron.config.analyze_options import parse
 from heron.config.data import Columns, DataConfig, FileConfig
-from heron.config.registries import FORK_ANALYSES
+from heron.config.extensions import FORK_ANALYSES
 from heron.config.schema import BertScoreConfig, Config, HeadConfig, PathsConfig, TaskConfig
 from heron.config.stored import to_yaml
 from heron.metrics.bertscore import bertscore

@@ -15,7 +15,7 @@ from heron.base.errors import ConfigError, nearest
 from heron.base.plots import FAINT, PALETTE, QUIET, STYLE, png
 from heron.config.analyze_options import AnalyzeOptions
 from heron.config.data import DataConfig
-from heron.config.registries import FORK_ANALYSES
+from heron.config.extensions import FORK_ANALYSES
 from heron.data.examples import Example
 from heron.languages import get_language
 from heron.languages.morphology import Morphology, load_morphology

@@ -1,0 +1,1 @@
+"""People's labels: sheets to fill in, agreement, majority and adjudication."""

@@ -1,0 +1,66 @@
+"""The commands of heron and of forks: their names and their help."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heron import __version__
+from heron.base.errors import ConfigError, nearest
+from heron.config.extensions import FORK_COMMANDS
+
+
+def split_name(arguments: Sequence[str], own: Sequence[str]) -> tuple[str, list[str]]:
+    """Separate the name of a fork's command, of one word or two, from the words after it.
+
+    Raises:
+        ConfigError: there is no such command.
+    """
+    first, two = arguments[0], " ".join(arguments[:2])
+    if two in FORK_COMMANDS:
+        return two, list(arguments[2:])
+    begun = [name for name in FORK_COMMANDS if name.startswith(f"{first} ")]
+    if begun and arguments[1:2] in (["-h"], ["--help"]):
+        return first, list(arguments[1:])
+    if begun:
+        raise ConfigError(f"'{two}' is no command. Allowed: {', '.join(begun)}.")
+    if first not in FORK_COMMANDS:
+        known = (*own, *FORK_COMMANDS)
+        raise ConfigError(f"unknown command '{first}'.{nearest(first, known)}")
+    return first, list(arguments[1:])
+
+
+def run_fork(name: str, words: Sequence[str]) -> int:
+    """Run a fork's command; returns the exit code."""
+    return FORK_COMMANDS[name].run(words) or 0
+
+
+def help_text(name: str, own: Sequence[str]) -> str:
+    """Read a command's help; its first line is its summary.
+
+    Of the first of two words, it is the list of the commands that begin with it.
+    """
+    begun = (
+        [each for each in FORK_COMMANDS if each.startswith(f"{name} ")] if name not in own else []
+    )
+    if begun:
+        return _list(begun, own) + "\n"
+    path = Path(__file__).parent / "help" / f"{name}.txt"
+    return (path if name in own else FORK_COMMANDS[name].help).read_text(encoding="utf-8")
+
+
+def overview(own: Sequence[str]) -> str:
+    """List all commands with their summaries."""
+    return "\n".join(
+        [
+            f"heron {__version__}: Hebrew, Romanian, NLU\n",
+            "usage: heron <command> [key=value ...]\n",
+            _list([*own, *FORK_COMMANDS], own),
+            "\nExamples: heron demo",
+            "          heron train experiment=trc/ess seed=1",
+            "          heron <command> --help",
+        ]
+    )
+
+
+def _list(names: Sequence[str], own: Sequence[str]) -> str:
+    width = max(map(len, names))
+    return "\n".join(f"  {name:<{width}}  {help_text(name, own).splitlines()[0]}" for name in names)

@@ -1,0 +1,36 @@
+"""What papers and forks add beside what a configuration chooses: commands, targets, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heron.base.registry import Registry
+
+if TYPE_CHECKING:  # these import much more
+    from heron.reproduction.claims import Claim
+    from heron.reproduction.targets import Filled, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a fork adds to `heron`."""
+
+    # Gets the words after the command's name; returns the exit code.
+    run: Callable[[Sequence[str]], int | None]
+    help: Path  # a text file; its first line is the command's summary
+
+
+# Commands of forks, of one or two words (`judge`, `build trc`); heron's own are in `heron.cli`.
+FORK_COMMANDS: Registry[Command] = Registry("command")
+
+# What forks add to `heron analyze`: `draw_sheet` and `score_sheet`, `published_statistics`.
+FORK_ANALYSES: Registry[Callable[..., Any]] = Registry("analysis of a fork")
+
+# Tables and figures that `heron reproduce` computes without a sweep, by `<paper>:<key>` (`trc:T3`).
+TARGETS: Registry[Callable[[Request], Filled]] = Registry("target")
+
+# What `heron claims` recomputes, by paper: the claims and their calculations.
+CLAIMS: Registry[Callable[[], Iterable[Claim]]] = Registry("paper with claims")

@@ -1,0 +1,74 @@
+"""The tables and figures of the papers: `experiments/<paper>/targets.yaml`.
+
+A target is filled by a sweep (`experiment`), whose view in `published.yaml` sets its scores beside
+the paper's, or by a function that is registered in `TARGETS` under `<paper>:<key>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heron.base.cells import Table
+
+Names = tuple[str, ...]  # of a row in `published.yaml`, then the name of the column
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One table or figure of a paper."""
+
+    paper: str  # its folder, such as `trc`
+    key: str  # `T4`, `F1`, `A.1`
+    title: str
+    experiment: str | None = None  # what fills it, such as `trc/table4`; None: a function
+    prompted: bool = False  # whether `heron prompt` runs the experiment, and not `heron train`
+    # What it needs: files by data set (`{trc: [train, test]}`), ids of models.
+    data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    models: Sequence[str] = ()
+    hardware: str = ""  # more than two cores and 24 GiB, in words
+    people: str = ""  # what people must do first, in words
+    note: str = ""  # what heron shows where the paper's version is lost or cannot be compared
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line, `trc:T4`."""
+        return f"{self.paper}:{self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a target's function gets."""
+
+    data_dir: Path
+    cache_dir: Path
+    seed: int = 0
+    files: Sequence[Path] = ()  # filled sheets or runs that it adds up (`from=`)
+    encoder: str | None = None  # in place of the paper's
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A reproduced number."""
+
+    value: float  # in the unit of `published.yaml`, fractions from 0 to 1
+    low: float | None = None  # 95 % interval
+    high: float | None = None
+    n: int | None = None  # rows, items or seeds behind it
+    of: str = "rows"  # what `n` counts
+    sd: float | None = None  # sample standard deviation over seeds
+    mark: str = ""  # the data set, split or encoder in place of the paper's
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a target's function found."""
+
+    # By table of `published.yaml`: what stands beside each of its numbers; other rows are added.
+    values: Mapping[str, Mapping[Names, Estimate]] = field(default_factory=dict)
+    tables: Sequence[Table] = ()  # shown as they are, where there is nothing to compare
+    figures: Mapping[str, bytes] = field(default_factory=dict)  # PNG by file name
+    files: Mapping[str, str | bytes | Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    notes: Sequence[str] = ()  # definitions, counts left out, substitutions
