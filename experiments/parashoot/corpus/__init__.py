@@ -1,0 +1,1 @@
+"""A data set like ParaShoot: paragraphs, tasks for an annotation tool, checked questions."""

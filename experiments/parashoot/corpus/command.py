@@ -1,0 +1,116 @@
+"""`heron build parashoot`: draw paragraphs (`sample`), collect questions (`collect`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heron.base.errors import ConfigError, nearest
+from heron.base.files import write_file, write_json
+from heron.base.terminal import print_tables
+from heron.config.options import parse_options
+
+STEPS = ("sample", "collect")
+
+
+@dataclass
+class SampleOptions:
+    """Options of `heron build parashoot sample`."""
+
+    source: Path = field(metadata={"option": "from"})  # a table of articles, or a folder of texts
+    out: Path  # a folder without tasks
+    size: int | None = None  # articles to draw; none: all that are suitable
+    min_paragraphs: int = 2  # suitable paragraphs that an article must have
+    min_characters: int = 500  # of a suitable paragraph
+    paragraphs: int = 2  # drawn from each article
+    weights: list[int] = field(default_factory=lambda: [295, 33, 165])  # articles by split
+    language: str = "he"  # of the texts and of what annotators read
+    seed: int = 0  # of every draw
+
+
+@dataclass
+class CollectOptions:
+    """Options of `heron build parashoot collect`."""
+
+    exports: list[Path]  # Label Studio's JSON exports
+    out: Path  # folder of the data set
+    name: str = "questions"  # of the data set
+    language: str = "he"  # of the texts
+    # checks that leave a question out
+    reject: list[str] = field(default_factory=lambda: ["yes_no", "answer_length", "repeated"])
+    answer_words: list[int] = field(default_factory=lambda: [1, 52])  # fewest and most
+    question_words: list[int] = field(default_factory=lambda: [2, 25])  # fewest and most
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do one step; returns the exit code: 1 where no question is left.
+
+    Raises:
+        ConfigError: an unknown step or option.
+        DataError: files that cannot be used.
+    """
+    step, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if step not in STEPS:
+        hint = nearest(step, STEPS) if step else f" Allowed: {', '.join(STEPS)}."
+        raise ConfigError(f"build parashoot {step}: no such step.{hint}".replace(" :", ":"))
+    return _sample(rest) if step == "sample" else _collect(rest)
+
+
+def _sample(arguments: Sequence[str]) -> int:
+    from . import articles, label_studio  # start-up time
+
+    options = parse_options(SampleOptions, arguments)
+    target = options.out / "tasks.json"
+    if target.exists():
+        raise ConfigError(f"out={options.out}: {target.name} is there already; name a new folder")
+    words = label_studio.wording(options.language)
+    rules = articles.Rules(
+        options.size,
+        options.min_paragraphs,
+        options.min_characters,
+        options.paragraphs,
+        tuple(options.weights),
+        options.seed,
+    )
+    found = articles.draw_paragraphs(options.source, rules)
+    write_json(target, label_studio.make_tasks(found.paragraphs, options.seed))
+    config = label_studio.labelling_config(options.language)
+    write_file(options.out / "labelling.xml", config)
+    write_file(options.out / "instructions.txt", "\n".join(words["instructions"]) + "\n")
+    drawn = len({one.title for one in found.paragraphs})
+    print(
+        f"{found.read:,} articles read, {found.suitable:,} suitable, {drawn:,} drawn with "
+        f"{len(found.paragraphs):,} paragraphs: {target}\n"
+        f"Label Studio: a project with {options.out / 'labelling.xml'}, import tasks.json, export "
+        f"as JSON; then: heron build parashoot collect exports=FILE out=DIR"
+    )
+    return 0
+
+
+def _collect(arguments: Sequence[str]) -> int:
+    from . import collecting, label_studio  # start-up time
+
+    options = parse_options(CollectOptions, arguments)
+    limits = collecting.Limits(
+        options.language,
+        _limits("answer_words", options.answer_words),
+        _limits("question_words", options.question_words),
+    )
+    export = label_studio.read_exports(options.exports)
+    checked = collecting.check_questions(export.asked, options.reject, limits)
+    files = collecting.write_data_set(options.out, options.name, export, checked, options.language)
+    tables = collecting.check_table(export, checked), collecting.size_table(export, checked)
+    print_tables(tables)
+    for file in files:
+        print(file)
+    conf = options.out / "conf"
+    print(f"heron train data={options.name} --config-dir {conf} paths.data={options.out}")
+    return 0 if checked.kept else 1
+
+
+def _limits(key: str, values: Sequence[int]) -> tuple[int, int]:
+    if len(values) != 2 or not 1 <= values[0] <= values[1]:
+        shown = ",".join(map(str, values))
+        raise ConfigError(f"{key}={shown}: the fewest and the most words, such as 1,30")
+    return values[0], values[1]

@@ -1,0 +1,313 @@
+"""`heron build parashoot`: paragraphs are drawn, an annotator's export becomes a data set."""
+
+import csv
+import json
+import random
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from heron.base.tables import write_table
+from heron.cli import main
+from heron.config.data import read_config
+from heron.data.readers import load_with_report
+from heron.results.shipped import read_shipped
+
+WORDS = [
+    "העיר",
+    "נוסדה",
+    "בשנת",
+    "מאה",
+    "אחרי",
+    "מלחמה",
+    "ארוכה",
+    "ליד",
+    "נהר",
+    "גדול",
+    "שבו",
+    "שטו",
+    "סוחרים",
+    "מחיפה",
+    "אל",
+    "הים",
+    "🦩",
+]
+
+
+def paragraph(number, length=60, characters=500):
+    """A made-up paragraph of at least so many characters, in Hebrew, with an emoji."""
+    draw = random.Random(number)
+    words = [f"פסקה{number}", "🦩", *draw.choices(WORDS, k=length)]
+    while len(" ".join(words)) < characters:
+        words.append(draw.choice(WORDS))
+    return " ".join(words)
+
+
+def write_articles(folder, count=30):
+    """Articles with one short paragraph and one to three long ones."""
+    titles = [f"ערך {number}" for number in range(count)]
+    long = [[paragraph(10 * n + k) for k in range(1 + n % 3)] for n in range(count)]
+    texts = ["\n\n".join([f"קצר {n}", *long[n]]) for n in range(count)]
+    write_table(folder / "articles.jsonl", {"title": titles, "text": texts})
+    return folder / "articles.jsonl"
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    articles = write_articles(tmp_path)
+    words = [f"from={articles}", f"out={tmp_path / 'shoot'}", "size=12", "weights=6,3,3", "seed=4"]
+    assert main(["build", "parashoot", "sample", *words]) == 0
+    return json.loads((tmp_path / "shoot" / "tasks.json").read_text(encoding="utf-8"))
+
+
+def region(task, question, answer, name, units=len, shift=0):
+    """The two results that Label Studio stores for a marked span with a question."""
+    context = task["data"]["context"]
+    start = units(context[: context.index(answer)]) + shift
+    span = {"start": start, "end": start + units(answer)}
+    return [
+        {
+            "id": name,
+            "from_name": "answer",
+            "to_name": "context",
+            "type": "labels",
+            "value": {**span, "text": answer, "labels": ["תשובה"]},
+        },
+        {
+            "id": name,
+            "from_name": "question",
+            "to_name": "context",
+            "type": "textarea",
+            "value": {**span, "text": [question]},
+        },
+    ]
+
+
+def exported(tasks, results, first=1):
+    """An export of a project whose annotator 7 has made `results` of each task."""
+    return [
+        {
+            "id": number,
+            "annotations": [
+                {"id": 100 + number, "completed_by": 7, "was_cancelled": False, "result": result}
+            ],
+            "drafts": [],
+            "predictions": [],
+            **task,
+        }
+        for number, (task, result) in enumerate(zip(tasks, results, strict=True), first)
+    ]
+
+
+def write_export(path, content):
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in content)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return path
+
+
+def utf16(text):
+    return len(text.encode("utf-16-le")) // 2
+
+
+def collect(*words):
+    return main(["build", "parashoot", "collect", *map(str, words)])
+
+
+def problems_of(folder):
+    text = (folder / "problems.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_two_long_paragraphs_of_each_article_are_drawn_and_split_by_article(tasks, tmp_path):
+    data = [task["data"] for task in tasks]
+    by_title = {}
+    for one in data:
+        by_title.setdefault(one["title"], []).append(one)
+    assert len(by_title) == 12
+    assert all(len(both) == 2 for both in by_title.values())
+    assert all(len(one["context"]) >= 500 for one in data)
+    assert all(len({one["split"] for one in both}) == 1 for both in by_title.values())
+    splits = [both[0]["split"] for both in by_title.values()]
+    assert [splits.count(name) for name in ("train", "validation", "test")] == [6, 3, 3]
+    assert len({one["paragraph"] for one in data}) == 24
+    # Articles of one long paragraph (every third) are not suitable.
+    assert not {f"ערך {number}" for number in range(0, 30, 3)} & by_title.keys()
+    titles = [one["title"] for one in data]
+    assert titles != sorted(titles)
+
+
+def test_the_draw_does_not_depend_on_the_order_or_the_form_of_the_input(tasks, tmp_path):
+    rows = [json.loads(line) for line in (tmp_path / "articles.jsonl").open(encoding="utf-8")]
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for row in rows:
+        (texts / f"{row['title']}.txt").write_text(row["text"], encoding="utf-8")
+    back = tmp_path / "back.jsonl"
+    paragraphs = [row["text"].split("\n\n") for row in rows]
+    columns = {"title": [row["title"] for row in rows[::-1]], "paragraphs": paragraphs[::-1]}
+    write_table(back, columns)
+    for source in (texts, back):
+        words = [f"from={source}", f"out={tmp_path / source.name}-out", "size=12", "weights=6,3,3"]
+        assert main(["build", "parashoot", "sample", *words, "seed=4"]) == 0
+        again = tmp_path / f"{source.name}-out" / "tasks.json"
+        assert json.loads(again.read_text(encoding="utf-8")) == tasks
+
+
+def test_the_labelling_configuration_has_the_names_that_the_import_reads(tasks, tmp_path):
+    root = ElementTree.parse(tmp_path / "shoot" / "labelling.xml").getroot()
+    assert "direction: rtl" in root.get("style")
+    label, text, area = root.find("Labels"), root.find("Text"), root.find("TextArea")
+    assert (label.get("name"), area.get("name"), area.get("perRegion")) == (
+        "answer",
+        "question",
+        "true",
+    )
+    assert {label.get("toName"), area.get("toName"), text.get("name")} == {"context"}
+    assert text.get("value") == "$context"
+    assert root.find("Header").get("value") == "$title"
+    assert {"title", "context"} <= tasks[0]["data"].keys()
+
+
+@pytest.mark.parametrize("units", [len, utf16], ids=["characters", "UTF-16 units"])
+def test_what_is_annotated_comes_back_as_a_data_set(tasks, tmp_path, units, capsys):
+    results = []
+    for number, task in enumerate(tasks):
+        words = task["data"]["context"].split()
+        asked = [f"מתי קרה דבר {number} מספר {k}?" for k in range(3)]
+        answers = [words[0], " ".join(words[1:4]) + " ", words[2]]
+        pairs = enumerate(zip(asked, answers, strict=True))
+        results.append([one for k, (q, a) in pairs for one in region(task, q, a, f"r{k}", units)])
+    export = write_export(tmp_path / "export.json", exported(tasks, results))
+    out = tmp_path / "data"
+    assert collect(f"exports={export}", f"out={out}", "name=shoot") == 0
+    assert "72 questions - 0 rejected = 72" in capsys.readouterr().out
+    config = read_config(out / "conf" / "data" / "shoot.yaml")
+    shipped = read_shipped(config, out, tmp_path / "cache")
+    assert {name: len(rows) for name, rows in shipped.splits.items()} == {
+        "train": 36,
+        "validation": 18,
+        "test": 18,
+    }
+    for examples in shipped.splits.values():
+        for example in examples:
+            ((start, end),) = example.spans
+            words = example.text.split()
+            assert example.text[start:end] in (words[0], " ".join(words[1:4]), words[2])
+            assert example.side["answers"] == [example.text[start:end]]
+    # heron's own reader sees nothing to mend, and an article in one split only.
+    loaded = load_with_report(config, out, tmp_path / "cache")
+    assert not any(loaded.dropped.values())
+    groups = [{e.group for e in rows} for rows in loaded.examples.values()]
+    assert sum(map(len, groups)) == len(set().union(*groups)) == 12
+
+
+def test_each_problem_is_listed_with_its_task_and_line(tasks, tmp_path, capsys):
+    context = tasks[0]["data"]["context"].split()
+    first = [
+        *region(tasks[0], "מתי נוסדה העיר?", context[0], "good"),
+        *region(tasks[0], "האם נוסדה העיר?", context[0], "yes"),
+        *region(tasks[0], "  ", context[0], "blank"),
+        *region(tasks[0], "מתי נוסדה העיר ?", context[2], "again"),
+        region(tasks[0], "מי בא אליה?", context[0], "spanless")[1],
+        region(tasks[0], "", context[0], "questionless")[0],
+        *region(tasks[0], "מתי זה היה ואיך", context[0], "no mark"),
+        *region(tasks[0], f"מה קרה ל{context[0]}?", " ".join(context[:54]), "long"),
+        *region(tasks[0], f"איפה {context[0]} נמצאת?", context[0], "named"),
+        *region(tasks[0], "לאן הלכו כולם?", context[3], "moved", shift=300),
+    ]
+    empty = [[] for _ in tasks[1:]]
+    export = write_export(tmp_path / "export.json", exported(tasks, [first, *empty], first=41))
+    out = tmp_path / "data"
+    assert collect(f"exports={export}", f"out={out}") == 0
+    printed = capsys.readouterr().out
+    assert "10 questions - 7 rejected = 3" in printed
+    assert "24 tasks, 23 of them without a question" in printed
+    rows = problems_of(out)
+    found = {(row["check"], row["then"]) for row in rows}
+    assert found == {
+        ("yes_no", "rejected"),
+        ("no_question", "rejected"),
+        ("repeated", "rejected"),
+        ("no_answer", "rejected"),
+        ("answer_length", "rejected"),
+        ("misplaced", "rejected"),
+        ("question_mark", "listed"),
+        ("answer_in_question", "listed"),
+    }
+    assert [row["check"] for row in rows].count("no_question") == 2
+    assert all(row["where"] == f"{export}:2 (task 41)" for row in rows)
+    assert all(row["annotator"] == "7" and row["task"] == "41" for row in rows)
+    # Stricter checks leave more out.
+    words = "reject=yes_no,answer_length,repeated,question_mark,answer_in_question"
+    assert collect(f"exports={export}", f"out={out}", words) == 0
+    assert "10 questions - 9 rejected = 1" in capsys.readouterr().out
+
+
+def test_an_article_in_two_splits_is_refused(tasks, tmp_path, capsys):
+    one = region(tasks[0], "מתי?", tasks[0]["data"]["context"].split()[0], "r")
+    content = exported(tasks[:1], [one])
+    other = json.loads(json.dumps(content))
+    splits = {"train": "test", "validation": "train", "test": "train"}
+    other[0]["data"]["split"] = splits[content[0]["data"]["split"]]
+    paths = [write_export(tmp_path / f"{n}.json", c) for n, c in (("a", content), ("b", other))]
+    assert collect(f"exports={paths[0]},{paths[1]}", f"out={tmp_path / 'data'}") == 2
+    said = capsys.readouterr().err
+    assert f"{paths[1]}:2 (task 1)" in said
+    assert "one article in one split" in said
+    assert not (tmp_path / "data").exists()
+
+
+def test_other_files_than_exports_are_refused_by_line(tasks, tmp_path, capsys):
+    good = exported(tasks[:1], [[]])
+    flat = [{"id": 5, "context": "…", "question": "מתי?", "answer": [{"start": 1, "end": 2}]}]
+    export = write_export(tmp_path / "min.json", [*good, *flat, {**good[0], "annotations": None}])
+    assert collect(f"exports={export}", f"out={tmp_path / 'data'}") == 2
+    said = capsys.readouterr().err
+    assert f"{export}:3 (task 5): no 'data'" in said
+    assert f"{export}:4 (task 1): no list 'annotations'" in said
+    assert "JSON-MIN" in said
+
+
+def test_unusable_articles_are_all_named(tmp_path, capsys):
+    path = tmp_path / "articles.jsonl"
+    rows = [
+        {"title": "א", "text": paragraph(1)},
+        {"title": "", "text": "x"},
+        {"title": "א", "text": "x"},
+        {"title": "ב", "text": 3},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["build", "parashoot", "sample", f"from={path}", f"out={tmp_path / 'o'}"]) == 2
+    said = capsys.readouterr().err
+    for line in (2, 3, 4):
+        assert f"{path}:{line}" in said
+    assert f"is already in {path}:1" in said
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("size=99", "12 of 18 articles have 2 paragraphs of 500 characters or more, 99 are wanted"),
+        ("weights=1,2", "weights=1,2: a number for each of train, validation and test"),
+        ("paragraphs=3", "paragraphs=3: from 1 to min_paragraphs=2"),
+        ("language=xx", "language=xx: no wording for annotators. Allowed: he, en, ro"),
+        ("sizes=3", "Did you mean 'size'"),
+    ],
+)
+def test_options_that_cannot_be_kept_are_refused(tmp_path, capsys, word, said):
+    articles = write_articles(tmp_path, 18)
+    words = [f"from={articles}", f"out={tmp_path / 'o'}", word]
+    assert main(["build", "parashoot", "sample", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_help_names_both_steps(capsys):
+    assert main(["build", "parashoot", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert "sample" in said
+    assert "collect" in said
+    assert main(["build", "parashoot"]) == 2
+    assert "Allowed: sample, collect" in capsys.readouterr().err
+    assert Path("experiments/parashoot/corpus/build.txt").is_file()
