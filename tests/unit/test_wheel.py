@@ -54,13 +54,11 @@ def files(folder, *patterns):
 
 def test_the_wheel_holds_everything_that_heron_reads(wheel):
     assert files(wheel / "heron" / "conf", "*.yaml") == files(ROOT / "conf", "*.yaml")
-    published = files(ROOT / "experiments", "published.yaml", "conf/**/*.yaml")
-    assert files(wheel / "heron" / "experiments", "*.yaml") == published
-    for texts in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
-        assert files(wheel / texts, "*") == files(ROOT / "src" / texts, "*")
-    texts = ("*.txt", "templates/*")
-    judging = Path("experiments", "hesum", "judging")
-    assert files(wheel / "heron" / judging, *texts) == files(ROOT / judging, *texts)
+    experiments = Path("heron", "experiments")
+    texts = ("*.yaml", "*.txt", "templates/*")
+    assert files(wheel / experiments, *texts) == files(ROOT / "experiments", *texts)
+    for folder in (Path("heron", "base", "templates"), Path("heron", "commands", "help")):
+        assert files(wheel / folder, "*") == files(ROOT / "src" / folder, "*")
     modules = files(ROOT / "src" / "heron", "*.py")
     modules |= {Path("experiments", path) for path in files(ROOT / "experiments", "*.py")}
     assert files(wheel / "heron", "*.py") == modules

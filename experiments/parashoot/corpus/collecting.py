@@ -150,9 +150,7 @@ def check_questions(asked: Sequence[Asked], reject: Sequence[str], limits: Limit
     return checked
 
 
-def write_data_set(
-    out: Path, name: str, export: Export, checked: Checked, language: str
-) -> list[Path]:
+def write_data_set(out: Path, name: str, checked: Checked, language: str) -> list[Path]:
     """Write the files of the splits that have questions, the problems and the data set's YAML."""
     paths, files = [], {}
     for split in SPLITS:

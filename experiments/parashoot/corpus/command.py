@@ -99,7 +99,7 @@ def _collect(arguments: Sequence[str]) -> int:
     )
     export = label_studio.read_exports(options.exports)
     checked = collecting.check_questions(export.asked, options.reject, limits)
-    files = collecting.write_data_set(options.out, options.name, export, checked, options.language)
+    files = collecting.write_data_set(options.out, options.name, checked, options.language)
     tables = collecting.check_table(export, checked), collecting.size_table(export, checked)
     print_tables(tables)
     for file in files:

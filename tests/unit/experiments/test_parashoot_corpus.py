@@ -14,25 +14,8 @@ from heron.config.data import read_config
 from heron.data.readers import load_with_report
 from heron.results.shipped import read_shipped
 
-WORDS = [
-    "העיר",
-    "נוסדה",
-    "בשנת",
-    "מאה",
-    "אחרי",
-    "מלחמה",
-    "ארוכה",
-    "ליד",
-    "נהר",
-    "גדול",
-    "שבו",
-    "שטו",
-    "סוחרים",
-    "מחיפה",
-    "אל",
-    "הים",
-    "🦩",
-]
+TEXT = "העיר נוסדה בשנת מאה אחרי מלחמה ארוכה ליד נהר גדול שבו שטו סוחרים מחיפה אל הים 🦩"
+WORDS = TEXT.split()
 
 
 def paragraph(number, length=60, characters=500):
